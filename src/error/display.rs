@@ -1,0 +1,144 @@
+//! The words of the error. What the server or the user wrote is not repeated here.
+
+use std::fmt;
+
+use super::{AuthProblem, Error, Kind};
+use crate::model::ServerError;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(operation) = self.operation() {
+            write!(f, "{operation}: ")?;
+        }
+        self.kind().fmt(f)?;
+        if self.attempts() > 1 {
+            write!(f, " ({} attempts)", self.attempts())?;
+        }
+        if self.may_have_applied() {
+            f.write_str("; the change may have been carried out")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Error");
+        debug.field("message", &self.to_string());
+        if let Some(source) = std::error::Error::source(self) {
+            debug.field("source", &source.to_string());
+        }
+        debug.finish()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(what) | Self::Protocol(what) => f.write_str(what),
+            Self::Transport(failure) => f.write_str(failure.what),
+            Self::Http {
+                status, media_type, ..
+            } => {
+                let media_type = media_type.as_deref().unwrap_or("no media type");
+                write!(
+                    f,
+                    "the server answered HTTP {status} with a body that is not of the interface ({media_type})"
+                )
+            }
+            Self::Rejected { status, errors } => rejected(f, *status, errors),
+            Self::Decode { path, detail, .. } => write!(
+                f,
+                "the reply does not have the expected shape at {path}: {detail}"
+            ),
+            Self::NotRegistered => {
+                f.write_str("the user is not registered with the service; register on its website")
+            }
+            Self::Auth(problem) => problem.fmt(f),
+        }
+    }
+}
+
+/// Names the places, not the messages: those repeat what was entered.
+fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> fmt::Result {
+    match errors.len() {
+        1 => f.write_str("the server refused: ")?,
+        n => write!(f, "the server refused with {n} errors: ")?,
+    }
+    for (i, error) in errors.iter().take(3).enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{:?}", error.condition())?;
+        if let Some(code) = error.code().filter(|code| is_field_path(code)) {
+            write!(f, " at {code}")?;
+        }
+    }
+    if errors.len() > 3 {
+        f.write_str(", ...")?;
+    }
+    write!(f, " (HTTP {status})")
+}
+
+/// A dotted path of names and numbers; anything else in its place might be a value.
+fn is_field_path(code: &str) -> bool {
+    (1..=80).contains(&code.len())
+        && code
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'[' | b']' | b'_'))
+}
+
+impl fmt::Display for AuthProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTokens => f.write_str("nobody is logged in"),
+            Self::ReauthRequired { reason } => write!(f, "the user has to log in again: {reason}"),
+            Self::InteractionRequired { code } => write!(
+                f,
+                "the identity provider wants to see the user again ({code})"
+            ),
+            Self::Misconfigured { code } => write!(
+                f,
+                "the identity provider does not accept the client's settings ({code})"
+            ),
+            Self::LoginRefused { code } => write!(f, "the login was refused ({code})"),
+            Self::Unavailable { what } => write!(f, "no token could be had for now: {what}"),
+            Self::Store { what } => write!(f, "the token store failed: {what}"),
+            Self::LockTimeout => f.write_str("another process holds the lock on the stored tokens"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn neither_display_nor_debug_repeats_the_servers_message() {
+        let error = Error::new(Kind::Rejected {
+            status: 200,
+            errors: vec![ServerError::from_value(json!({
+                "message": "Answer: Maybe is not valid. Acceptable answers are: Yes, No",
+                "extensions": {"data": {"Code": "answers.17", "Description": "Maybe"}}
+            }))],
+        })
+        .with_operation("createOrSaveConsignment");
+        assert_eq!(
+            error.to_string(),
+            "createOrSaveConsignment: the server refused: OutsideAcceptableAnswers at answers.17 (HTTP 200)"
+        );
+        assert!(!format!("{error:?}").contains("Maybe"));
+    }
+
+    #[test]
+    fn a_code_that_is_no_path_is_not_shown() {
+        let error = Error::new(Kind::Rejected {
+            status: 200,
+            errors: vec![ServerError::from_value(
+                json!({"message": "", "extensions": {"data": {"Code": "Sam Sample, 0491"}}}),
+            )],
+        });
+        assert!(!error.to_string().contains("Sample"));
+    }
+}

@@ -1,0 +1,302 @@
+//! The one error of the client.
+//!
+//! [`Error`] is opaque: ask it what it means with the `is_*` predicates and read its data with the accessors. Its
+//! `Display` says what happened in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor
+//! `Debug`, shows a token, a secret, a body, an answer or a message of the server's, since servers repeat what they were
+//! sent; the server's own words are in [`Error::server_errors`].
+
+mod display;
+mod kind;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
+
+use crate::model::{Condition, ServerError};
+
+/// The result of a call of the client.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong in a call of the client. Cheap to clone.
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+struct Inner {
+    kind: Kind,
+    operation: Option<String>,
+    attempts: u32,
+    retry_at: Option<SystemTime>,
+    retry_after: Option<Duration>,
+    may_have_applied: bool,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            operation: None,
+            attempts: 0,
+            retry_at: None,
+            retry_after: None,
+            may_have_applied: false,
+            source: None,
+        }))
+    }
+
+    /// A setting or an argument that cannot be used. The text is shown: it must not hold a secret.
+    pub(crate) fn config(what: impl Into<String>) -> Self {
+        Self::new(Kind::Config(what.into()))
+    }
+
+    /// Something the other side did that the interface does not allow.
+    pub(crate) fn protocol(what: impl Into<String>) -> Self {
+        Self::new(Kind::Protocol(what.into()))
+    }
+
+    pub(crate) fn with_source(
+        self,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        self.changed(|inner| inner.source = Some(Arc::new(source)))
+    }
+
+    pub(crate) fn with_operation(self, operation: &str) -> Self {
+        self.changed(|inner| inner.operation = Some(operation.to_owned()))
+    }
+
+    pub(crate) fn with_attempts(self, attempts: u32) -> Self {
+        self.changed(|inner| inner.attempts = attempts)
+    }
+
+    pub(crate) fn with_retry_after(self, wait: Option<Duration>) -> Self {
+        self.changed(|inner| inner.retry_after = wait)
+    }
+
+    pub(crate) fn with_retry_at(self, at: Option<SystemTime>) -> Self {
+        self.changed(|inner| inner.retry_at = at)
+    }
+
+    pub(crate) fn with_may_have_applied(self, may: bool) -> Self {
+        self.changed(|inner| inner.may_have_applied = may)
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            change(inner);
+            return self;
+        }
+        // Shared with other callers, as the outcome of a refresh is: they keep theirs.
+        let mut inner = Inner {
+            source: self.0.source.clone(),
+            kind: self.0.kind.clone(),
+            operation: self.0.operation.clone(),
+            ..*self.0
+        };
+        change(&mut inner);
+        Self(Arc::new(inner))
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.0.kind
+    }
+
+    /// The operation that failed, such as `createOrSaveConsignment`.
+    #[must_use]
+    pub fn operation(&self) -> Option<&str> {
+        self.0.operation.as_deref()
+    }
+
+    /// How often the request was sent; 0 when it was not sent at all.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.0.attempts
+    }
+
+    /// Everything that the server said was wrong; empty when it said nothing that could be read.
+    #[must_use]
+    pub fn server_errors(&self) -> &[ServerError] {
+        match &self.0.kind {
+            Kind::Rejected { errors, .. } => errors,
+            _ => &[],
+        }
+    }
+
+    /// The HTTP status of the reply, if there was one.
+    #[must_use]
+    pub fn http_status(&self) -> Option<u16> {
+        match &self.0.kind {
+            Kind::Rejected { status, .. } | Kind::Decode { status, .. } => Some(*status),
+            Kind::Http { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// The media type of a reply that was not the expected JSON, such as `text/html`.
+    #[must_use]
+    pub fn media_type(&self) -> Option<&str> {
+        match &self.0.kind {
+            Kind::Http { media_type, .. } => media_type.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The start of a reply that was not the expected JSON, at most 2,048 bytes. Not shown by `Display` or `Debug`.
+    #[must_use]
+    pub fn body_excerpt(&self) -> Option<&str> {
+        match &self.0.kind {
+            Kind::Http { excerpt, .. } => Some(excerpt),
+            _ => None,
+        }
+    }
+
+    /// The JSON path at which a reply did not have the expected shape.
+    #[must_use]
+    pub fn json_path(&self) -> Option<&str> {
+        match &self.0.kind {
+            Kind::Decode { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// How long the server asked to wait (`Retry-After`).
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// The earliest moment at which the token endpoint will be asked again.
+    #[must_use]
+    pub fn retry_at(&self) -> Option<SystemTime> {
+        self.0.retry_at
+    }
+
+    /// Whether the access token was refused, also after a new one was tried.
+    #[must_use]
+    pub fn is_unauthorized(&self) -> bool {
+        self.http_status() == Some(401) || self.has(Condition::InvalidToken)
+    }
+
+    /// Whether the user is known but may not do this (HTTP 403, or the server's words to that effect).
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        self.http_status() == Some(403) || self.has(Condition::AccessDenied)
+    }
+
+    /// Whether the record does not exist (or, for changes, may not be touched: the server does not tell which).
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
+    }
+
+    /// Whether the user has to log in again: there is no token, and none to be had without the user.
+    #[must_use]
+    pub fn is_reauth_required(&self) -> bool {
+        matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
+    }
+
+    /// Whether the user was refused at the identity provider, or cancelled the login.
+    #[must_use]
+    pub fn is_login_refused(&self) -> bool {
+        matches!(&self.0.kind, Kind::Auth(AuthProblem::LoginRefused { .. }))
+    }
+
+    /// Whether the user is logged in but not registered with the service. Registration happens on the service's website.
+    #[must_use]
+    pub fn is_not_registered(&self) -> bool {
+        matches!(&self.0.kind, Kind::NotRegistered)
+    }
+
+    /// Whether the server understood the request and refused it; [`server_errors`](Self::server_errors) says why.
+    #[must_use]
+    pub fn is_rejected(&self) -> bool {
+        matches!(&self.0.kind, Kind::Rejected { .. })
+    }
+
+    /// Whether the server's schema differs from the document that was sent. An override of the operation mends it.
+    #[must_use]
+    pub fn is_schema_mismatch(&self) -> bool {
+        self.has(Condition::SchemaMismatch)
+    }
+
+    /// Whether a reply came that does not have the expected shape; [`json_path`](Self::json_path) says where.
+    #[must_use]
+    pub fn is_decode(&self) -> bool {
+        matches!(&self.0.kind, Kind::Decode { .. })
+    }
+
+    /// Whether the other side broke the rules of the interface, such as a page whose cursor stands still.
+    #[must_use]
+    pub fn is_protocol(&self) -> bool {
+        matches!(&self.0.kind, Kind::Protocol(_))
+    }
+
+    /// Whether a time-out ended the call.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(&self.0.kind, Kind::Transport(Failure { timeout: true, .. }))
+    }
+
+    /// Whether no connection could be made.
+    #[must_use]
+    pub fn is_connect(&self) -> bool {
+        matches!(
+            &self.0.kind,
+            Kind::Transport(Failure {
+                unsent: Unsent::Surely,
+                ..
+            })
+        )
+    }
+
+    /// Whether no complete reply came: no connection, a time-out, a connection lost on the way.
+    #[must_use]
+    pub fn is_transport(&self) -> bool {
+        matches!(&self.0.kind, Kind::Transport(_))
+    }
+
+    /// Whether a setting or an argument cannot be used; nothing was sent.
+    #[must_use]
+    pub fn is_config(&self) -> bool {
+        matches!(&self.0.kind, Kind::Config(_))
+    }
+
+    /// Whether a change may have been carried out although no clear answer came.
+    ///
+    /// Look at the server's records before sending it again: a declaration sent twice is a second declaration.
+    #[must_use]
+    pub fn may_have_applied(&self) -> bool {
+        self.0.may_have_applied
+    }
+
+    /// Whether the same call may succeed later without any change, and repeating it does no harm.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        if self.0.may_have_applied {
+            return false;
+        }
+        match &self.0.kind {
+            Kind::Transport(failure) => !failure.refused_locally,
+            Kind::Http { status, .. } | Kind::Rejected { status, .. } => {
+                matches!(status, 429 | 502..=504)
+            }
+            Kind::Auth(problem) => problem.is_transient(),
+            _ => false,
+        }
+    }
+
+    /// Whether one of the server's errors is of this kind (spec 7.2).
+    #[must_use]
+    pub fn has(&self, condition: Condition) -> bool {
+        self.server_errors()
+            .iter()
+            .any(|error| error.condition() == condition)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

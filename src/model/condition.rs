@@ -1,0 +1,123 @@
+//! The rows of the error table (spec 7.2), told apart in one place.
+
+use super::{PathSegment, ServerError};
+
+/// Which row of the error table (spec 7.2) a server error belongs to.
+///
+/// Codes and paths decide; the text of the message only where the specification tells a condition by nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Condition {
+    /// The access token is invalid or expired.
+    InvalidToken,
+    /// The record does not exist, or the user may not change it; the server does not tell which.
+    NotFoundOrForbidden,
+    /// The consignment has no forms, or no species follows from them.
+    EmptyForms,
+    /// A form is unknown to the server.
+    UnknownForm,
+    /// The forms belong to more than one species.
+    MixedSpecies,
+    /// A PIC does not have the format of a PIC.
+    InvalidPic,
+    /// The origin PIC is not the PIC of the selected account.
+    PicNotAssociated,
+    /// An answer that is required is missing. The server classes this as a warning.
+    RequiredAnswerMissing,
+    /// An answer breaks a rule of its question. The server classes this as a warning.
+    InvalidAnswerValue,
+    /// An answer is none of the acceptable answers.
+    OutsideAcceptableAnswers,
+    /// The form LPAG2 can no longer be created. The shape is assumed.
+    Lpag2Rejected,
+    /// Question 185 was answered No: the goats may not be moved. The shape is assumed.
+    Question185No,
+    /// The user is not permitted, for example not accredited for a form. The shape is assumed.
+    AccessDenied,
+    /// The query does not fit the server's schema: the service has changed, or a document of the caller's is wrong.
+    SchemaMismatch,
+    /// A value in the variables does not fit the server's schema.
+    InvalidVariable,
+    /// A field breaks a rule of spec 2.1 to 2.3.
+    FieldRule,
+    /// None of the above.
+    Other,
+}
+
+impl Condition {
+    pub(super) fn of(error: &ServerError) -> Self {
+        match error.schema_code() {
+            Some("INVALID_VALUE") if error.message().contains("EFormType") => {
+                return Self::UnknownForm;
+            }
+            Some("INVALID_VALUE") => return Self::InvalidVariable,
+            // Validation errors carry the section of the GraphQL specification that was broken.
+            Some(_) if error.schema_number().is_some_and(|n| n.starts_with('5')) => {
+                return Self::SchemaMismatch;
+            }
+            Some(
+                "SYNTAX_ERROR"
+                | "NO_OPERATION"
+                | "INVALID_OPERATION"
+                | "INVALID_OPERATION_NAME"
+                | "QUERY_MISSING",
+            ) => {
+                return Self::SchemaMismatch;
+            }
+            _ => {}
+        }
+        match error.code() {
+            Some("Unauthorized") => Self::InvalidToken,
+            Some("consignorPic") => Self::PicNotAssociated,
+            Some("species" | "programs") => Self::EmptyForms,
+            Some("") => Self::of_refusal(error),
+            Some(code) => Self::of_field(code, error),
+            None if is(error.message(), "the access token is invalid") => Self::InvalidToken,
+            None => Self::Other,
+        }
+    }
+
+    /// An empty Code: the specification tells these apart by their texts only.
+    fn of_refusal(error: &ServerError) -> Self {
+        let description = error.description().unwrap_or_default().to_ascii_lowercase();
+        let message = error.message();
+        if description.contains("more than one species") {
+            Self::MixedSpecies
+        } else if description.contains("lpag2") {
+            Self::Lpag2Rejected
+        } else if matches!(error.path().last(), Some(PathSegment::Name(last)) if last == "185") {
+            Self::Question185No
+        } else if is(message, "access denied") {
+            Self::AccessDenied
+        } else if is(message, "internal server error") {
+            Self::NotFoundOrForbidden
+        } else {
+            Self::Other
+        }
+    }
+
+    /// A Code that names a field: the message tells what is wrong with it.
+    fn of_field(code: &str, error: &ServerError) -> Self {
+        let message = error.message();
+        if message.ends_with("is not a valid value for PIC") {
+            Self::InvalidPic
+        } else if message.ends_with("is not associated with user") {
+            Self::PicNotAssociated
+        } else if is(message, "required") {
+            Self::RequiredAnswerMissing
+        } else if message.starts_with("Question ") && message.ends_with(" is not valid") {
+            Self::InvalidAnswerValue
+        } else if message.starts_with("Answer: ") && message.contains("Acceptable answers are:") {
+            Self::OutsideAcceptableAnswers
+        } else if code == "answers" || code.starts_with("answers.") {
+            Self::Other
+        } else {
+            Self::FieldRule
+        }
+    }
+}
+
+/// The specification and public material differ in case and in the full stop.
+fn is(message: &str, wanted: &str) -> bool {
+    message.trim_end_matches('.').eq_ignore_ascii_case(wanted)
+}

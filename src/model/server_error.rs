@@ -1,0 +1,233 @@
+//! What the server said was wrong, as data.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::Condition;
+
+/// One element of the path to the place that an error is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum PathSegment {
+    /// A field or argument name.
+    Name(String),
+    /// A position in a list, from 0.
+    Index(u64),
+}
+
+impl fmt::Display for PathSegment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Index(index) => index.fmt(f),
+        }
+    }
+}
+
+/// A place in the query document, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Location {
+    /// The line.
+    #[serde(default)]
+    pub line: u64,
+    /// The column.
+    #[serde(default)]
+    pub column: u64,
+}
+
+/// One item of the `errors` array of a reply (spec 7.2).
+///
+/// Reading one never fails: what does not have the expected shape is kept in [`raw`](Self::raw).
+/// `Debug` leaves the message out, because the server repeats answers and names in it; `Display` shows it.
+///
+/// ```
+/// use envd_sdk::model::{Condition, ServerError};
+///
+/// let error: ServerError = serde_json::from_str(
+///     r#"{"message": "QAZZ777 is not a valid value for PIC",
+///         "path": ["createOrSaveConsignment", "origin", "pic"],
+///         "extensions": {"data": {"Code": "origin.pic", "OutcomeStatus": "Error"}}}"#,
+/// )?;
+/// assert_eq!(error.code(), Some("origin.pic"));
+/// assert_eq!(error.condition(), Condition::InvalidPic);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct ServerError {
+    message: String,
+    path: Vec<PathSegment>,
+    locations: Vec<Location>,
+    raw: Value,
+}
+
+impl ServerError {
+    /// Reads an error from whatever stood in the `errors` array.
+    #[must_use]
+    pub fn from_value(raw: Value) -> Self {
+        // A bare text in place of an object is still what the server said.
+        let message = raw["message"]
+            .as_str()
+            .or_else(|| raw["Message"].as_str())
+            .or_else(|| raw.as_str());
+        Self {
+            message: message.unwrap_or_default().to_owned(),
+            path: items(&raw["path"]),
+            locations: items(&raw["locations"]),
+            raw,
+        }
+    }
+
+    /// The text for people; empty when there is none. It may repeat what the user entered.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The path to the field of the reply, the name of the operation first; for a field problem it ends in the field name.
+    #[must_use]
+    pub fn path(&self) -> &[PathSegment] {
+        &self.path
+    }
+
+    /// Places in the query document, for schema-level errors.
+    #[must_use]
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    /// The `extensions` object, whole.
+    #[must_use]
+    pub fn extensions(&self) -> Option<&Map<String, Value>> {
+        self.raw["extensions"].as_object()
+    }
+
+    /// The error as it was received.
+    #[must_use]
+    pub fn raw(&self) -> &Value {
+        &self.raw
+    }
+
+    /// `extensions.data.Code`: the dotted path of the field, or a word such as `Unauthorized`; possibly empty.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.data("Code")
+    }
+
+    /// `extensions.data.Description`: a longer text.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.data("Description")
+    }
+
+    /// `extensions.data.OutcomeStatus`; spelled in more than one case by the server.
+    #[must_use]
+    pub fn outcome_status(&self) -> Option<&str> {
+        self.data("OutcomeStatus")
+    }
+
+    /// `extensions.code`: the code of a schema-level error, such as `INVALID_VALUE`.
+    #[must_use]
+    pub fn schema_code(&self) -> Option<&str> {
+        self.raw["extensions"]["code"].as_str()
+    }
+
+    /// `extensions.codes`: all codes of a schema-level error.
+    pub fn schema_codes(&self) -> impl Iterator<Item = &str> {
+        self.raw["extensions"]["codes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+    }
+
+    /// `extensions.number`: the section of the GraphQL specification that a schema-level error is about, such as `5.8`.
+    #[must_use]
+    pub fn schema_number(&self) -> Option<&str> {
+        self.raw["extensions"]["number"].as_str()
+    }
+
+    /// Which row of the error table (spec 7.2) this is.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        Condition::of(self)
+    }
+
+    fn data(&self, name: &str) -> Option<&str> {
+        self.raw["extensions"]["data"][name].as_str()
+    }
+}
+
+/// The elements that can be read; the others stay in the raw error.
+fn items<T: for<'de> Deserialize<'de>>(value: &Value) -> Vec<T> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| T::deserialize(item).ok())
+        .collect()
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.message.as_str(), self.description()) {
+            ("", None) => f.write_str("the server gave no message"),
+            ("", Some(text)) | (text, None) => f.write_str(text),
+            (message, Some(description)) => write!(f, "{message}: {description}"),
+        }
+    }
+}
+
+impl fmt::Debug for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerError")
+            .field("condition", &self.condition())
+            .field("code", &self.code().or_else(|| self.schema_code()))
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'de> Deserialize<'de> for ServerError {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from_value)
+    }
+}
+
+impl Serialize for ServerError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.raw.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn odd_shapes_are_kept_and_do_not_fail() {
+        for raw in [
+            json!(null),
+            json!("plain text"),
+            json!({"path": ["a", 1, null], "locations": [{"line": 1}], "extensions": []}),
+            json!({"message": 5, "path": "x", "locations": null, "extensions": {"data": []}}),
+        ] {
+            let error: ServerError = serde_json::from_value(raw.clone()).unwrap();
+            assert_eq!(error.raw(), &raw);
+            assert_eq!(serde_json::to_value(&error).unwrap(), raw);
+        }
+    }
+
+    #[test]
+    fn debug_does_not_repeat_what_the_user_entered() {
+        let error = ServerError::from_value(
+            json!({"message": "Answer: Maybe is not valid. Acceptable answers are: Yes"}),
+        );
+        assert!(!format!("{error:?}").contains("Maybe"));
+        assert!(error.to_string().contains("Maybe"));
+    }
+}

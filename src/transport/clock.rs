@@ -1,0 +1,174 @@
+//! Time as a value that can be handed in.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::watch;
+
+/// Where the client and the token manager read the time: the system's clocks, or one that a test moves by hand.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use envd_sdk::Clock;
+///
+/// let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+/// clock.advance(Duration::from_secs(60));
+/// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
+/// ```
+#[derive(Clone)]
+pub struct Clock(Inner);
+
+#[derive(Clone)]
+enum Inner {
+    System,
+    Manual(Arc<watch::Sender<Moment>>),
+}
+
+#[derive(Clone, Copy)]
+struct Moment {
+    wall: SystemTime,
+    boot: Duration,
+}
+
+impl Clock {
+    /// The clocks of the operating system.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Inner::System)
+    }
+
+    /// A clock that stands still until it is moved. Clones show the same time.
+    #[must_use]
+    pub fn manual(start: SystemTime) -> Self {
+        // A boot time of its own: nobody may take the two clocks for one.
+        let moment = Moment {
+            wall: start,
+            boot: Duration::from_secs(1_000),
+        };
+        Self(Inner::Manual(Arc::new(watch::Sender::new(moment))))
+    }
+
+    /// The calendar time. It may jump when somebody sets it.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        match &self.0 {
+            Inner::System => SystemTime::now(),
+            Inner::Manual(moment) => moment.borrow().wall,
+        }
+    }
+
+    /// The time since the machine was started, time asleep included. It never jumps.
+    #[must_use]
+    pub fn boot(&self) -> Duration {
+        match &self.0 {
+            Inner::System => system_boot(),
+            Inner::Manual(moment) => moment.borrow().boot,
+        }
+    }
+
+    /// Moves both clocks of a manual clock forward. Does nothing to the system's clocks.
+    pub fn advance(&self, by: Duration) {
+        self.change(|moment| {
+            moment.wall += by;
+            moment.boot += by;
+        });
+    }
+
+    /// Sets the calendar of a manual clock, as a user or a time server would; the time since the start goes on as before.
+    pub fn set_wall(&self, to: SystemTime) {
+        self.change(|moment| moment.wall = to);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Moment)) {
+        if let Inner::Manual(moment) = &self.0 {
+            moment.send_modify(change);
+        }
+    }
+
+    /// Waits until this much time has passed on the clock.
+    pub(crate) async fn sleep(&self, time: Duration) {
+        match &self.0 {
+            Inner::System => tokio::time::sleep(time).await,
+            Inner::Manual(moment) => {
+                let mut moment = moment.subscribe();
+                let until = moment.borrow_and_update().boot.saturating_add(time);
+                // OK because the sender lives in `self`: the channel cannot close while we wait.
+                let _ = moment.wait_for(|moment| moment.boot >= until).await;
+            }
+        }
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::system()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Inner::System => "Clock(system)",
+            Inner::Manual(_) => "Clock(manual)",
+        })
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn system_boot() -> Duration {
+    unix_clock(rustix::time::ClockId::Boottime)
+}
+
+// On Apple's systems CLOCK_MONOTONIC counts the time asleep, which std's Instant does not.
+#[cfg(target_vendor = "apple")]
+fn system_boot() -> Duration {
+    unix_clock(rustix::time::ClockId::Monotonic)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn unix_clock(id: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(id);
+    Duration::new(
+        time.tv_sec.try_into().unwrap_or_default(),
+        time.tv_nsec.try_into().unwrap_or_default(),
+    )
+}
+
+// Windows counts the time asleep in Instant; for the others it is the best there is.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn system_boot() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sleeper_wakes_when_the_clock_is_moved_past_its_time() {
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let mut sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_secs(10)).await }
+        });
+        tokio::task::yield_now().await;
+        clock.advance(Duration::from_secs(9));
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!sleeper.is_finished());
+        clock.advance(Duration::from_secs(1));
+        (&mut sleeper).await.unwrap();
+    }
+
+    #[test]
+    fn the_boot_clock_does_not_follow_the_calendar() {
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let boot = clock.boot();
+        clock.set_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(3_600));
+        assert_eq!(clock.boot(), boot);
+        assert!(Clock::system().boot() > Duration::ZERO);
+    }
+}

@@ -1,0 +1,232 @@
+//! One request out, one reply in.
+
+use std::time::SystemTime;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect;
+use url::Url;
+
+use super::HttpOptions;
+use super::is_loopback;
+use crate::error::{Error, Failure, Kind, Unsent};
+use crate::tls;
+
+/// Sends requests. Cheap to clone; clones share their connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Http {
+    client: reqwest::Client,
+    max_body_bytes: usize,
+}
+
+/// What is sent with a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Body {
+    #[default]
+    Empty,
+    Json(Bytes),
+    Form(Bytes),
+}
+
+/// A request; cloning it does not copy the body.
+#[derive(Clone)]
+pub(crate) struct Request {
+    pub(crate) method: reqwest::Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Body,
+}
+
+/// A complete reply, of any status.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Request {
+    pub(crate) fn get(url: Url) -> Self {
+        Self {
+            method: reqwest::Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: Body::Empty,
+        }
+    }
+
+    pub(crate) fn post(url: Url, body: Body) -> Self {
+        Self {
+            method: reqwest::Method::POST,
+            url,
+            headers: HeaderMap::new(),
+            body,
+        }
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+}
+
+impl Reply {
+    /// The media type without parameters, in lower case.
+    pub(crate) fn media_type(&self) -> Option<String> {
+        let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        Some(
+            value
+                .split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_ascii_lowercase(),
+        )
+    }
+
+    /// The server's clock, from the `Date` header.
+    pub(crate) fn date(&self) -> Option<SystemTime> {
+        httpdate::parse_http_date(self.headers.get(DATE)?.to_str().ok()?).ok()
+    }
+
+    /// The start of the body as text, for an error's accessor.
+    pub(crate) fn excerpt(&self) -> String {
+        String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()
+    }
+
+    /// The error for a reply that is not of the interface.
+    pub(crate) fn into_error(self) -> Error {
+        Error::new(Kind::Http {
+            status: self.status,
+            media_type: self.media_type(),
+            excerpt: self.excerpt(),
+        })
+    }
+}
+
+impl Http {
+    /// Makes the client for some endpoints. Certificates are loaded only if one of them needs them.
+    pub(crate) fn new(options: &HttpOptions, endpoints: &[&Url]) -> Result<Self, Error> {
+        let secure = endpoints.iter().any(|url| url.scheme() == "https") || options.proxy.is_some();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(&options.user_agent)
+            .connect_timeout(options.connect_timeout)
+            .timeout(options.timeout)
+            // A redirect would carry the token to an address that nobody configured.
+            .redirect(redirect::Policy::none())
+            .https_only(!endpoints.iter().any(|url| is_loopback(url)))
+            .no_proxy();
+        if !options.keep_alive {
+            builder = builder.pool_max_idle_per_host(0);
+        }
+        if let Some(proxy) = &options.proxy {
+            let proxy = reqwest::Proxy::all(proxy.clone());
+            builder = builder.proxy(proxy.map_err(|source| {
+                Error::config("the proxy cannot be used").with_source(source.without_url())
+            })?);
+        }
+        let client = tls::configure(builder, secure, &options.extra_roots_pem)?
+            .build()
+            .map_err(|source| {
+                Error::config("the HTTP client cannot be set up").with_source(source.without_url())
+            })?;
+        Ok(Self {
+            client,
+            max_body_bytes: options.max_body_bytes,
+        })
+    }
+
+    /// Sends a request and reads the whole reply.
+    pub(crate) async fn send(&self, request: Request) -> Result<Reply, Error> {
+        let Request {
+            method,
+            url,
+            headers,
+            body,
+        } = request;
+        let mut outgoing = self.client.request(method, url).headers(headers);
+        outgoing = match body {
+            Body::Empty => outgoing,
+            Body::Json(body) => outgoing.header(CONTENT_TYPE, "application/json").body(body),
+            Body::Form(body) => outgoing
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(body),
+        };
+        let mut reply = outgoing.send().await.map_err(failed)?;
+        let (status, headers) = (reply.status().as_u16(), std::mem::take(reply.headers_mut()));
+        let body = self.read(&mut reply).await?;
+        Ok(Reply {
+            status,
+            headers,
+            body,
+        })
+    }
+
+    /// Gathers the body: without a copy when it comes in one piece, and never more than the limit.
+    async fn read(&self, reply: &mut reqwest::Response) -> Result<Bytes, Error> {
+        // The length is the sender's word, so it may reserve no more than the limit.
+        let announced = reply
+            .content_length()
+            .and_then(|length| usize::try_from(length).ok())
+            .unwrap_or_default();
+        if announced > self.max_body_bytes {
+            return Err(too_large());
+        }
+        let Some(first) = reply.chunk().await.map_err(failed)? else {
+            return Ok(Bytes::new());
+        };
+        if first.len() > self.max_body_bytes {
+            return Err(too_large());
+        }
+        let mut gathered: Option<BytesMut> = None;
+        while let Some(chunk) = reply.chunk().await.map_err(failed)? {
+            let gathered = gathered.get_or_insert_with(|| {
+                let mut bytes = BytesMut::with_capacity(announced.max(first.len() + chunk.len()));
+                bytes.extend_from_slice(&first);
+                bytes
+            });
+            if gathered.len() + chunk.len() > self.max_body_bytes {
+                return Err(too_large());
+            }
+            gathered.extend_from_slice(&chunk);
+        }
+        Ok(gathered.map_or(first, BytesMut::freeze))
+    }
+}
+
+fn too_large() -> Error {
+    let what = "the reply is larger than the limit";
+    Error::new(Kind::Transport(Failure {
+        what,
+        timeout: false,
+        unsent: Unsent::Perhaps,
+        refused_locally: true,
+    }))
+}
+
+/// Sorts a failure by what may have happened at the server.
+fn failed(source: reqwest::Error) -> Error {
+    // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
+    let unsent = if source.is_connect() || source.is_builder() {
+        Unsent::Surely
+    } else {
+        Unsent::Perhaps
+    };
+    let (what, timeout) = match (source.is_timeout(), unsent) {
+        (true, Unsent::Surely) => ("no connection could be made in time", true),
+        (true, Unsent::Perhaps) => ("no complete reply came in time", true),
+        (false, Unsent::Surely) => ("no connection could be made", false),
+        (false, Unsent::Perhaps) => (
+            "the connection was lost before the reply was complete",
+            false,
+        ),
+    };
+    let refused_locally = source.is_builder();
+    // The address is taken out: it may carry a token or what the user searches for.
+    Error::new(Kind::Transport(Failure {
+        what,
+        timeout,
+        unsent,
+        refused_locally,
+    }))
+    .with_source(source.without_url())
+}

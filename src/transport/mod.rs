@@ -1,0 +1,20 @@
+//! Sends one HTTP request. The only room that knows reqwest.
+//!
+//! A reply of any status is a reply; an error means that no complete reply came. Redirects are never followed, and
+//! addresses are `https`, except on loopback (RFC 8252 section 8.3).
+
+mod clock;
+mod endpoint;
+mod http;
+mod options;
+mod retry;
+mod wait;
+
+pub use self::clock::Clock;
+pub use self::options::HttpOptions;
+pub use self::retry::RetryPolicy;
+
+pub(crate) use self::endpoint::{is_loopback, parse_endpoint};
+pub(crate) use self::http::{Body, Http, Reply, Request};
+pub(crate) use self::retry::{Budget, Safety};
+pub(crate) use self::wait::retry_after;

@@ -1,0 +1,89 @@
+//! What a user can set about HTTP.
+
+use std::time::Duration;
+
+use url::Url;
+
+/// How HTTP requests are made: proxy, trusted certificates, time limits, the largest reply.
+///
+/// ```
+/// use std::time::Duration;
+/// use envd_sdk::HttpOptions;
+///
+/// let http = HttpOptions::default()
+///     .user_agent("saleyard-desk/2.1")
+///     .timeout(Duration::from_secs(20));
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct HttpOptions {
+    pub(super) user_agent: String,
+    pub(super) connect_timeout: Duration,
+    pub(super) timeout: Duration,
+    pub(super) max_body_bytes: usize,
+    pub(super) proxy: Option<Url>,
+    pub(super) extra_roots_pem: Vec<Vec<u8>>,
+    pub(super) keep_alive: bool,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("envd-sdk/", env!("CARGO_PKG_VERSION")).to_owned(),
+            // A host that does not answer within this is down or unreachable, also over a satellite link.
+            connect_timeout: Duration::from_secs(10),
+            // A question tree or a page of hundreds over a slow rural line.
+            timeout: Duration::from_secs(60),
+            // The largest reply seen in public was under 1 MB; a runaway reply must not fill the memory.
+            max_body_bytes: 64 << 20,
+            proxy: None,
+            extra_roots_pem: Vec::new(),
+            keep_alive: true,
+        }
+    }
+}
+
+impl HttpOptions {
+    /// The `User-Agent` header; name your application so that the service's operators can reach you.
+    pub fn user_agent(mut self, name: impl Into<String>) -> Self {
+        self.user_agent = name.into();
+        self
+    }
+
+    /// The time limit for making a connection; 10 seconds unless set.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect_timeout = limit;
+        self
+    }
+
+    /// The time limit for one request with its whole reply; 60 seconds unless set. Retries have a limit of their own.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
+    pub fn max_body_bytes(mut self, limit: usize) -> Self {
+        self.max_body_bytes = limit;
+        self
+    }
+
+    /// Sends everything through this proxy. The environment's proxy settings are not read.
+    pub fn proxy(mut self, proxy: Url) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
+    /// Trusts a further certificate authority, PEM, beside those of the operating system.
+    pub fn extra_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.extra_roots_pem.push(pem.into());
+        self
+    }
+
+    /// One connection a request. For token endpoints: a request on a connection that the server is closing
+    /// may or may not have been processed, and a refresh must not be left in that doubt.
+    pub(crate) fn no_keep_alive(mut self) -> Self {
+        self.keep_alive = false;
+        self
+    }
+}

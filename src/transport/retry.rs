@@ -1,0 +1,207 @@
+//! When a request is sent again, and how long to wait before.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use crate::error::{Error, Failure, Kind, Unsent};
+
+/// Whether it does harm to carry out a request twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Safety {
+    /// A read.
+    Repeatable,
+    /// A change: sent again only if it surely was not carried out.
+    Once,
+}
+
+/// How often and for how long a call is tried.
+///
+/// Reads are sent again after transport faults and HTTP 429, 502, 503 and 504; changes only if they surely did not
+/// reach the server or it said that it refused. Waits are random up to a limit that doubles ("full jitter").
+///
+/// ```
+/// use std::time::Duration;
+/// use envd_sdk::RetryPolicy;
+///
+/// let policy = RetryPolicy::default().max_retries(5).deadline(Duration::from_secs(30));
+/// # let _ = (policy, RetryPolicy::none());
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RetryPolicy {
+    max_retries: u32,
+    base: Duration,
+    cap: Duration,
+    deadline: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            max_retries: 3,
+            base: Duration::from_millis(200),
+            cap: Duration::from_secs(10),
+            // Long enough for a restart behind a load balancer, short enough for somebody who waits at a screen.
+            deadline: Duration::from_secs(90),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// Sends each request once.
+    pub fn none() -> Self {
+        Self {
+            max_retries: 0,
+            ..Self::default()
+        }
+    }
+
+    /// How often a request is sent again at most; 3 unless set.
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.max_retries = retries;
+        self
+    }
+
+    /// The limit of the first wait, doubled for each further one; 200 ms unless set.
+    pub fn base_wait(mut self, base: Duration) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The total time after which nothing is sent again; 90 seconds unless set.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = limit;
+        self
+    }
+
+    /// The wait before the next attempt, or `None` when there is to be none.
+    ///
+    /// `attempts` have been made, `elapsed` has passed; the server may have asked to wait.
+    pub(crate) fn next_wait(
+        &self,
+        attempts: u32,
+        elapsed: Duration,
+        asked: Option<Duration>,
+    ) -> Option<Duration> {
+        if attempts > self.max_retries {
+            return None;
+        }
+        let limit = self
+            .base
+            .saturating_mul(1 << (attempts.saturating_sub(1)).min(20))
+            .min(self.cap);
+        let wait = asked.unwrap_or_else(|| limit.mul_f64(fastrand::f64()));
+        (elapsed.saturating_add(wait) < self.deadline).then_some(wait)
+    }
+}
+
+/// A client's allowance of retries: an outage must not multiply the load on a server that is down.
+///
+/// Each retry takes one, each success gives back a fifth.
+#[derive(Debug)]
+pub(crate) struct Budget(AtomicI64);
+
+impl Budget {
+    const RETRY: i64 = 1_000;
+    const SUCCESS: i64 = 200;
+    const FULL: i64 = 20_000;
+
+    pub(crate) fn take(&self) -> bool {
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                (left >= Self::RETRY).then_some(left - Self::RETRY)
+            })
+            .is_ok()
+    }
+
+    pub(crate) fn give_back(&self) {
+        // The store is skipped when it is full, which is nearly always: no cache line bounces between threads.
+        if self.0.load(Ordering::Relaxed) < Self::FULL {
+            self.0.fetch_add(Self::SUCCESS, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(AtomicI64::new(Self::FULL))
+    }
+}
+
+impl Safety {
+    /// Whether a request that failed this way may be sent again.
+    pub(crate) fn allows_retry(self, error: &Error) -> bool {
+        match error.kind() {
+            Kind::Transport(Failure {
+                refused_locally: true,
+                ..
+            }) => false,
+            Kind::Transport(Failure {
+                unsent: Unsent::Surely,
+                ..
+            }) => true,
+            Kind::Transport(_) => self == Self::Repeatable,
+            Kind::Http { status, .. } | Kind::Rejected { status, .. } => {
+                self.allows_retry_of(*status)
+            }
+            _ => false,
+        }
+    }
+
+    fn allows_retry_of(self, status: u16) -> bool {
+        match status {
+            // The server says that it refused the request.
+            429 => true,
+            // Something in front of the server answers: the request may have passed it.
+            502..=504 => self == Self::Repeatable,
+            _ => false,
+        }
+    }
+
+    /// Whether a change that failed this way may have been carried out.
+    pub(crate) fn may_have_applied(self, error: &Error) -> bool {
+        self == Self::Once
+            && match error.kind() {
+                Kind::Transport(failure) => failure.unsent == Unsent::Perhaps,
+                Kind::Http { status, .. } => matches!(status, 200..=299 | 500..=599),
+                Kind::Decode { .. } | Kind::Protocol(_) => true,
+                _ => false,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_stay_under_a_doubling_limit_and_end_with_the_retries() {
+        let policy = RetryPolicy::default();
+        for (attempts, limit) in [(1, 200), (2, 400), (3, 800)] {
+            for _ in 0..200 {
+                assert!(
+                    policy.next_wait(attempts, Duration::ZERO, None).unwrap()
+                        <= Duration::from_millis(limit)
+                );
+            }
+        }
+        assert_eq!(policy.next_wait(4, Duration::ZERO, None), None);
+    }
+
+    #[test]
+    fn the_servers_wish_is_honoured_inside_the_deadline() {
+        let policy = RetryPolicy::default().deadline(Duration::from_secs(30));
+        let asked = Some(Duration::from_secs(20));
+        assert_eq!(policy.next_wait(1, Duration::ZERO, asked), asked);
+        assert_eq!(policy.next_wait(1, Duration::from_secs(15), asked), None);
+    }
+
+    #[test]
+    fn the_budget_is_used_up_and_filled_by_successes() {
+        let budget = Budget::default();
+        assert_eq!((0..100).filter(|_| budget.take()).count(), 20);
+        (0..5).for_each(|_| budget.give_back());
+        assert!(budget.take());
+        assert!(!budget.take());
+    }
+}

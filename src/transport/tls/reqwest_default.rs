@@ -1,0 +1,26 @@
+//! TLS as reqwest sets it up for the features `rustls-aws-lc` and `native-tls`, or none at all.
+
+use reqwest::ClientBuilder;
+
+use crate::error::Error;
+
+/// Leaves TLS to reqwest.
+pub(crate) fn configure(
+    builder: ClientBuilder,
+    secure: bool,
+    extra_roots_pem: &[Vec<u8>],
+) -> Result<ClientBuilder, Error> {
+    let mut roots = Vec::new();
+    for pem in extra_roots_pem {
+        let certificates = reqwest::Certificate::from_pem_bundle(pem);
+        roots.extend(
+            certificates.map_err(|_| Error::config("an extra root certificate is not PEM"))?,
+        );
+    }
+    // Without an https endpoint nothing is loaded: a machine without a certificate bundle can still use a fake.
+    Ok(if secure {
+        builder.tls_certs_merge(roots)
+    } else {
+        builder.tls_certs_only([])
+    })
+}

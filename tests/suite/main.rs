@@ -1,0 +1,1 @@
+//! Everything that is tested against the fake: one binary, a module a theme.
