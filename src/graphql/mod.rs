@@ -1,1 +1,4 @@
-//! graphql
+//! The GraphQL interface, without any sending.
+
+#[rustfmt::skip]
+pub mod generated;

@@ -1,6 +1,38 @@
-//! The nouns.
+//! The nouns of both interfaces: records, inputs, codes, ids, days, and what the server said was wrong.
+//!
+//! Most of them are written from the schema under `graphql/`. Each says where it comes from: *stated* by the
+//! specification, seen in *public material* and not confirmed, or *assumed*. All fields of records may be missing: what
+//! the server does not send is `None` or an empty [`List`]. Codes that nobody has told us of are kept as
+//! `Unrecognized`.
+
+mod codes;
 mod condition;
+mod day;
+mod forms;
+#[rustfmt::skip]
+mod generated;
+mod hidden;
+mod ids;
+mod input;
+mod lenient;
+mod list;
+mod maybe;
+mod open_enum;
+mod pdf_url;
+mod pic;
 mod server_error;
 
+pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
 pub use self::condition::Condition;
+pub use self::day::{Day, Timestamp};
+pub use self::forms::Program;
+pub use self::generated::*;
+pub use self::ids::{AccountId, ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
+pub use self::lenient::record_or_data;
+pub use self::list::List;
+pub use self::maybe::Maybe;
+pub use self::pdf_url::PdfUrl;
+pub use self::pic::{Jurisdiction, Pic, TextError};
 pub use self::server_error::{Location, PathSegment, ServerError};
+
+use self::hidden::Hidden;

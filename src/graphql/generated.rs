@@ -1,0 +1,810 @@
+// Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.
+
+/// The comments of a consignment.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Comments;
+/// Document, variables and reply of `comments`.
+pub mod comments {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, Comment, ConsignmentNumber, List};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Comments";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { ...Comment } } fragment Comment on Comment { commentId consignmentNumber role firstName lastName commentText createdAt }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account that asks.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The number of the consignment.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "consignmentNumber")]
+        pub consignment_number: ConsignmentNumber,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// The comments of a consignment.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(default)]
+        pub comments: List<Comment>,
+    }
+}
+impl graphql_client::GraphQLQuery for Comments {
+    type Variables = comments::Variables;
+    type ResponseData = comments::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: comments::QUERY,
+            operation_name: comments::OPERATION_NAME,
+        }
+    }
+}
+/// One consignment.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Consignment;
+/// Document, variables and reply of `consignment`.
+pub mod consignment {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, Consignment, ConsignmentId};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Consignment";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { ...Consignment } } fragment Consignment on Consignment { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } answers { ...Answer } questions { ...Question } declaration { ...Declaration } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber } fragment Answer on Answer { questionId index value } fragment Question on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth2 } } fragment Trigger on Trigger { questionId value } fragment QuestionValidator on Validator { type parameter errorMessage } fragment AcceptableAnswer on AcceptableAnswer { displayName value } fragment QuestionDepth2 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth3 } } fragment QuestionDepth3 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth4 } } fragment QuestionDepth4 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth5 } } fragment QuestionDepth5 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } } fragment Declaration on Declaration { accept fullName phone email date signature certificateNumber address { ...Address } }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The id of the consignment; public material passes its number here.
+        ///
+        /// Source: public material (S1), not confirmed.
+        pub id: ConsignmentId,
+        /// The account that asks.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// One consignment.
+        ///
+        /// Source: stated, specification 4.1.
+        pub consignment: Option<Consignment>,
+    }
+}
+impl graphql_client::GraphQLQuery for Consignment {
+    type Variables = consignment::Variables;
+    type ResponseData = consignment::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: consignment::QUERY,
+            operation_name: consignment::OPERATION_NAME,
+        }
+    }
+}
+/// Who may see a consignment, and as what.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ConsignmentUserMapping;
+/// Document, variables and reply of `consignmentUserMapping`.
+pub mod consignment_user_mapping {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "ConsignmentUserMapping";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { ...ConsignmentUserMapping } } fragment ConsignmentUserMapping on ConsignmentUserMapping { mappingId email firstName lastName role pic numOfHeads }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account that asks.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The number of the consignment.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "consignmentNumber")]
+        pub consignment_number: ConsignmentNumber,
+        /// The role whose users are listed; AUTHVIEWER is a value.
+        ///
+        /// Source: public material (S1), not confirmed.
+        pub role: String,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Who may see a consignment, and as what.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "consignmentUserMapping")]
+        #[serde(default)]
+        pub consignment_user_mapping: List<ConsignmentUserMapping>,
+    }
+}
+impl graphql_client::GraphQLQuery for ConsignmentUserMapping {
+    type Variables = consignment_user_mapping::Variables;
+    type ResponseData = consignment_user_mapping::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: consignment_user_mapping::QUERY,
+            operation_name: consignment_user_mapping::OPERATION_NAME,
+        }
+    }
+}
+/// The consignments of an account, page by page.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Consignments;
+/// Document, variables and reply of `consignments`.
+pub mod consignments {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{
+        AccountId, ConsignmentPage, ConsignmentStatus, Species, Timestamp,
+    };
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Consignments";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { ...ConsignmentPage } } fragment ConsignmentPage on ConsignmentConnection { totalCount pageInfo { ...PageInfo } edges { ...ConsignmentEdge } } fragment PageInfo on PageInfo { hasNextPage endCursor } fragment ConsignmentEdge on ConsignmentEdge { cursor node { ...ConsignmentSummary } } fragment ConsignmentSummary on Consignment { id number status species movementDate movementTime heads createdBy updatedAt owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account whose consignments are listed.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// How many records a page holds at most; default and maximum are not shown.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub first: Option<i64>,
+        /// The cursor of the record after which the page starts.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub after: Option<String>,
+        /// Only consignments with this status.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub status: Option<ConsignmentStatus>,
+        /// Only consignments of this species.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub species: Option<Species>,
+        /// Only consignments that match this text; what it is matched against is not shown.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "searchText")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub search_text: Option<String>,
+        /// Only consignments from this instant on; which of the dates is compared is not shown.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "fromDate")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub from_date: Option<Timestamp>,
+        /// Only consignments up to this instant; whether it is included is not shown.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "toDate")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub to_date: Option<Timestamp>,
+        /// Only consignments that were submitted.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "onlySubmitted")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub only_submitted: Option<bool>,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// The consignments of an account, page by page.
+        ///
+        /// Source: stated, specification 4.1.
+        pub consignments: Option<ConsignmentPage>,
+    }
+}
+impl graphql_client::GraphQLQuery for Consignments {
+    type Variables = consignments::Variables;
+    type ResponseData = consignments::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: consignments::QUERY,
+            operation_name: consignments::OPERATION_NAME,
+        }
+    }
+}
+/// Copies a consignment that the producer created before.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CopyConsignment;
+/// Document, variables and reply of `copyConsignment`.
+pub mod copy_consignment {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "CopyConsignment";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account that owns the consignment.
+        ///
+        /// Source: assumed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The id or the number of the consignment to copy.
+        ///
+        /// Source: assumed.
+        pub id: ConsignmentId,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Copies a consignment that the producer created before.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "copyConsignment")]
+        pub copy_consignment: Option<ConsignmentResult>,
+    }
+}
+impl graphql_client::GraphQLQuery for CopyConsignment {
+    type Variables = copy_consignment::Variables;
+    type ResponseData = copy_consignment::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: copy_consignment::QUERY,
+            operation_name: copy_consignment::OPERATION_NAME,
+        }
+    }
+}
+/// Adds a comment to a consignment.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CreateComment;
+/// Document, variables and reply of `createComment`.
+pub mod create_comment {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, CommentInput, CommentResult};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "CreateComment";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { ...CommentResult } } fragment CommentResult on CommentResult { data { ...Comment } } fragment Comment on Comment { commentId consignmentNumber role firstName lastName commentText createdAt }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account in whose name the comment is made.
+        ///
+        /// Source: assumed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The comment.
+        ///
+        /// Source: assumed.
+        pub input: CommentInput,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Adds a comment to a consignment.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "createComment")]
+        pub create_comment: Option<CommentResult>,
+    }
+}
+impl graphql_client::GraphQLQuery for CreateComment {
+    type Variables = create_comment::Variables;
+    type ResponseData = create_comment::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: create_comment::QUERY,
+            operation_name: create_comment::OPERATION_NAME,
+        }
+    }
+}
+/// Creates a consignment, or updates it when it exists.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CreateOrSaveConsignment;
+/// Document, variables and reply of `createOrSaveConsignment`.
+pub mod create_or_save_consignment {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "CreateOrSaveConsignment";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account in whose name the consignment is saved.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The consignment.
+        ///
+        /// Source: stated, specification 4.1.
+        pub input: ConsignmentInput,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Creates a consignment, or updates it when it exists.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "createOrSaveConsignment")]
+        pub create_or_save_consignment: Option<ConsignmentResult>,
+    }
+}
+impl graphql_client::GraphQLQuery for CreateOrSaveConsignment {
+    type Variables = create_or_save_consignment::Variables;
+    type ResponseData = create_or_save_consignment::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: create_or_save_consignment::QUERY,
+            operation_name: create_or_save_consignment::OPERATION_NAME,
+        }
+    }
+}
+/// Creates a template, or updates it when it exists.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CreateOrSaveTemplate;
+/// Document, variables and reply of `createOrSaveTemplate`.
+pub mod create_or_save_template {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, TemplateInput, TemplateResult};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "CreateOrSaveTemplate";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { ...TemplateResult } } fragment TemplateResult on TemplateResult { data { ...SavedTemplate } } fragment SavedTemplate on Template { id number name }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account in whose name the template is saved.
+        ///
+        /// Source: assumed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The template.
+        ///
+        /// Source: assumed.
+        pub input: TemplateInput,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Creates a template, or updates it when it exists.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "createOrSaveTemplate")]
+        pub create_or_save_template: Option<TemplateResult>,
+    }
+}
+impl graphql_client::GraphQLQuery for CreateOrSaveTemplate {
+    type Variables = create_or_save_template::Variables;
+    type ResponseData = create_or_save_template::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: create_or_save_template::QUERY,
+            operation_name: create_or_save_template::OPERATION_NAME,
+        }
+    }
+}
+/// Deletes a consignment.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct DeleteConsignment;
+/// Document, variables and reply of `deleteConsignment`.
+pub mod delete_consignment {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "DeleteConsignment";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account that owns the consignment.
+        ///
+        /// Source: assumed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The id or the number of the consignment.
+        ///
+        /// Source: assumed.
+        pub id: ConsignmentId,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Deletes a consignment.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "deleteConsignment")]
+        pub delete_consignment: Option<ConsignmentResult>,
+    }
+}
+impl graphql_client::GraphQLQuery for DeleteConsignment {
+    type Variables = delete_consignment::Variables;
+    type ResponseData = delete_consignment::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: delete_consignment::QUERY,
+            operation_name: delete_consignment::OPERATION_NAME,
+        }
+    }
+}
+/// Deletes a template.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct DeleteTemplate;
+/// Document, variables and reply of `deleteTemplate`.
+pub mod delete_template {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, TemplateId, TemplateResult};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "DeleteTemplate";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { ...TemplateResult } } fragment TemplateResult on TemplateResult { data { ...SavedTemplate } } fragment SavedTemplate on Template { id number name }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account that owns the template.
+        ///
+        /// Source: assumed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// The id or the number of the template.
+        ///
+        /// Source: assumed.
+        pub id: TemplateId,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// Deletes a template.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "deleteTemplate")]
+        pub delete_template: Option<TemplateResult>,
+    }
+}
+impl graphql_client::GraphQLQuery for DeleteTemplate {
+    type Variables = delete_template::Variables;
+    type ResponseData = delete_template::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: delete_template::QUERY,
+            operation_name: delete_template::OPERATION_NAME,
+        }
+    }
+}
+/// The declarations that the user made in the electronic declaration system (eDEC).
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Edecs;
+/// Document, variables and reply of `edecs`.
+pub mod edecs {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, Edec, List};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Edecs";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { ...Edec } } fragment Edec on Edec { id number status createdAt }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account that asks; the arguments of this operation are not shown.
+        ///
+        /// Source: assumed.
+        #[serde(rename = "envdAccountId")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub envd_account_id: Option<AccountId>,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// The declarations that the user made in the electronic declaration system (eDEC).
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(default)]
+        pub edecs: List<Edec>,
+    }
+}
+impl graphql_client::GraphQLQuery for Edecs {
+    type Variables = edecs::Variables;
+    type ResponseData = edecs::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: edecs::QUERY,
+            operation_name: edecs::OPERATION_NAME,
+        }
+    }
+}
+/// All questions of all forms.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Questions;
+/// Document, variables and reply of `questions`.
+pub mod questions {
+    use serde::{Deserialize, Serialize};
+    use crate::model::QuestionList;
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Questions";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Questions { questions { ...QuestionList } } fragment QuestionList on QuestionList { items { ...Question } } fragment Question on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth2 } } fragment Trigger on Trigger { questionId value } fragment QuestionValidator on Validator { type parameter errorMessage } fragment AcceptableAnswer on AcceptableAnswer { displayName value } fragment QuestionDepth2 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth3 } } fragment QuestionDepth3 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth4 } } fragment QuestionDepth4 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth5 } } fragment QuestionDepth5 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {}
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// All questions of all forms.
+        ///
+        /// Source: stated, specification 4.1.
+        pub questions: Option<QuestionList>,
+    }
+}
+impl graphql_client::GraphQLQuery for Questions {
+    type Variables = questions::Variables;
+    type ResponseData = questions::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: questions::QUERY,
+            operation_name: questions::OPERATION_NAME,
+        }
+    }
+}
+/// One template.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Template;
+/// Document, variables and reply of `template`.
+pub mod template {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, Template, TemplateId};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Template";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { ...Template } } fragment Template on Template { id number name species owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The id of the template; public material passes its number here.
+        ///
+        /// Source: public material (S1), not confirmed.
+        pub id: TemplateId,
+        /// The account that asks.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// One template.
+        ///
+        /// Source: stated, specification 4.1.
+        pub template: Option<Template>,
+    }
+}
+impl graphql_client::GraphQLQuery for Template {
+    type Variables = template::Variables;
+    type ResponseData = template::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: template::QUERY,
+            operation_name: template::OPERATION_NAME,
+        }
+    }
+}
+/// The templates of an account.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Templates;
+/// Document, variables and reply of `templates`.
+pub mod templates {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{AccountId, TemplatePage};
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "Templates";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { ...TemplatePage } } fragment TemplatePage on TemplateConnection { totalCount pageInfo { ...PageInfo } edges { ...TemplateEdge } } fragment PageInfo on PageInfo { hasNextPage endCursor } fragment TemplateEdge on TemplateEdge { cursor node { ...Template } } fragment Template on Template { id number name species owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {
+        /// The account whose templates are listed.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(rename = "envdAccountId")]
+        pub envd_account_id: AccountId,
+        /// How many records a page holds at most.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub first: Option<i64>,
+        /// The cursor of the record after which the page starts.
+        ///
+        /// Source: public material (S1), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub after: Option<String>,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// The templates of an account.
+        ///
+        /// Source: stated, specification 4.1.
+        pub templates: Option<TemplatePage>,
+    }
+}
+impl graphql_client::GraphQLQuery for Templates {
+    type Variables = templates::Variables;
+    type ResponseData = templates::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: templates::QUERY,
+            operation_name: templates::OPERATION_NAME,
+        }
+    }
+}
+/// The user whom the token names, with accounts and roles.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct UserDetails;
+/// Document, variables and reply of `userDetails`.
+pub mod user_details {
+    use serde::{Deserialize, Serialize};
+    use crate::model::UserDetails;
+    /// The name of the operation, sent as `operationName`.
+    pub const OPERATION_NAME: &str = "UserDetails";
+    /// The document: the operation with the fragments that it uses.
+    pub const QUERY: &str = "query UserDetails { userDetails { ...UserDetails } } fragment UserDetails on UserDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { ...UserAccount } accreditations { ...Accreditations } roles } fragment UserAccount on Account { envdAccountId accountLabel accountId accountType email roles properties { ...AccountProperty } } fragment AccountProperty on AccountProperty { propertyName accreditations { ...Accreditations } } fragment Accreditations on Accreditations { lPA eU mSA eUGFHQB nFAS hRG }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[allow(clippy::empty_structs_with_brackets)]
+    pub struct Variables {}
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// The user whom the token names, with accounts and roles.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(rename = "userDetails")]
+        #[serde(default, deserialize_with = "crate::model::record_or_data")]
+        pub user_details: Option<UserDetails>,
+    }
+}
+impl graphql_client::GraphQLQuery for UserDetails {
+    type Variables = user_details::Variables;
+    type ResponseData = user_details::ResponseData;
+    fn build_query(
+        variables: Self::Variables,
+    ) -> graphql_client::QueryBody<Self::Variables> {
+        graphql_client::QueryBody {
+            variables,
+            query: user_details::QUERY,
+            operation_name: user_details::OPERATION_NAME,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Days and instants in the forms of the wire.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::TextError;
+
+/// A day of the calendar, ISO 8601 date (yyyy-MM-dd).
+///
+/// ```
+/// use envd_sdk::model::Day;
+///
+/// let day = Day::parse("2026-11-20")?;
+/// assert_eq!(day.year(), 2026);
+/// assert!(Day::parse("2026-02-30").is_err());
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Day(NaiveDate);
+
+impl Day {
+    /// Reads a day in exactly the form yyyy-MM-dd.
+    ///
+    /// # Errors
+    ///
+    /// When the text has another form or the calendar has no such day.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        // chrono also reads `2026-1-2` and `+2026-01-02`; the length and the dashes settle that.
+        let bytes = text.as_bytes();
+        let exact = bytes.len() == 10
+            && bytes.iter().enumerate().all(|(i, b)| {
+                if i == 4 || i == 7 {
+                    *b == b'-'
+                } else {
+                    b.is_ascii_digit()
+                }
+            });
+        let day = if exact {
+            NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()
+        } else {
+            None
+        };
+        day.map(Self)
+            .ok_or(TextError::new("not an ISO 8601 date (yyyy-MM-dd)"))
+    }
+
+    /// A day by its numbers; `None` when the calendar has no such day.
+    #[must_use]
+    pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
+        NaiveDate::from_ymd_opt(year, month, day).map(Self)
+    }
+
+    /// The day at an instant, in UTC. Where the user is, it may be another day already.
+    #[must_use]
+    pub fn of(time: SystemTime) -> Self {
+        Self(DateTime::<Utc>::from(time).date_naive())
+    }
+
+    /// The year.
+    #[must_use]
+    pub fn year(self) -> i32 {
+        self.0.year()
+    }
+
+    /// The day that is this number of days later (or earlier); `None` at the ends of the calendar.
+    #[must_use]
+    pub fn plus_days(self, days: i64) -> Option<Self> {
+        self.0
+            .checked_add_signed(chrono::Duration::try_days(days)?)
+            .map(Self)
+    }
+
+    /// The instant at which the day begins in UTC, for list filters.
+    #[must_use]
+    pub fn start_utc(self) -> Timestamp {
+        Timestamp(format!("{self}T00:00:00Z"))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.format("%Y-%m-%d"))
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> Self {
+        day.to_string()
+    }
+}
+
+/// An instant as it stands on the wire: ISO 8601, with or without a zone. The text is kept, whatever it is.
+///
+/// ```
+/// use envd_sdk::model::{Day, Timestamp};
+///
+/// let at = Timestamp::from("2022-11-02T03:04:05.1234567+00:00");
+/// assert_eq!(at.day_utc(), Day::new(2022, 11, 2));
+/// assert_eq!(at.as_str(), "2022-11-02T03:04:05.1234567+00:00");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(String);
+
+impl Timestamp {
+    /// The text as it stands on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The instant; without a zone it is taken as UTC, as GraphQL.NET does (facts A.6). `None` when it cannot be read.
+    #[must_use]
+    pub fn to_time(&self) -> Option<SystemTime> {
+        self.utc().map(Into::into)
+    }
+
+    /// The day in UTC.
+    #[must_use]
+    pub fn day_utc(&self) -> Option<Day> {
+        self.utc().map(|time| Day(time.date_naive()))
+    }
+
+    fn utc(&self) -> Option<DateTime<Utc>> {
+        let with_zone = DateTime::parse_from_rfc3339(&self.0).map(|time| time.with_timezone(&Utc));
+        with_zone.ok().or_else(|| {
+            NaiveDateTime::parse_from_str(&self.0, "%Y-%m-%dT%H:%M:%S%.f")
+                .ok()
+                .map(|t| t.and_utc())
+        })
+    }
+}
+
+impl From<&str> for Timestamp {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<String> for Timestamp {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<Day> for Timestamp {
+    /// The beginning of the day in UTC.
+    fn from(day: Day) -> Self {
+        day.start_utc()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_days_in_the_exact_form_are_days() {
+        for good in ["2026-11-20", "2024-02-29", "0001-01-01"] {
+            assert_eq!(Day::parse(good).unwrap().to_string(), good);
+        }
+        for bad in [
+            "2026-02-30",
+            "2026-1-2",
+            "+2026-01-02",
+            " 2026-01-02",
+            "2026-11-20T00:00:00",
+            "20261120",
+            "",
+            "２０２６-01-01",
+        ] {
+            assert!(Day::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn instants_are_read_with_and_without_zone() {
+        let time = Timestamp::from("2023-02-01T10:00:00Z").to_time();
+        assert!(time.is_some());
+        assert_eq!(Timestamp::from("2023-02-01T10:00:00").to_time(), time);
+        assert_eq!(Timestamp::from("2023-02-01T20:00:00+10:00").to_time(), time);
+        assert_eq!(Timestamp::from("yesterday").to_time(), None);
+    }
+}

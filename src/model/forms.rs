@@ -1,0 +1,77 @@
+//! What is known about each form (spec 2.7 and 9).
+
+use super::{Day, FormType, Species};
+
+/// The program that owns a form (spec 2.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Program {
+    /// Livestock Production Assurance.
+    Lpa,
+    /// National Feedlot Accreditation Scheme.
+    Nfas,
+    /// Meat Standards Australia.
+    Msa,
+}
+
+impl FormType {
+    /// The species of the form; `None` for a form that this version of the crate does not know.
+    ///
+    /// ```
+    /// use envd_sdk::model::{FormType, Species};
+    ///
+    /// assert_eq!(FormType::Lpag3.species(), Some(Species::Goat));
+    /// ```
+    #[must_use]
+    pub fn species(&self) -> Option<Species> {
+        Some(match self {
+            Self::Lpac1
+            | Self::Euc1
+            | Self::Nfasc0
+            | Self::Nfasddc1
+            | Self::Nfaseuc1
+            | Self::Msac1
+            | Self::Hsc2 => Species::Cattle,
+            Self::Lpabc1 => Species::BobbyCalves,
+            Self::Lpasl1 | Self::Hssl1 => Species::SheepLamb,
+            Self::Lpag2 | Self::Lpag3 | Self::Lpahrg0 | Self::Hsg0 => Species::Goat,
+            Self::Unrecognized(_) => return None,
+        })
+    }
+
+    /// The program of the form; `None` where the specification does not show it, or the form is unknown.
+    #[must_use]
+    pub fn program(&self) -> Option<Program> {
+        Some(match self {
+            Self::Lpac1
+            | Self::Euc1
+            | Self::Lpabc1
+            | Self::Lpasl1
+            | Self::Lpag2
+            | Self::Lpag3
+            | Self::Lpahrg0 => Program::Lpa,
+            Self::Nfasc0 | Self::Nfasddc1 | Self::Nfaseuc1 => Program::Nfas,
+            Self::Msac1 => Program::Msa,
+            Self::Hsc2 | Self::Hsg0 | Self::Hssl1 | Self::Unrecognized(_) => return None,
+        })
+    }
+
+    /// The first day on which the form can be created, where the specification gives one (spec 9.3, 9.4).
+    #[must_use]
+    pub fn first_day(&self) -> Option<Day> {
+        match self {
+            Self::Lpahrg0 => Day::new(2024, 10, 1),
+            Self::Lpag3 => Day::new(2024, 11, 19),
+            _ => None,
+        }
+    }
+
+    /// The first day on which the form can no longer be created, where the specification gives one (spec 9.4).
+    #[must_use]
+    pub fn closed_from(&self) -> Option<Day> {
+        match self {
+            Self::Lpag2 => Day::new(2024, 11, 19),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,1525 @@
+// Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.
+
+use std::fmt;
+use serde::{Deserialize, Serialize};
+use super::open_enum::open_enum;
+use super::{
+    AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe,
+    PdfUrl, QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType,
+};
+/// The state of a consignment; transitions between the states are not shown.
+///
+/// Source: stated, specification 3.1.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ConsignmentStatus {
+    /// Deleted.
+    ///
+    /// Source: stated, specification 3.1.
+    Deleted,
+    /// Being written; a new consignment is sent with this status.
+    ///
+    /// Source: stated, specification 3.1.
+    Draft,
+    /// Handed over by the vendor.
+    ///
+    /// Source: stated, specification 3.1.
+    Submitted,
+    /// Closed to changes.
+    ///
+    /// Source: stated, specification 3.1.
+    Locked,
+    /// A value that this version of the crate does not know, as it was received.
+    Unrecognized(String),
+}
+open_enum!(
+    ConsignmentStatus { Deleted = "DELETED", Draft = "DRAFT", Submitted = "SUBMITTED",
+    Locked = "LOCKED" }
+);
+/// The kind of livestock.
+///
+/// Source: public material (S2), not confirmed.
+#[doc(alias = "ConsignmentSpecies")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Species {
+    /// Cattle.
+    ///
+    /// Source: public material (S2), not confirmed.
+    Cattle,
+    /// Goats.
+    ///
+    /// Source: public material (S2), not confirmed.
+    Goat,
+    /// Bobby calves.
+    ///
+    /// Source: public material (S2), not confirmed.
+    BobbyCalves,
+    /// Sheep and lambs.
+    ///
+    /// Source: public material (S2), not confirmed.
+    SheepLamb,
+    /// A value that this version of the crate does not know, as it was received.
+    Unrecognized(String),
+}
+open_enum!(
+    Species { Cattle = "CATTLE", Goat = "GOAT", BobbyCalves = "BOBBY_CALVES", SheepLamb =
+    "SHEEP_LAMB" }
+);
+/// A form: one declaration required for a movement. The digit at the end is its version; a new version gets a new value.
+///
+/// Source: stated, specification 2.1.
+#[doc(alias = "EFormType")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FormType {
+    /// European Union vendor declaration, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Euc1,
+    /// Health declaration, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Hsc2,
+    /// Health declaration, goats.
+    ///
+    /// Source: stated, specification 2.7.
+    Hsg0,
+    /// Health declaration, sheep.
+    ///
+    /// Source: stated, specification 2.7.
+    Hssl1,
+    /// Livestock Production Assurance, bobby calves.
+    ///
+    /// Source: stated, specification 2.7.
+    Lpabc1,
+    /// Livestock Production Assurance, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Lpac1,
+    /// Livestock Production Assurance, goats; cannot be created from 2024-11-19 on.
+    ///
+    /// Source: stated, specification 9.4.
+    Lpag2,
+    /// Livestock Production Assurance, sheep.
+    ///
+    /// Source: stated, specification 2.7.
+    Lpasl1,
+    /// Meat Standards Australia, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Msac1,
+    /// National Feedlot Accreditation Scheme, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Nfasc0,
+    /// National Feedlot Accreditation Scheme, delivery docket, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Nfasddc1,
+    /// National Feedlot Accreditation Scheme, European Union, cattle.
+    ///
+    /// Source: stated, specification 2.7.
+    Nfaseuc1,
+    /// Livestock Production Assurance, harvested rangeland goats; from 2024-10-01, for users with the hRG accreditation.
+    ///
+    /// Source: stated, specification 9.3.
+    Lpahrg0,
+    /// Livestock Production Assurance, goats; from 2024-11-19, replaces LPAG2.
+    ///
+    /// Source: stated, specification 9.4.
+    Lpag3,
+    /// A value that this version of the crate does not know, as it was received.
+    Unrecognized(String),
+}
+open_enum!(
+    FormType { Euc1 = "EUC1", Hsc2 = "HSC2", Hsg0 = "HSG0", Hssl1 = "HSSL1", Lpabc1 =
+    "LPABC1", Lpac1 = "LPAC1", Lpag2 = "LPAG2", Lpasl1 = "LPASL1", Msac1 = "MSAC1",
+    Nfasc0 = "NFASC0", Nfasddc1 = "NFASDDC1", Nfaseuc1 = "NFASEUC1", Lpahrg0 = "LPAHRG0",
+    Lpag3 = "LPAG3" }
+);
+/// An answer to choose.
+///
+/// Source: stated, specification 2.6.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AcceptableAnswer {
+    /// What is shown to the user.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "displayName")]
+    pub display_name: Option<String>,
+    /// What is sent as the answer.
+    ///
+    /// Source: stated, specification 2.6.
+    pub value: Option<String>,
+}
+/// Property data of an account; its fields are not shown in the specification.
+///
+/// Source: stated, specification 2.8.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AccountProperty {
+    /// The name of the property.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "propertyName")]
+    pub property_name: Option<String>,
+    /// The programs to which the property is accredited.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub accreditations: Option<Accreditations>,
+}
+impl fmt::Debug for AccountProperty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccountProperty")
+            .field("property_name", &Hidden::of(&self.property_name))
+            .field("accreditations", &self.accreditations)
+            .finish()
+    }
+}
+/// The programs to which somebody is accredited.
+///
+/// Source: stated, specification 2.8.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Accreditations {
+    /// Livestock Production Assurance.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "lPA")]
+    pub lpa: Option<bool>,
+    /// European Union cattle accreditation.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "eU")]
+    pub eu: Option<bool>,
+    /// Meat Standards Australia.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "mSA")]
+    pub msa: Option<bool>,
+    /// European Union grain-fed high-quality beef.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "eUGFHQB")]
+    pub eugfhqb: Option<bool>,
+    /// National Feedlot Accreditation Scheme.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "nFAS")]
+    pub nfas: Option<bool>,
+    /// Harvested rangeland goats: the user may create and view the form LPAHRG0.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "hRG")]
+    pub hrg: Option<bool>,
+}
+/// A postal address.
+///
+/// Source: stated, specification 2.2.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Address {
+    /// Street and number, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub line1: Option<String>,
+    /// The town, at most 100 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub town: Option<String>,
+    /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
+    ///
+    /// Source: stated, specification 2.2.
+    pub state: Option<String>,
+    /// The postcode, four digits, 1000 to 9999.
+    ///
+    /// Source: stated, specification 2.2.
+    pub postcode: Option<String>,
+}
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Address")
+            .field("line1", &Hidden::of(&self.line1))
+            .field("town", &Hidden::of(&self.town))
+            .field("state", &self.state)
+            .field("postcode", &Hidden::of(&self.postcode))
+            .finish()
+    }
+}
+/// The answer to a question.
+///
+/// Source: stated, specification 2.4.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The id of the question.
+    ///
+    /// Source: stated, specification 2.4.
+    #[serde(rename = "questionId")]
+    pub question_id: Option<QuestionId>,
+    /// The row inside a REPEATABLE question, counted from 0; null elsewhere.
+    ///
+    /// Source: stated, specification 2.4.
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub index: Option<i64>,
+    /// The answer; for a choice, the value of the acceptable answer.
+    ///
+    /// Source: stated, specification 2.4.
+    pub value: Option<String>,
+}
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("question_id", &self.question_id)
+            .field("index", &self.index)
+            .field("value", &Hidden::of(&self.value))
+            .finish()
+    }
+}
+/// A comment on a consignment.
+///
+/// Source: stated, specification 2.9.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Comment {
+    /// The identifier of the comment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "commentId")]
+    pub comment_id: Option<String>,
+    /// The number of the consignment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "consignmentNumber")]
+    pub consignment_number: Option<ConsignmentNumber>,
+    /// The role of the author.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub role: Option<String>,
+    /// The first name of the author.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "firstName")]
+    pub first_name: Option<String>,
+    /// The last name of the author.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "lastName")]
+    pub last_name: Option<String>,
+    /// The text of the comment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "commentText")]
+    pub comment_text: Option<String>,
+    /// When the comment was made.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "createdAt")]
+    pub created_at: Option<Timestamp>,
+}
+impl fmt::Debug for Comment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Comment")
+            .field("comment_id", &self.comment_id)
+            .field("consignment_number", &self.consignment_number)
+            .field("role", &self.role)
+            .field("first_name", &Hidden::of(&self.first_name))
+            .field("last_name", &Hidden::of(&self.last_name))
+            .field("comment_text", &Hidden::of(&self.comment_text))
+            .field("created_at", &self.created_at)
+            .finish()
+    }
+}
+/// The result of a new comment.
+///
+/// Source: assumed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CommentResult {
+    /// The comment.
+    ///
+    /// Source: assumed.
+    pub data: Option<Comment>,
+}
+/// One movement of livestock from an origin to a destination.
+///
+/// Source: stated, specification 2.5.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Consignment {
+    /// The identifier of the consignment.
+    ///
+    /// Source: stated, specification 2.5.
+    pub id: Option<ConsignmentId>,
+    /// The number of the consignment, `C-` and nine digits.
+    ///
+    /// Source: stated, specification 2.5.
+    pub number: Option<ConsignmentNumber>,
+    /// The state of the consignment.
+    ///
+    /// Source: stated, specification 2.5.
+    pub status: Option<ConsignmentStatus>,
+    /// The kind of livestock.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub species: Option<Species>,
+    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "movementDate")]
+    pub movement_date: Option<String>,
+    /// The time of the movement, 24-hour time (HH:mm).
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "movementTime")]
+    pub movement_time: Option<String>,
+    /// How many animals there are.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub heads: Option<i64>,
+    /// The address of the printed declaration. It carries a token in its query: treat it as a secret.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "pdfUrl")]
+    pub pdf_url: Option<PdfUrl>,
+    /// Who created the consignment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "createdBy")]
+    pub created_by: Option<String>,
+    /// When the consignment was last changed.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "updatedAt")]
+    pub updated_at: Option<Timestamp>,
+    /// Who last changed the consignment.
+    ///
+    /// Source: public material (S2), not confirmed.
+    #[serde(rename = "updatedBy")]
+    pub updated_by: Option<String>,
+    /// When the consignment was submitted.
+    ///
+    /// Source: public material (S2), not confirmed.
+    #[serde(rename = "submittedAt")]
+    pub submitted_at: Option<Timestamp>,
+    /// The owner of the livestock.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub owner: Option<Party>,
+    /// Where the livestock leaves from.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub origin: Option<Party>,
+    /// Where the livestock goes to.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub destination: Option<Party>,
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub consignee: Option<Party>,
+    /// The forms of the consignment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub forms: List<ConsignmentForm>,
+    /// The answers to the questions of the forms.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub answers: List<Answer>,
+    /// The questions of the forms.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub questions: List<Question>,
+    /// The vendor's declaration.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub declaration: Option<Declaration>,
+}
+impl fmt::Debug for Consignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consignment")
+            .field("id", &self.id)
+            .field("number", &self.number)
+            .field("status", &self.status)
+            .field("species", &self.species)
+            .field("movement_date", &self.movement_date)
+            .field("movement_time", &self.movement_time)
+            .field("heads", &self.heads)
+            .field("pdf_url", &self.pdf_url)
+            .field("created_by", &Hidden::of(&self.created_by))
+            .field("updated_at", &self.updated_at)
+            .field("updated_by", &Hidden::of(&self.updated_by))
+            .field("submitted_at", &self.submitted_at)
+            .field("owner", &self.owner)
+            .field("origin", &self.origin)
+            .field("destination", &self.destination)
+            .field("consignee", &self.consignee)
+            .field("forms", &self.forms)
+            .field("answers", &self.answers)
+            .field("questions", &self.questions)
+            .field("declaration", &self.declaration)
+            .finish()
+    }
+}
+/// A consignment on a page.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConsignmentEdge {
+    /// The position of the record, to be passed as `after`; opaque.
+    ///
+    /// Source: stated, specification 4.1.
+    pub cursor: Option<String>,
+    /// The record.
+    ///
+    /// Source: stated, specification 4.1.
+    pub node: Option<ConsignmentSummary>,
+}
+/// A form attached to a consignment.
+///
+/// Source: public material (S1), not confirmed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConsignmentForm {
+    /// Which form it is.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "type")]
+    pub form_type: Option<FormType>,
+    /// The serial number of the form: digits, for some forms after a letter.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "serialNumber")]
+    pub serial_number: Option<String>,
+}
+/// A page of consignments.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConsignmentPage {
+    /// How many records there are on all pages.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(rename = "totalCount")]
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub total_count: Option<i64>,
+    /// Where this page stands.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(rename = "pageInfo")]
+    pub page_info: Option<PageInfo>,
+    /// The records with their cursors.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(default)]
+    pub edges: List<ConsignmentEdge>,
+}
+/// The result of a change to a consignment.
+///
+/// Source: stated, specification 2.5.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConsignmentResult {
+    /// The consignment after the change.
+    ///
+    /// Source: stated, specification 2.5.
+    pub data: Option<SavedConsignment>,
+}
+/// One movement of livestock from an origin to a destination.
+///
+/// Source: stated, specification 2.5.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConsignmentSummary {
+    /// The identifier of the consignment.
+    ///
+    /// Source: stated, specification 2.5.
+    pub id: Option<ConsignmentId>,
+    /// The number of the consignment, `C-` and nine digits.
+    ///
+    /// Source: stated, specification 2.5.
+    pub number: Option<ConsignmentNumber>,
+    /// The state of the consignment.
+    ///
+    /// Source: stated, specification 2.5.
+    pub status: Option<ConsignmentStatus>,
+    /// The kind of livestock.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub species: Option<Species>,
+    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "movementDate")]
+    pub movement_date: Option<String>,
+    /// The time of the movement, 24-hour time (HH:mm).
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "movementTime")]
+    pub movement_time: Option<String>,
+    /// How many animals there are.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub heads: Option<i64>,
+    /// Who created the consignment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "createdBy")]
+    pub created_by: Option<String>,
+    /// When the consignment was last changed.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "updatedAt")]
+    pub updated_at: Option<Timestamp>,
+    /// The owner of the livestock.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub owner: Option<Party>,
+    /// Where the livestock leaves from.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub origin: Option<Party>,
+    /// Where the livestock goes to.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub destination: Option<Party>,
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub consignee: Option<Party>,
+    /// The forms of the consignment.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub forms: List<ConsignmentForm>,
+}
+impl fmt::Debug for ConsignmentSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConsignmentSummary")
+            .field("id", &self.id)
+            .field("number", &self.number)
+            .field("status", &self.status)
+            .field("species", &self.species)
+            .field("movement_date", &self.movement_date)
+            .field("movement_time", &self.movement_time)
+            .field("heads", &self.heads)
+            .field("created_by", &Hidden::of(&self.created_by))
+            .field("updated_at", &self.updated_at)
+            .field("owner", &self.owner)
+            .field("origin", &self.origin)
+            .field("destination", &self.destination)
+            .field("consignee", &self.consignee)
+            .field("forms", &self.forms)
+            .finish()
+    }
+}
+/// A user who may see a consignment, and as what.
+///
+/// Source: stated, specification 2.9.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConsignmentUserMapping {
+    /// The identifier of the mapping.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "mappingId")]
+    pub mapping_id: Option<String>,
+    /// The email address of the user.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub email: Option<String>,
+    /// The first name of the user.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "firstName")]
+    pub first_name: Option<String>,
+    /// The last name of the user.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "lastName")]
+    pub last_name: Option<String>,
+    /// The role of the user.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub role: Option<String>,
+    /// The property identification code of the user.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub pic: Option<String>,
+    /// How many animals the mapping is about.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "numOfHeads")]
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub num_of_heads: Option<i64>,
+}
+impl fmt::Debug for ConsignmentUserMapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConsignmentUserMapping")
+            .field("mapping_id", &self.mapping_id)
+            .field("email", &Hidden::of(&self.email))
+            .field("first_name", &Hidden::of(&self.first_name))
+            .field("last_name", &Hidden::of(&self.last_name))
+            .field("role", &self.role)
+            .field("pic", &self.pic)
+            .field("num_of_heads", &self.num_of_heads)
+            .finish()
+    }
+}
+/// The declaration that the vendor signs.
+///
+/// Source: stated, specification 2.3.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Declaration {
+    /// Whether the vendor accepts the declaration.
+    ///
+    /// Source: stated, specification 2.3.
+    pub accept: Option<bool>,
+    /// The name of the declarer, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(rename = "fullName")]
+    pub full_name: Option<String>,
+    /// The telephone number of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    pub phone: Option<String>,
+    /// The email address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    pub email: Option<String>,
+    /// When the declaration was made.
+    ///
+    /// Source: stated, specification 2.3.
+    pub date: Option<Timestamp>,
+    /// The image of the signature, Base64; public material shows a data URI.
+    ///
+    /// Source: stated, specification 2.3.
+    pub signature: Option<String>,
+    /// The certificate number, at most 7 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(rename = "certificateNumber")]
+    pub certificate_number: Option<String>,
+    /// The address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    pub address: Option<Address>,
+}
+impl fmt::Debug for Declaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Declaration")
+            .field("accept", &self.accept)
+            .field("full_name", &Hidden::of(&self.full_name))
+            .field("phone", &Hidden::of(&self.phone))
+            .field("email", &Hidden::of(&self.email))
+            .field("date", &self.date)
+            .field("signature", &Hidden::of(&self.signature))
+            .field("certificate_number", &Hidden::of(&self.certificate_number))
+            .field("address", &self.address)
+            .finish()
+    }
+}
+/// A declaration made in the electronic declaration system; its fields are not shown.
+///
+/// Source: stated, specification 2.9.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Edec {
+    /// The identifier of the declaration.
+    ///
+    /// Source: assumed.
+    pub id: Option<String>,
+    /// The number of the declaration.
+    ///
+    /// Source: assumed.
+    pub number: Option<String>,
+    /// The state of the declaration.
+    ///
+    /// Source: assumed.
+    pub status: Option<String>,
+    /// When the declaration was made.
+    ///
+    /// Source: assumed.
+    #[serde(rename = "createdAt")]
+    pub created_at: Option<Timestamp>,
+}
+/// Where a page stands among all pages.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PageInfo {
+    /// Whether a page follows.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(rename = "hasNextPage")]
+    pub has_next_page: Option<bool>,
+    /// The cursor of the last record of the page.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(rename = "endCursor")]
+    pub end_cursor: Option<String>,
+}
+/// A party to a consignment.
+///
+/// Source: stated, specification 2.2.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Party {
+    /// The name of the party, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub name: Option<String>,
+    /// The property identification code (PIC), 8 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub pic: Option<String>,
+    /// The address of the party.
+    ///
+    /// Source: stated, specification 2.2.
+    pub address: Option<Address>,
+}
+impl fmt::Debug for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Party")
+            .field("name", &Hidden::of(&self.name))
+            .field("pic", &self.pic)
+            .field("address", &self.address)
+            .finish()
+    }
+}
+/// A question of one or more forms.
+///
+/// Source: stated, specification 2.6.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Question {
+    /// The identifier, equal to `questionId` in answers.
+    ///
+    /// Source: stated, specification 2.6.
+    pub id: Option<QuestionId>,
+    /// The position on display.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub order: Option<i64>,
+    /// The text of the question.
+    ///
+    /// Source: stated, specification 2.6.
+    pub text: Option<String>,
+    /// A longer explanation.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub help: Option<String>,
+    /// A short hint.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub tip: Option<String>,
+    /// Whether the question is only shown and not answered.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "readOnly")]
+    pub read_only: Option<bool>,
+    /// The forms in which the question appears.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(default)]
+    pub forms: List<FormType>,
+    /// What kind of answer is wanted; REPEATABLE, SINGLE_CHOICE, MULTIPLE_CHOICE and STRING are named, further kinds are not shown.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "type")]
+    pub question_type: Option<QuestionType>,
+    /// The answers on which this question depends; null or empty when it depends on none.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(default)]
+    pub triggers: List<Trigger>,
+    /// The rules for the answer.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(default)]
+    pub validators: List<QuestionValidator>,
+    /// The answers to choose from, for choice questions.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "acceptableAnswers")]
+    #[serde(default)]
+    pub acceptable_answers: List<AcceptableAnswer>,
+    /// The questions under this one.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "childQuestions")]
+    #[serde(default)]
+    pub child_questions: List<Question>,
+}
+/// The list of questions.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct QuestionList {
+    /// The questions that stand under no other.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(default)]
+    pub items: List<Question>,
+}
+/// A rule for the answer to a question.
+///
+/// Source: stated, specification 2.6.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct QuestionValidator {
+    /// The kind of rule; required, minYear and maxYear are named, further kinds are not shown.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "type")]
+    pub validator_type: Option<ValidatorType>,
+    /// The parameter: empty for required, a year for minYear, a year or `now` for maxYear.
+    ///
+    /// Source: stated, specification 2.6.
+    pub parameter: Option<String>,
+    /// The text for the user when the rule is broken.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "errorMessage")]
+    pub error_message: Option<String>,
+}
+/// One movement of livestock from an origin to a destination.
+///
+/// Source: stated, specification 2.5.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SavedConsignment {
+    /// The identifier of the consignment.
+    ///
+    /// Source: stated, specification 2.5.
+    pub id: Option<ConsignmentId>,
+    /// The number of the consignment, `C-` and nine digits.
+    ///
+    /// Source: stated, specification 2.5.
+    pub number: Option<ConsignmentNumber>,
+    /// The state of the consignment.
+    ///
+    /// Source: stated, specification 2.5.
+    pub status: Option<ConsignmentStatus>,
+}
+/// A consignment that serves as a pattern for others.
+///
+/// Source: stated, specification 2.9.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SavedTemplate {
+    /// The identifier of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub id: Option<TemplateId>,
+    /// The number of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub number: Option<String>,
+    /// The name of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub name: Option<String>,
+}
+impl fmt::Debug for SavedTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SavedTemplate")
+            .field("id", &self.id)
+            .field("number", &self.number)
+            .field("name", &Hidden::of(&self.name))
+            .finish()
+    }
+}
+/// A consignment that serves as a pattern for others.
+///
+/// Source: stated, specification 2.9.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Template {
+    /// The identifier of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub id: Option<TemplateId>,
+    /// The number of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub number: Option<String>,
+    /// The name of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub name: Option<String>,
+    /// The kind of livestock.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub species: Option<Species>,
+    /// The owner of the livestock.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub owner: Option<Party>,
+    /// Where the livestock leaves from.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub origin: Option<Party>,
+    /// Where the livestock goes to.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub destination: Option<Party>,
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub consignee: Option<Party>,
+    /// The forms of the template.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub forms: List<ConsignmentForm>,
+}
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template")
+            .field("id", &self.id)
+            .field("number", &self.number)
+            .field("name", &Hidden::of(&self.name))
+            .field("species", &self.species)
+            .field("owner", &self.owner)
+            .field("origin", &self.origin)
+            .field("destination", &self.destination)
+            .field("consignee", &self.consignee)
+            .field("forms", &self.forms)
+            .finish()
+    }
+}
+/// A template on a page.
+///
+/// Source: public material (S1), not confirmed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TemplateEdge {
+    /// The position of the record, to be passed as `after`; opaque.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub cursor: Option<String>,
+    /// The record.
+    ///
+    /// Source: public material (S1), not confirmed.
+    pub node: Option<Template>,
+}
+/// A page of templates.
+///
+/// Source: public material (S1), not confirmed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TemplatePage {
+    /// How many records there are on all pages.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "totalCount")]
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub total_count: Option<i64>,
+    /// Where this page stands.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(rename = "pageInfo")]
+    pub page_info: Option<PageInfo>,
+    /// The records with their cursors.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub edges: List<TemplateEdge>,
+}
+/// The result of a change to a template.
+///
+/// Source: assumed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TemplateResult {
+    /// The template after the change.
+    ///
+    /// Source: assumed.
+    pub data: Option<SavedTemplate>,
+}
+/// An answer on which a question depends.
+///
+/// Source: stated, specification 2.6.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Trigger {
+    /// The question whose answer decides.
+    ///
+    /// Source: stated, specification 2.6.
+    #[serde(rename = "questionId")]
+    pub question_id: Option<QuestionId>,
+    /// The answer that is wanted.
+    ///
+    /// Source: stated, specification 2.6.
+    pub value: Option<String>,
+}
+/// An account of a user.
+///
+/// Source: stated, specification 2.8.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UserAccount {
+    /// The identifier that operations take as `envdAccountId`.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "envdAccountId")]
+    pub envd_account_id: Option<AccountId>,
+    /// The label of the account.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "accountLabel")]
+    pub account_label: Option<String>,
+    /// The id of the account in its own program.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "accountId")]
+    pub account_id: Option<String>,
+    /// The kind of account; LPA is a value, further values are not shown.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "accountType")]
+    pub account_type: Option<AccountType>,
+    /// The email address of the account.
+    ///
+    /// Source: stated, specification 2.8.
+    pub email: Option<String>,
+    /// The roles of the account.
+    ///
+    /// Source: public material (S1), not confirmed.
+    #[serde(default)]
+    pub roles: List<Role>,
+    /// Requested property data; an empty object when there is none.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(default, deserialize_with = "super::lenient::one_or_many")]
+    pub properties: List<AccountProperty>,
+}
+impl fmt::Debug for UserAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserAccount")
+            .field("envd_account_id", &self.envd_account_id)
+            .field("account_label", &Hidden::of(&self.account_label))
+            .field("account_id", &self.account_id)
+            .field("account_type", &self.account_type)
+            .field("email", &Hidden::of(&self.email))
+            .field("roles", &self.roles)
+            .field("properties", &self.properties)
+            .finish()
+    }
+}
+/// The user whom the token names.
+///
+/// Source: stated, specification 2.8.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UserDetails {
+    /// The identity provider's id of the user.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "auth0Id")]
+    pub auth0_id: Option<String>,
+    /// Whether the user is not registered with the service; registration happens outside this interface.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "isNewUser")]
+    pub is_new_user: Option<bool>,
+    /// The email address of the user.
+    ///
+    /// Source: stated, specification 2.8.
+    pub email: Option<String>,
+    /// The first name; empty for a user who is not registered.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "firstName")]
+    pub first_name: Option<String>,
+    /// The last name; empty for a user who is not registered.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "lastName")]
+    pub last_name: Option<String>,
+    /// The mobile phone number; empty for a user who is not registered.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "mobilePhone")]
+    pub mobile_phone: Option<String>,
+    /// The account id of the default account with the prefix `envd-`; empty for a user who is not registered.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(rename = "defaultAccount")]
+    pub default_account: Option<String>,
+    /// The accounts of the user.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(default)]
+    pub accounts: List<UserAccount>,
+    /// The programs to which the user is accredited.
+    ///
+    /// Source: stated, specification 2.8.
+    pub accreditations: Option<Accreditations>,
+    /// The roles of the user.
+    ///
+    /// Source: stated, specification 2.8.
+    #[serde(default)]
+    pub roles: List<Role>,
+}
+impl fmt::Debug for UserDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserDetails")
+            .field("auth0_id", &Hidden::of(&self.auth0_id))
+            .field("is_new_user", &self.is_new_user)
+            .field("email", &Hidden::of(&self.email))
+            .field("first_name", &Hidden::of(&self.first_name))
+            .field("last_name", &Hidden::of(&self.last_name))
+            .field("mobile_phone", &Hidden::of(&self.mobile_phone))
+            .field("default_account", &self.default_account)
+            .field("accounts", &self.accounts)
+            .field("accreditations", &self.accreditations)
+            .field("roles", &self.roles)
+            .finish()
+    }
+}
+/// A postal address.
+///
+/// Source: stated, specification 2.2.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct AddressInput {
+    /// Street and number, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub line1: Maybe<String>,
+    /// The town, at most 100 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub town: Maybe<String>,
+    /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub state: Maybe<String>,
+    /// The postcode, four digits, 1000 to 9999.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub postcode: Maybe<String>,
+}
+impl fmt::Debug for AddressInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddressInput")
+            .field("line1", &Hidden::of(&self.line1))
+            .field("town", &Hidden::of(&self.town))
+            .field("state", &self.state)
+            .field("postcode", &Hidden::of(&self.postcode))
+            .finish()
+    }
+}
+/// The answer to a question.
+///
+/// Source: stated, specification 2.4.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct AnswerInput {
+    /// The id of the question.
+    ///
+    /// Source: stated, specification 2.4.
+    #[serde(rename = "questionId")]
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub question_id: Maybe<QuestionId>,
+    /// The row inside a REPEATABLE question, counted from 0; null elsewhere.
+    ///
+    /// Source: stated, specification 2.4.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub index: Maybe<i64>,
+    /// The answer; for a choice, the value of the acceptable answer.
+    ///
+    /// Source: stated, specification 2.4.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub value: Maybe<String>,
+}
+impl fmt::Debug for AnswerInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnswerInput")
+            .field("question_id", &self.question_id)
+            .field("index", &self.index)
+            .field("value", &Hidden::of(&self.value))
+            .finish()
+    }
+}
+/// A comment to add; its fields are not shown.
+///
+/// Source: assumed.
+#[doc(alias = "CreateCommentInput")]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CommentInput {
+    /// The number of the consignment.
+    ///
+    /// Source: assumed.
+    #[serde(rename = "consignmentNumber")]
+    #[serde(deserialize_with = "super::lenient::or_default")]
+    pub consignment_number: ConsignmentNumber,
+    /// The text of the comment.
+    ///
+    /// Source: assumed.
+    #[serde(rename = "commentText")]
+    #[serde(deserialize_with = "super::lenient::or_default")]
+    pub comment_text: String,
+}
+impl fmt::Debug for CommentInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommentInput")
+            .field("consignment_number", &self.consignment_number)
+            .field("comment_text", &Hidden::of(&self.comment_text))
+            .finish()
+    }
+}
+/// A consignment to create or save.
+///
+/// Source: stated, specification 2.1.
+#[doc(alias = "CreateOrSaveConsignmentInput")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ConsignmentInput {
+    /// The id of the record to update. How an update names its record is not shown.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub id: Maybe<String>,
+    /// The number of the record to update. How an update names its record is not shown.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub number: Maybe<String>,
+    /// The forms, at least one, all of the same species.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(deserialize_with = "super::lenient::or_default")]
+    pub forms: Vec<FormType>,
+    /// Where the livestock leaves from; its PIC is required.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(deserialize_with = "super::lenient::or_default")]
+    pub origin: PartyInput,
+    /// Where the livestock goes to; its PIC is required.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(deserialize_with = "super::lenient::or_default")]
+    pub destination: PartyInput,
+    /// The owner of the livestock.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub owner: Maybe<PartyInput>,
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub consignee: Maybe<PartyInput>,
+    /// The vendor's declaration.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub declaration: Maybe<DeclarationInput>,
+    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(rename = "movementDate")]
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub movement_date: Maybe<String>,
+    /// The time of the movement, 24-hour time (HH:mm).
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(rename = "movementTime")]
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub movement_time: Maybe<String>,
+    /// The state of the consignment.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub status: Maybe<ConsignmentStatus>,
+    /// The answers to the questions of the forms.
+    ///
+    /// Source: stated, specification 2.1.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub answers: Maybe<Vec<AnswerInput>>,
+}
+/// The declaration that the vendor signs.
+///
+/// Source: stated, specification 2.3.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclarationInput {
+    /// Whether the vendor accepts the declaration.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub accept: Maybe<bool>,
+    /// The name of the declarer, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(rename = "fullName")]
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub full_name: Maybe<String>,
+    /// The telephone number of the declarer, in national form or in international form with a leading plus.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub phone: Maybe<String>,
+    /// The email address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub email: Maybe<String>,
+    /// When the declaration is made, yyyy-MM-ddTHH:mm:ss.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub date: Maybe<String>,
+    /// The image of the signature, Base64.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub signature: Maybe<String>,
+    /// The certificate number, at most 7 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(rename = "certificateNumber")]
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub certificate_number: Maybe<String>,
+    /// The address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub address: Maybe<AddressInput>,
+}
+impl fmt::Debug for DeclarationInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeclarationInput")
+            .field("accept", &self.accept)
+            .field("full_name", &Hidden::of(&self.full_name))
+            .field("phone", &Hidden::of(&self.phone))
+            .field("email", &Hidden::of(&self.email))
+            .field("date", &self.date)
+            .field("signature", &Hidden::of(&self.signature))
+            .field("certificate_number", &Hidden::of(&self.certificate_number))
+            .field("address", &self.address)
+            .finish()
+    }
+}
+/// A party to a consignment.
+///
+/// Source: stated, specification 2.2.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PartyInput {
+    /// The name of the party, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub name: Maybe<String>,
+    /// The property identification code (PIC), 8 characters; required for origin and destination.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub pic: Maybe<String>,
+    /// The address of the party.
+    ///
+    /// Source: stated, specification 2.2.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub address: Maybe<AddressInput>,
+}
+impl fmt::Debug for PartyInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PartyInput")
+            .field("name", &Hidden::of(&self.name))
+            .field("pic", &self.pic)
+            .field("address", &self.address)
+            .finish()
+    }
+}
+/// A template to create or save; its fields are not shown.
+///
+/// Source: assumed.
+#[doc(alias = "CreateOrSaveTemplateInput")]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TemplateInput {
+    /// The id of the record to update.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub id: Maybe<String>,
+    /// The number of the record to update.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub number: Maybe<String>,
+    /// The name of the template.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub name: Maybe<String>,
+    /// The forms of the template.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub forms: Maybe<Vec<FormType>>,
+    /// Where the livestock leaves from.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub origin: Maybe<PartyInput>,
+    /// Where the livestock goes to.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub destination: Maybe<PartyInput>,
+    /// The owner of the livestock.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub owner: Maybe<PartyInput>,
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: assumed.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub consignee: Maybe<PartyInput>,
+}
+impl fmt::Debug for TemplateInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemplateInput")
+            .field("id", &self.id)
+            .field("number", &self.number)
+            .field("name", &Hidden::of(&self.name))
+            .field("forms", &self.forms)
+            .field("origin", &self.origin)
+            .field("destination", &self.destination)
+            .field("owner", &self.owner)
+            .field("consignee", &self.consignee)
+            .finish()
+    }
+}

@@ -1,0 +1,120 @@
+//! Ids: texts with a type of their own, so that none is passed for another. They do not judge.
+
+/// A text with a type of its own that reads texts and whole numbers.
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text as it is.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text as it stands on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(id: &$name) -> Self {
+                id.clone()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                self.0 == *other
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                super::lenient::text(deserializer).map(Self)
+            }
+        }
+    };
+}
+
+text_id! {
+    /// An account of a user, as operations take it in `envdAccountId` (spec 2.8).
+    AccountId
+}
+text_id! {
+    /// A consignment (spec 2.5). Single reads take the number in its place (public, facts A.1).
+    ConsignmentId
+}
+text_id! {
+    /// The number of a consignment, `C-` and nine digits (spec 2.5; form public, facts A.6).
+    ConsignmentNumber
+}
+text_id! {
+    /// A question (spec 2.6).
+    QuestionId
+}
+text_id! {
+    /// A template. Single reads take the number in its place (public, facts A.1).
+    TemplateId
+}
+
+impl From<ConsignmentNumber> for ConsignmentId {
+    fn from(number: ConsignmentNumber) -> Self {
+        Self(number.0)
+    }
+}
+
+impl From<&ConsignmentNumber> for ConsignmentId {
+    fn from(number: &ConsignmentNumber) -> Self {
+        Self(number.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_comes_as_a_number_is_read_as_its_digits() {
+        assert_eq!(serde_json::from_str::<QuestionId>("185").unwrap(), "185");
+        assert_eq!(
+            serde_json::from_str::<QuestionId>("\"185\"").unwrap(),
+            "185"
+        );
+        assert!(serde_json::from_str::<QuestionId>("[]").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! Building inputs by hand.
+
+use super::{
+    AddressInput, AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber,
+    ConsignmentStatus, FormType, Maybe, PartyInput, Pic, QuestionId,
+};
+
+impl ConsignmentInput {
+    /// A consignment with what is required: at least one form, and the PICs of origin and destination (spec 2.1).
+    ///
+    /// ```
+    /// use envd_sdk::model::{AnswerInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    ///
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .status(ConsignmentStatus::Draft)
+    ///     .movement("2026-11-23", "05:15")
+    ///     .answer(AnswerInput::new("17", "Yes"))
+    ///     .answer(AnswerInput::new("3", "24").row(0));
+    /// assert_eq!(input.answers().len(), 2);
+    /// ```
+    pub fn new(
+        forms: impl IntoIterator<Item = FormType>,
+        origin: PartyInput,
+        destination: PartyInput,
+    ) -> Self {
+        Self {
+            forms: forms.into_iter().collect(),
+            origin,
+            destination,
+            ..Self::default()
+        }
+    }
+
+    /// The state in which the consignment is saved.
+    #[must_use]
+    pub fn status(mut self, status: ConsignmentStatus) -> Self {
+        self.status = Maybe::Value(status);
+        self
+    }
+
+    /// The day (yyyy-MM-dd) and the time (HH:mm) of the movement.
+    #[must_use]
+    pub fn movement(mut self, date: impl Into<String>, time: impl Into<String>) -> Self {
+        self.movement_date = Maybe::Value(date.into());
+        self.movement_time = Maybe::Value(time.into());
+        self
+    }
+
+    /// Adds an answer.
+    #[must_use]
+    pub fn answer(mut self, answer: AnswerInput) -> Self {
+        match &mut self.answers {
+            Maybe::Value(answers) => answers.push(answer),
+            other => *other = Maybe::Value(vec![answer]),
+        }
+        self
+    }
+
+    /// The answers; none when they are absent or null.
+    #[must_use]
+    pub fn answers(&self) -> &[AnswerInput] {
+        self.answers.value().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl PartyInput {
+    /// A party with a PIC. The text is taken as it is.
+    pub fn new(pic: impl Into<String>) -> Self {
+        Self {
+            pic: Maybe::Value(pic.into()),
+            ..Self::default()
+        }
+    }
+
+    /// The name of the party, at most 300 characters.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Maybe::Value(name.into());
+        self
+    }
+
+    /// The address of the party.
+    #[must_use]
+    pub fn address(mut self, address: AddressInput) -> Self {
+        self.address = Maybe::Value(address);
+        self
+    }
+}
+
+impl From<Pic> for PartyInput {
+    fn from(pic: Pic) -> Self {
+        Self::new(pic)
+    }
+}
+
+impl AddressInput {
+    /// An address: street and number, town, state (such as `QLD`), postcode (four digits).
+    pub fn new(
+        line1: impl Into<String>,
+        town: impl Into<String>,
+        state: impl Into<String>,
+        postcode: impl Into<String>,
+    ) -> Self {
+        Self {
+            line1: Maybe::Value(line1.into()),
+            town: Maybe::Value(town.into()),
+            state: Maybe::Value(state.into()),
+            postcode: Maybe::Value(postcode.into()),
+        }
+    }
+}
+
+impl AnswerInput {
+    /// An answer outside the rows of a REPEATABLE question; its `index` is sent as null, as the samples show.
+    pub fn new(question: impl Into<QuestionId>, value: impl Into<String>) -> Self {
+        Self {
+            question_id: Maybe::Value(question.into()),
+            index: Maybe::Null,
+            value: Maybe::Value(value.into()),
+        }
+    }
+
+    /// The row inside a REPEATABLE question, from 0.
+    #[must_use]
+    pub fn row(mut self, row: i64) -> Self {
+        self.index = Maybe::Value(row);
+        self
+    }
+}
+
+impl CommentInput {
+    /// A comment on a consignment.
+    pub fn new(consignment: impl Into<ConsignmentNumber>, text: impl Into<String>) -> Self {
+        Self {
+            consignment_number: consignment.into(),
+            comment_text: text.into(),
+        }
+    }
+}

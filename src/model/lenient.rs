@@ -1,0 +1,133 @@
+//! Readers for places where the wire has more than one form.
+
+use std::fmt;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::List;
+
+/// A text, or a whole number as its digits.
+pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    struct Text;
+
+    impl Visitor<'_> for Text {
+        type Value = String;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text or a whole number")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+            Ok(text.to_owned())
+        }
+
+        fn visit_string<E: Error>(self, text: String) -> Result<String, E> {
+            Ok(text)
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
+            Ok(number.to_string())
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<String, E> {
+            Ok(number.to_string())
+        }
+    }
+    deserializer.deserialize_any(Text)
+}
+
+/// A whole number, also where it is written `1.0`, as public material shows row numbers (facts A.6).
+pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    struct Int;
+
+    impl<'de> Visitor<'de> for Int {
+        type Value = Option<i64>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a whole number or null")
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+            Ok(Some(number))
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+            i64::try_from(number)
+                .map(Some)
+                .map_err(|_| E::custom("a whole number that is too large"))
+        }
+
+        fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+            // Whole numbers up to 2^53 are exact in a float; beyond, digits would be lost silently.
+            if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+                #[allow(clippy::cast_possible_truncation)] // OK because it was just checked.
+                return Ok(Some(number as i64));
+            }
+            Err(E::custom("not a whole number"))
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(
+            self,
+            deserializer: D,
+        ) -> Result<Self::Value, D::Error> {
+            deserializer.deserialize_any(self)
+        }
+    }
+    deserializer.deserialize_any(Int)
+}
+
+/// A value, or its default where the wire has null.
+pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// A list, one record in place of a list, or an empty object in place of an empty list.
+pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<List<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: for<'a> Deserialize<'a>,
+{
+    let value = match Value::deserialize(deserializer)? {
+        Value::Object(object) if object.is_empty() => Value::Array(Vec::new()),
+        object @ Value::Object(_) => Value::Array(vec![object]),
+        other => other,
+    };
+    serde_json::from_value(value).map_err(D::Error::custom)
+}
+
+/// A record, plain or under `data`: the specification and public queries differ (design decision 14).
+///
+/// For replies of the caller's own operations: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
+///
+/// # Errors
+///
+/// Those of the deserializer, when the record does not have the expected shape.
+pub fn record_or_data<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: for<'a> Deserialize<'a>,
+{
+    let value = match Value::deserialize(deserializer)? {
+        Value::Null => return Ok(None),
+        Value::Object(mut object) => match object.get("data") {
+            Some(Value::Object(_)) => object.remove("data").unwrap_or_default(),
+            _ => Value::Object(object),
+        },
+        other => other,
+    };
+    serde_json::from_value(value)
+        .map(Some)
+        .map_err(D::Error::custom)
+}

@@ -1,0 +1,204 @@
+//! A list of a reply.
+
+use std::ops::Deref;
+use std::{fmt, slice, vec};
+
+use serde::de::{SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A list of a reply: a slice of the elements that are there, which remembers where the server sent null.
+///
+/// The server may send null for any element, and for the list itself; most code does not care.
+///
+/// ```
+/// use envd_sdk::model::List;
+///
+/// let list: List<String> = serde_json::from_str(r#"["a", null, "b"]"#)?;
+/// assert_eq!(list.len(), 2);
+/// assert_eq!(list.null_positions(), [1]);
+/// assert_eq!(serde_json::to_string(&list)?, r#"["a",null,"b"]"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct List<T> {
+    items: Vec<T>,
+    nulls: Nulls,
+}
+
+#[derive(Clone, PartialEq)]
+enum Nulls {
+    None,
+    Whole,
+    /// Positions in the list as it was received, in order.
+    At(Box<[usize]>),
+}
+
+impl<T> List<T> {
+    /// Whether the server sent null in place of the list.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.nulls == Nulls::Whole
+    }
+
+    /// The positions, from 0, at which the server sent null in place of an element.
+    #[must_use]
+    pub fn null_positions(&self) -> &[usize] {
+        match &self.nulls {
+            Nulls::At(positions) => positions,
+            _ => &[],
+        }
+    }
+
+    /// The elements that are there.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<T> {
+        self.items
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            nulls: Nulls::None,
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for List<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self {
+            items,
+            nulls: Nulls::None,
+        }
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Vec::from_iter(items).into()
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<T> IntoIterator for List<T> {
+    type Item = T;
+    type IntoIter = vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.items.fmt(f)
+    }
+}
+
+impl<T: Serialize> Serialize for List<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_null() {
+            return serializer.serialize_none();
+        }
+        let mut nulls = self.null_positions().iter().copied().peekable();
+        let mut sequence = serializer.serialize_seq(Some(self.items.len() + nulls.len()))?;
+        let mut items = self.items.iter();
+        for position in 0.. {
+            if nulls.next_if_eq(&position).is_some() {
+                sequence.serialize_element(&())?;
+            } else if let Some(item) = items.next() {
+                sequence.serialize_element(item)?;
+            } else {
+                break;
+            }
+        }
+        sequence.end()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
+            type Value = List<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list or null")
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(List {
+                    items: Vec::new(),
+                    nulls: Nulls::Whole,
+                })
+            }
+
+            fn visit_none<E>(self) -> Result<Self::Value, E> {
+                Ok(List {
+                    items: Vec::new(),
+                    nulls: Nulls::Whole,
+                })
+            }
+
+            fn visit_some<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<Self::Value, D::Error> {
+                deserializer.deserialize_seq(self)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut sequence: A,
+            ) -> Result<Self::Value, A::Error> {
+                let (mut items, mut nulls, mut position) = (Vec::new(), Vec::new(), 0);
+                while let Some(element) = sequence.next_element::<Option<T>>()? {
+                    match element {
+                        Some(item) => items.push(item),
+                        None => nulls.push(position),
+                    }
+                    position += 1;
+                }
+                let nulls = if nulls.is_empty() {
+                    Nulls::None
+                } else {
+                    Nulls::At(nulls.into())
+                };
+                Ok(List { items, nulls })
+            }
+        }
+        deserializer.deserialize_option(Elements(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nulls_come_back_where_they_were() {
+        for text in ["null", "[]", "[1,2]", "[null]", "[null,1,null,null,2,null]"] {
+            let list: List<u8> = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&list).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Enums of the wire that keep values nobody has told us of.
+
+/// Gives an enum with a variant `Unrecognized(String)` its conversions from and to the wire.
+macro_rules! open_enum {
+    ($name:ident { $($variant:ident = $wire:literal),* $(,)? }) => {
+        impl $name {
+            /// All values that this version of the crate knows.
+            pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The value as it stands on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $wire,)*
+                    Self::Unrecognized(text) => text,
+                }
+            }
+
+            /// Whether this version of the crate knows the value.
+            #[must_use]
+            pub fn is_known(&self) -> bool {
+                !matches!(self, Self::Unrecognized(_))
+            }
+
+            fn known(text: &str) -> Option<Self> {
+                match text {
+                    $($wire => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::known(text).unwrap_or_else(|| Self::Unrecognized(text.to_owned()))
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self::known(&text).unwrap_or(Self::Unrecognized(text))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                // Known values need no text of their own: it is read in place.
+                struct Text;
+
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a text")
+                    }
+
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                        Ok(text.into())
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+    };
+}
+
+pub(crate) use open_enum;

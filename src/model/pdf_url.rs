@@ -1,0 +1,65 @@
+//! The address of the printed declaration.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::secret::Secret;
+
+/// The address of the printed declaration. It carries a token in its query, so it is a secret (facts A.6).
+///
+/// `Debug` and `Serialize` leave the query out; [`expose`](Self::expose) shows all of it.
+#[derive(Clone)]
+pub struct PdfUrl(Secret);
+
+impl PdfUrl {
+    /// The whole address, with the token: whoever has it can read the declaration.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    /// The address without its query.
+    #[must_use]
+    pub fn without_token(&self) -> &str {
+        self.expose().split(['?', '#']).next().unwrap_or_default()
+    }
+}
+
+impl PartialEq for PdfUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.matches(other.expose())
+    }
+}
+
+impl fmt::Debug for PdfUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PdfUrl({}?[redacted])", self.without_token())
+    }
+}
+
+impl Serialize for PdfUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.without_token().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PdfUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(text.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_shows_nowhere_but_when_asked_for() {
+        let url: PdfUrl =
+            serde_json::from_str("\"https://print.example/C-1/$print?authToken=t0ken\"").unwrap();
+        assert!(!format!("{url:?}").contains("t0ken"));
+        assert!(!serde_json::to_string(&url).unwrap().contains("t0ken"));
+        assert!(url.expose().ends_with("t0ken"));
+    }
+}

@@ -1,0 +1,147 @@
+//! The property identification code.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Why a text is not what it should be. The text itself is not repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TextError(&'static str);
+
+impl TextError {
+    pub(super) const fn new(what: &'static str) -> Self {
+        Self(what)
+    }
+}
+
+/// A property identification code: 8 letters or digits, upper case (spec 1.6, facts E.4).
+///
+/// ```
+/// use envd_sdk::model::{Jurisdiction, Pic};
+///
+/// let pic = Pic::parse(" qazz7777 ")?;
+/// assert_eq!(pic.as_str(), "QAZZ7777");
+/// assert_eq!(pic.jurisdiction(), Some(Jurisdiction::Qld));
+/// assert!(Pic::parse("QAZZ-777").is_err());
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Pic(String);
+
+impl Pic {
+    /// Reads a code: white space around it is cut off and letters are made upper case.
+    ///
+    /// # Errors
+    ///
+    /// When it does not have exactly 8 ASCII letters or digits.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        let text = text.trim();
+        if Self::has_format(text) {
+            Ok(Self(text.to_ascii_uppercase()))
+        } else {
+            Err(TextError::new("a PIC has 8 letters or digits"))
+        }
+    }
+
+    /// Whether a text is 8 ASCII letters or digits as it stands; the case does not matter.
+    #[must_use]
+    pub fn has_format(text: &str) -> bool {
+        text.len() == 8 && text.bytes().all(|b| b.is_ascii_alphanumeric())
+    }
+
+    /// The code in upper case.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The state or territory that the first character names; `None` for one that is not listed (facts E.1).
+    #[must_use]
+    pub fn jurisdiction(&self) -> Option<Jurisdiction> {
+        Some(match self.0.as_bytes().first()? {
+            b'N' => Jurisdiction::Nsw,
+            b'3' | b'V' => Jurisdiction::Vic,
+            b'Q' => Jurisdiction::Qld,
+            b'S' => Jurisdiction::Sa,
+            b'W' => Jurisdiction::Wa,
+            b'M' => Jurisdiction::Tas,
+            b'T' => Jurisdiction::Nt,
+            // Inferred: no public rule tells of the ACT.
+            b'A' if self.0 != "AAAAAAAA" => Jurisdiction::Act,
+            _ => return None,
+        })
+    }
+}
+
+/// A state or territory of Australia.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Jurisdiction {
+    /// Australian Capital Territory.
+    Act,
+    /// New South Wales.
+    Nsw,
+    /// Northern Territory.
+    Nt,
+    /// Queensland.
+    Qld,
+    /// South Australia.
+    Sa,
+    /// Tasmania.
+    Tas,
+    /// Victoria.
+    Vic,
+    /// Western Australia.
+    Wa,
+}
+
+impl fmt::Display for Pic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl From<Pic> for String {
+    fn from(pic: Pic) -> Self {
+        pic.0
+    }
+}
+
+impl std::str::FromStr for Pic {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        Self::parse(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pic {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_ascii_letters_or_digits_make_a_pic() {
+        for good in ["QAZZ7777", "3ZZZZ002", "eeeeeeee", "\tNE000004\n"] {
+            assert!(Pic::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "QAZZ777",
+            "QAZZ77777",
+            "QAZZ 777",
+            "QÄZZ777",
+            "🐄🐄",
+            "🐄🐄🐄🐄🐄🐄🐄🐄",
+        ] {
+            assert!(Pic::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Writes the generated Rust from `graphql/` and proves that it is up to date.
+//!
+//! `cargo test --test codegen` compares; `UPDATE_GENERATED=1 cargo test --test codegen` writes. graphql_client_codegen
+//! makes the types of each operation; the steps under `tests/codegen/` hoist what operations share, open the enums, give
+//! inputs three states, and carry descriptions with their provenance into rustdoc.
+
+#[path = "codegen/coverage.rs"]
+mod coverage;
+#[path = "codegen/documents.rs"]
+mod documents;
+#[path = "codegen/model.rs"]
+mod model;
+#[path = "codegen/names.rs"]
+mod names;
+#[path = "codegen/operations.rs"]
+mod operations;
+#[path = "codegen/provenance.rs"]
+mod provenance;
+#[path = "codegen/raw.rs"]
+mod raw;
+#[path = "codegen/rust_type.rs"]
+mod rust_type;
+
+use std::fs;
+use std::path::Path;
+
+use crate::documents::Documents;
+
+#[test]
+fn generated_code_is_up_to_date() {
+    let documents = Documents::read();
+    let operations = raw::generate(&documents);
+    let readme = fs::read_to_string("README.md").unwrap_or_default();
+    let files = [
+        (
+            "src/model/generated.rs",
+            model::file(&documents, &operations),
+        ),
+        (
+            "src/graphql/generated.rs",
+            operations::file(&documents, &operations),
+        ),
+        ("src/graphql/coverage.md", coverage::page(&documents)),
+        ("README.md", coverage::into_readme(&documents, &readme)),
+    ];
+    let update = std::env::var_os("UPDATE_GENERATED").is_some();
+    for (path, wanted) in files {
+        if update {
+            fs::write(path, &wanted).unwrap();
+        }
+        let found = fs::read_to_string(path).unwrap_or_default();
+        // Not assert_eq!: a diff of two whole files would bury the message.
+        assert!(
+            found == wanted,
+            "{path} is out of date; run UPDATE_GENERATED=1 cargo test --test codegen"
+        );
+    }
+}
+
+#[test]
+fn generated_code_never_flattens() {
+    // serde(flatten) is slow, and fields that overlap fail at run time.
+    for path in ["src/model/generated.rs", "src/graphql/generated.rs"] {
+        assert!(
+            !fs::read_to_string(path).unwrap().contains("flatten"),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn every_document_is_valid_under_the_schema() {
+    let documents = Documents::read();
+    assert_eq!(
+        documents.operations().count(),
+        15,
+        "nine queries and six mutations"
+    );
+    for operation in documents.operations() {
+        if let Err(problems) = documents.validate(&operation.document) {
+            panic!("{}: {problems}", operation.name);
+        }
+    }
+}
+
+#[test]
+fn the_validation_of_documents_can_fail() {
+    // graphql_client would let all of these pass but the last.
+    let documents = Documents::read();
+    for (wrong, told) in [
+        (
+            "query Q { comments(envdAccountId: \"a\", consignmentNumber: \"b\", colour: 1) { role } }",
+            "colour",
+        ),
+        (
+            "query Q { comments(envdAccountId: \"a\") { role } }",
+            "consignmentNumber",
+        ),
+        (
+            "query Q($n: Int) { comments(envdAccountId: $n, consignmentNumber: \"b\") { role } }",
+            "Int",
+        ),
+        (
+            "query Q { comments(envdAccountId: \"a\", consignmentNumber: \"b\") { colour } }",
+            "colour",
+        ),
+    ] {
+        let problems = documents.validate(wrong).expect_err(wrong);
+        assert!(problems.contains(told), "{wrong}: {problems}");
+    }
+}
+
+#[test]
+fn a_selection_is_plain_fields_or_exactly_one_fragment() {
+    Documents::read().check_selections();
+}
+
+#[test]
+fn every_element_of_the_schema_says_where_it_comes_from() {
+    let documents = Documents::read();
+    let missing: Vec<_> = documents
+        .elements()
+        .filter(|(_, text)| provenance::split(text).is_none())
+        .map(|(name, _)| name)
+        .collect();
+    assert!(missing.is_empty(), "no provenance: {missing:?}");
+    assert!(
+        provenance::split("A text without a mark.").is_none(),
+        "the check can fail"
+    );
+}
+
+#[test]
+fn each_operation_has_a_file_of_its_own() {
+    for entry in fs::read_dir("graphql/operations").unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let count = Documents::definitions(&text).len();
+        assert_eq!(
+            count,
+            1,
+            "{}",
+            Path::new(path.file_name().unwrap()).display()
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! `src/model/generated.rs`: enums, inputs and the structs of fragments.
+
+use std::collections::BTreeMap;
+
+use apollo_compiler::schema::ExtendedType;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::documents::Documents;
+use crate::names;
+use crate::provenance;
+use crate::raw::{Generated, Struct};
+use crate::rust_type::{Shape, leaf};
+
+const HEADER: &str = "// Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.\n\n";
+
+pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
+    let descriptions: BTreeMap<_, _> = documents.elements().collect();
+    let enums = documents
+        .schema
+        .types
+        .iter()
+        .filter_map(|(name, kind)| match kind {
+            ExtendedType::Enum(values) if !kind.is_built_in() => Some(open_enum(
+                name,
+                values.values.keys().map(|value| value.as_str()),
+                &descriptions,
+            )),
+            _ => None,
+        });
+    let enums: TokenStream = enums.collect();
+    let (mut records, mut inputs) = (BTreeMap::new(), BTreeMap::new());
+    for operation in operations {
+        for (name, item) in &operation.structs {
+            if let Some(of) = documents.fragment_type(name) {
+                // The first and fullest one stands for the whole tree.
+                if names::type_name(name) == name {
+                    hoist(&mut records, name, record(name, of, item, &descriptions));
+                }
+            } else if name != "Variables" && name != "ResponseData" {
+                hoist(
+                    &mut inputs,
+                    names::type_name(name),
+                    input(name, item, &descriptions),
+                );
+            }
+        }
+    }
+    let (records, inputs) = (records.values(), inputs.values());
+    let file = quote! {
+        use std::fmt;
+
+        use serde::{Deserialize, Serialize};
+
+        use super::open_enum::open_enum;
+        use super::{
+            AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe, PdfUrl, QuestionId,
+            QuestionType, Role, TemplateId, Timestamp, ValidatorType,
+        };
+
+        #enums
+        #(#records)*
+        #(#inputs)*
+    };
+    HEADER.to_owned() + &prettyplease::unparse(&syn::parse2(file).unwrap())
+}
+
+/// Keeps one of the identical types of all operations; a difference is a mistake in the documents.
+fn hoist(items: &mut BTreeMap<String, TokenStream>, name: &str, item: TokenStream) {
+    let known = items.entry(name.to_owned()).or_insert_with(|| item.clone());
+    assert_eq!(
+        known.to_string(),
+        item.to_string(),
+        "{name} differs between operations"
+    );
+}
+
+pub(crate) fn docs(descriptions: &BTreeMap<String, String>, coordinate: &str) -> TokenStream {
+    let description = descriptions
+        .get(coordinate)
+        .unwrap_or_else(|| panic!("no description: {coordinate}"));
+    let lines = provenance::rustdoc(description)
+        .into_iter()
+        .map(|line| format!(" {line}").trim_end().to_owned());
+    quote!(#(#[doc = #lines])*)
+}
+
+fn open_enum<'a>(
+    name: &str,
+    values: impl Iterator<Item = &'a str>,
+    descriptions: &BTreeMap<String, String>,
+) -> TokenStream {
+    let rust = format_ident!("{}", names::type_name(name));
+    let doc = docs(descriptions, name);
+    let alias = (names::type_name(name) != name).then(|| quote!(#[doc(alias = #name)]));
+    let values: Vec<&str> = values.collect();
+    let names: Vec<_> = values
+        .iter()
+        .map(|value| format_ident!("{}", camel(value)))
+        .collect();
+    let variants = values.iter().zip(&names).map(|(value, name_of_value)| {
+        let doc = docs(descriptions, &format!("{name}.{value}"));
+        quote!(#doc #name_of_value,)
+    });
+    quote! {
+        #doc
+        #alias
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum #rust {
+            #(#variants)*
+            /// A value that this version of the crate does not know, as it was received.
+            Unrecognized(String),
+        }
+        open_enum!(#rust { #(#names = #values),* });
+    }
+}
+
+/// `BOBBY_CALVES` as `BobbyCalves`.
+fn camel(value: &str) -> String {
+    let words = value
+        .split('_')
+        .map(|word| word[..1].to_uppercase() + &word[1..].to_lowercase());
+    words.collect()
+}
+
+fn record(
+    name: &str,
+    of: &str,
+    item: &Struct,
+    descriptions: &BTreeMap<String, String>,
+) -> TokenStream {
+    let fields = item.fields.iter().map(|field| {
+        let coordinate = format!("{of}.{}", field.wire);
+        let shape = Shape::of(&field.rust_type);
+        let reader = names::reader(&coordinate);
+        let leaf = leaf(&shape, names::text_type(&coordinate));
+        let rust_type = match reader {
+            Some("one_or_many") => Shape::List(Box::new(shape.clone())).in_record(&leaf),
+            _ => shape.in_record(&leaf),
+        };
+        let read = match (reader, leaf.as_str()) {
+            (Some(reader), _) => {
+                let reader = format!("super::lenient::{reader}");
+                quote!(#[serde(default, deserialize_with = #reader)])
+            }
+            (None, "i64") => quote!(#[serde(default, deserialize_with = "super::lenient::int")]),
+            (None, _) if shape.is_list() => quote!(#[serde(default)]),
+            _ => quote!(),
+        };
+        field_tokens(
+            &field.wire,
+            &field.rust,
+            &coordinate,
+            &read,
+            &rust_type,
+            descriptions,
+        )
+    });
+    let fields: Vec<_> = fields.collect();
+    let debug = debug(name, of, item);
+    let derives = if debug.is_some() {
+        quote!()
+    } else {
+        quote!(Debug,)
+    };
+    let rust = format_ident!("{name}");
+    let doc = docs(descriptions, of);
+    quote! {
+        #doc
+        #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub struct #rust { #(#fields)* }
+        #debug
+    }
+}
+
+fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> TokenStream {
+    let fields = item.fields.iter().map(|field| {
+        let coordinate = format!("{name}.{}", field.wire);
+        let shape = Shape::of(&field.rust_type);
+        let rust_type = shape.in_input(&leaf(&shape, names::text_type(&coordinate)));
+        let states = match shape {
+            Shape::Optional(_) => quote!(#[serde(skip_serializing_if = "Maybe::is_absent")]),
+            // What is required may still be missing in a draft: the validator reports it.
+            _ => quote!(#[serde(deserialize_with = "super::lenient::or_default")]),
+        };
+        field_tokens(
+            &field.wire,
+            &field.rust,
+            &coordinate,
+            &states,
+            &rust_type,
+            descriptions,
+        )
+    });
+    let fields: Vec<_> = fields.collect();
+    let rust_name = names::type_name(name);
+    let debug = debug(rust_name, name, item);
+    let derives = if debug.is_some() {
+        quote!()
+    } else {
+        quote!(Debug,)
+    };
+    let rust = format_ident!("{rust_name}");
+    let doc = docs(descriptions, name);
+    let alias = (rust_name != name).then(|| quote!(#[doc(alias = #name)]));
+    quote! {
+        #doc
+        #alias
+        #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct #rust { #(#fields)* }
+        #debug
+    }
+}
+
+fn rust_name(coordinate: &str, rust: &str) -> String {
+    names::field_name(coordinate).unwrap_or(rust).to_owned()
+}
+
+fn field_tokens(
+    wire: &str,
+    rust: &str,
+    coordinate: &str,
+    attributes: &TokenStream,
+    rust_type: &TokenStream,
+    descriptions: &BTreeMap<String, String>,
+) -> TokenStream {
+    let rust = rust_name(coordinate, rust);
+    let rename = (rust != wire).then(|| quote!(#[serde(rename = #wire)]));
+    let doc = docs(descriptions, coordinate);
+    let rust = format_ident!("{rust}");
+    quote!(#doc #rename #attributes pub #rust: #rust_type,)
+}
+
+/// A `Debug` that hides personal data, answers and signatures; `None` where there is nothing to hide.
+fn debug(name: &str, of: &str, item: &Struct) -> Option<TokenStream> {
+    let hidden = |wire: &str| names::is_hidden(&format!("{of}.{wire}"));
+    item.fields
+        .iter()
+        .any(|field| hidden(&field.wire))
+        .then(|| {
+            let rust = format_ident!("{name}");
+            let fields = item.fields.iter().map(|field| {
+                let text = rust_name(&format!("{of}.{}", field.wire), &field.rust);
+                let member = format_ident!("{text}");
+                if hidden(&field.wire) {
+                    quote!(.field(#text, &Hidden::of(&self.#member)))
+                } else {
+                    quote!(.field(#text, &self.#member))
+                }
+            });
+            quote! {
+                impl fmt::Debug for #rust {
+                    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.debug_struct(#name) #(#fields)* .finish()
+                    }
+                }
+            }
+        })
+}

@@ -1,0 +1,106 @@
+//! What GraphQL cannot say: the names for people, the types of the ids, what `Debug` hides.
+
+/// GraphQL types whose Rust name differs. Fragments give all other names.
+pub(crate) fn type_name(graphql: &str) -> &str {
+    match graphql {
+        "EFormType" => "FormType",
+        "ConsignmentSpecies" => "Species",
+        "CreateOrSaveConsignmentInput" => "ConsignmentInput",
+        "CreateOrSaveTemplateInput" => "TemplateInput",
+        "CreateCommentInput" => "CommentInput",
+        "DateTime" => "Timestamp",
+        "String" | "ID" => "String",
+        "Boolean" => "bool",
+        "Int" => "i64",
+        "Float" => "f64",
+        // A tree is unrolled in GraphQL and recursive in Rust.
+        name if name.starts_with("QuestionDepth") => "Question",
+        name => name,
+    }
+}
+
+/// Texts that have a type of their own in Rust, by `Type.field`.
+pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
+    Some(match coordinate {
+        "Account.envdAccountId" => "AccountId",
+        "Consignment.id" => "ConsignmentId",
+        "Consignment.number"
+        | "Comment.consignmentNumber"
+        | "CreateCommentInput.consignmentNumber" => "ConsignmentNumber",
+        "Consignment.pdfUrl" => "PdfUrl",
+        "Template.id" => "TemplateId",
+        "Question.id" | "Answer.questionId" | "AnswerInput.questionId" | "Trigger.questionId" => {
+            "QuestionId"
+        }
+        "Question.type" => "QuestionType",
+        "Question.forms" => "FormType",
+        "Validator.type" => "ValidatorType",
+        "Account.accountType" => "AccountType",
+        "Account.roles" | "UserDetails.roles" => "Role",
+        _ => return None,
+    })
+}
+
+/// Variables that have a type of their own in Rust, by operation and name.
+pub(crate) fn variable_type(operation: &str, variable: &str) -> Option<&'static str> {
+    Some(match (operation, variable) {
+        (_, "envdAccountId") => "AccountId",
+        ("Consignment" | "DeleteConsignment" | "CopyConsignment", "id") => "ConsignmentId",
+        ("Template" | "DeleteTemplate", "id") => "TemplateId",
+        (_, "consignmentNumber") => "ConsignmentNumber",
+        _ => return None,
+    })
+}
+
+/// Fields whose Rust name is not the wire name in snake case.
+pub(crate) fn field_name(coordinate: &str) -> Option<&'static str> {
+    Some(match coordinate {
+        "Question.type" => "question_type",
+        "Validator.type" => "validator_type",
+        "ConsignmentForm.type" => "form_type",
+        "Accreditations.lPA" => "lpa",
+        "Accreditations.eU" => "eu",
+        "Accreditations.mSA" => "msa",
+        "Accreditations.eUGFHQB" => "eugfhqb",
+        "Accreditations.nFAS" => "nfas",
+        "Accreditations.hRG" => "hrg",
+        _ => return None,
+    })
+}
+
+/// Fields that `Debug` hides: personal data, answers, signatures.
+pub(crate) fn is_hidden(coordinate: &str) -> bool {
+    let Some((of, field)) = coordinate.split_once('.') else {
+        return false;
+    };
+    match of {
+        "Party" | "PartyInput" => field == "name",
+        "Address" | "AddressInput" => matches!(field, "line1" | "town" | "postcode"),
+        "Answer" | "AnswerInput" => field == "value",
+        "Declaration" | "DeclarationInput" => !matches!(field, "accept" | "date" | "address"),
+        "Comment" | "CreateCommentInput" => {
+            matches!(field, "firstName" | "lastName" | "commentText")
+        }
+        "ConsignmentUserMapping" => matches!(field, "email" | "firstName" | "lastName"),
+        "Consignment" => matches!(field, "createdBy" | "updatedBy"),
+        "Template" | "CreateOrSaveTemplateInput" => field == "name",
+        "UserDetails" => matches!(
+            field,
+            "auth0Id" | "email" | "firstName" | "lastName" | "mobilePhone"
+        ),
+        "Account" => matches!(field, "email" | "accountLabel"),
+        "AccountProperty" => field == "propertyName",
+        _ => false,
+    }
+}
+
+/// Fields that need a reading function of their own, by `Type.field` or `Operation.field`.
+pub(crate) fn reader(coordinate: &str) -> Option<&'static str> {
+    Some(match coordinate {
+        // The specification speaks of a `data` object, public queries show none.
+        "operation UserDetails.userDetails" => "record_or_data",
+        // The specification says an object, public queries show a list.
+        "Account.properties" => "one_or_many",
+        _ => return None,
+    })
+}

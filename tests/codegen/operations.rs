@@ -1,0 +1,159 @@
+//! `src/graphql/generated.rs`: the operations, with their documents, variables and replies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::documents::Documents;
+use crate::model::docs;
+use crate::names;
+use crate::raw::{Field, Generated};
+use crate::rust_type::{Shape, leaf};
+
+const HEADER: &str = "// Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.\n\n";
+
+pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
+    let descriptions: BTreeMap<_, _> = documents.elements().collect();
+    let operations = operations
+        .iter()
+        .map(|operation| one(operation, &descriptions));
+    let file: TokenStream = operations.collect();
+    HEADER.to_owned() + &prettyplease::unparse(&syn::parse2(file).unwrap())
+}
+
+fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenStream {
+    let root = if operation.kind == "mutation" {
+        "Mutation"
+    } else {
+        "Query"
+    };
+    let coordinate = format!("{root}.{}", operation.root_field);
+    let doc = docs(descriptions, &coordinate);
+    let (name, module) = (
+        format_ident!("{}", operation.name),
+        format_ident!("{}", operation.module),
+    );
+    let (text, document) = (&operation.name, &operation.document);
+    let module_doc = format!(
+        " Document, variables and reply of `{}`.",
+        operation.root_field
+    );
+    let mut used = BTreeSet::new();
+    let mut variables = Vec::new();
+    for field in &operation.structs["Variables"].fields {
+        variables.push(variable(
+            operation,
+            field,
+            &coordinate,
+            descriptions,
+            &mut used,
+        ));
+    }
+    let [field] = operation.structs["ResponseData"].fields.as_slice() else {
+        panic!("one root field, please")
+    };
+    let reply = reply(operation, field, &coordinate, descriptions, &mut used);
+    let used = used.iter().map(|name| format_ident!("{name}"));
+    quote! {
+        #doc
+        #[derive(Clone, Copy, Debug)]
+        #[non_exhaustive]
+        pub struct #name;
+
+        #[doc = #module_doc]
+        pub mod #module {
+            use serde::{Deserialize, Serialize};
+
+            use crate::model::{#(#used),*};
+
+            /// The name of the operation, sent as `operationName`.
+            pub const OPERATION_NAME: &str = #text;
+
+            /// The document: the operation with the fragments that it uses.
+            pub const QUERY: &str = #document;
+
+            /// The variables; those that are `None` are not sent.
+            #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+            #[allow(clippy::empty_structs_with_brackets)]
+            pub struct Variables { #(#variables)* }
+
+            /// The `data` of the reply.
+            #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+            #[non_exhaustive]
+            pub struct ResponseData { #reply }
+        }
+
+        impl graphql_client::GraphQLQuery for #name {
+            type Variables = #module::Variables;
+            type ResponseData = #module::ResponseData;
+
+            fn build_query(variables: Self::Variables) -> graphql_client::QueryBody<Self::Variables> {
+                graphql_client::QueryBody {
+                    variables,
+                    query: #module::QUERY,
+                    operation_name: #module::OPERATION_NAME,
+                }
+            }
+        }
+    }
+}
+
+fn variable(
+    operation: &Generated,
+    field: &Field,
+    coordinate: &str,
+    descriptions: &BTreeMap<String, String>,
+    used: &mut BTreeSet<String>,
+) -> TokenStream {
+    let doc = docs(descriptions, &format!("{coordinate}({}:)", field.wire));
+    let shape = Shape::of(&field.rust_type);
+    let leaf = leaf(&shape, names::variable_type(&operation.name, &field.wire));
+    note(used, &leaf);
+    let rust_type = shape.in_variables(&leaf);
+    let skip = matches!(shape, Shape::Optional(_))
+        .then(|| quote!(#[serde(skip_serializing_if = "Option::is_none")]));
+    let rename = (field.rust != field.wire).then(|| {
+        let wire = &field.wire;
+        quote!(#[serde(rename = #wire)])
+    });
+    let rust = format_ident!("{}", field.rust);
+    quote!(#doc #rename #skip pub #rust: #rust_type,)
+}
+
+fn reply(
+    operation: &Generated,
+    field: &Field,
+    coordinate: &str,
+    descriptions: &BTreeMap<String, String>,
+    used: &mut BTreeSet<String>,
+) -> TokenStream {
+    let doc = docs(descriptions, coordinate);
+    let shape = Shape::of(&field.rust_type);
+    let leaf = leaf(&shape, None);
+    note(used, &leaf);
+    if shape.is_list() {
+        used.insert("List".to_owned());
+    }
+    let rust_type = shape.in_record(&leaf);
+    let read = match names::reader(&format!("operation {}.{}", operation.name, field.wire)) {
+        Some(reader) => {
+            let reader = format!("crate::model::{reader}");
+            quote!(#[serde(default, deserialize_with = #reader)])
+        }
+        None if shape.is_list() => quote!(#[serde(default)]),
+        None => quote!(),
+    };
+    let rename = (field.rust != field.wire).then(|| {
+        let wire = &field.wire;
+        quote!(#[serde(rename = #wire)])
+    });
+    let rust = format_ident!("{}", field.rust);
+    quote!(#doc #rename #read pub #rust: #rust_type,)
+}
+
+fn note(used: &mut BTreeSet<String>, leaf: &str) {
+    if !matches!(leaf, "String" | "bool" | "i64" | "f64") {
+        used.insert(leaf.to_owned());
+    }
+}

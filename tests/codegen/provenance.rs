@@ -1,0 +1,35 @@
+//! The mark at the end of each description: where the element comes from.
+
+/// Splits a description into its text and its mark, `stated (n)`, `public (Sn)` or `assumed`.
+pub(crate) fn split(description: &str) -> Option<(&str, &str)> {
+    let description = description.trim();
+    let start = description.rfind(". ").map(|dot| dot + 2)?;
+    let (text, mark) = (description[..start].trim_end(), &description[start..]);
+    let known = mark == "assumed"
+        || ["stated (", "public ("]
+            .iter()
+            .any(|word| mark.starts_with(word) && mark.ends_with(')'));
+    known.then_some((text, mark))
+}
+
+/// A description as rustdoc: the text, then the mark in words.
+pub(crate) fn rustdoc(description: &str) -> Vec<String> {
+    let (text, mark) = split(description).unwrap_or((description, "assumed"));
+    vec![
+        text.to_owned(),
+        String::new(),
+        format!("Source: {}.", words(mark)),
+    ]
+}
+
+/// The mark for readers who do not know the marks.
+pub(crate) fn words(mark: &str) -> String {
+    let inside = mark
+        .split_once('(')
+        .map_or("", |(_, inside)| inside.trim_end_matches(')'));
+    match mark.split(' ').next() {
+        Some("stated") => format!("stated, specification {inside}"),
+        Some("public") => format!("public material ({inside}), not confirmed"),
+        _ => "assumed".to_owned(),
+    }
+}
