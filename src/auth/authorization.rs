@@ -4,8 +4,8 @@ use std::fmt;
 
 use oauth2::{CsrfToken, PkceCodeChallenge, Scope};
 
-use super::pending::{Parts, PendingLogin};
 use super::Provider;
+use super::pending::{Parts, PendingLogin};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 

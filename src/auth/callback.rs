@@ -49,7 +49,11 @@ pub(super) fn read(callback: &str) -> Result<Parameters> {
 }
 
 /// The code, if the callback is of this login and of this issuer.
-pub(super) fn code(parameters: &Parameters, state: &Secret, issuer: Option<&str>) -> Result<Secret> {
+pub(super) fn code(
+    parameters: &Parameters,
+    state: &Secret,
+    issuer: Option<&str>,
+) -> Result<Secret> {
     let text = |name: &str| parameters.get(name).map_or("", Secret::expose);
     // First of all: an error without our state may be anybody's, and must not end this login with words of theirs.
     if !state.matches(text("state")) {
@@ -120,7 +124,10 @@ mod tests {
             ("error=access_denied&state=other", "state_mismatch"),
             ("code=c&state=st-1&state=st-1", "repeated_parameter"),
             ("code=c&code=d&state=st-1", "repeated_parameter"),
-            ("code=c&state=st-1&iss=https://evil.example/", "issuer_mismatch"),
+            (
+                "code=c&state=st-1&iss=https://evil.example/",
+                "issuer_mismatch",
+            ),
             ("state=st-1", "missing_code"),
             ("state=st-1&code=", "missing_code"),
         ] {

@@ -173,7 +173,14 @@ mod tests {
         let claims =
             Claims::read("e30.eyJzdWIiOiIxMjM0NTY3ODkwIiwiZXhwIjoxNTE2MjM5MDIyfQ.sig").unwrap();
         assert_eq!(claims.sub.as_deref(), Some("1234567890"));
-        for bad in ["", "a.b", "e30.!!.sig", "e30.e30.a.b.c", "e30.eyJ.sig", "opaque"] {
+        for bad in [
+            "",
+            "a.b",
+            "e30.!!.sig",
+            "e30.e30.a.b.c",
+            "e30.eyJ.sig",
+            "opaque",
+        ] {
             assert!(Claims::read(bad).is_none(), "{bad}");
         }
     }
@@ -220,8 +227,16 @@ mod tests {
             life(json!({"iat": 5_000, "exp": 5_060})),
             Some(Duration::from_secs(60))
         );
-        assert_eq!(life(json!({"exp": 1_000_030})), Some(Duration::from_secs(30)));
-        for useless in [json!({}), json!({"exp": 10}), json!({"exp": -1}), json!({"exp": 1e300})] {
+        assert_eq!(
+            life(json!({"exp": 1_000_030})),
+            Some(Duration::from_secs(30))
+        );
+        for useless in [
+            json!({}),
+            json!({"exp": 10}),
+            json!({"exp": -1}),
+            json!({"exp": 1e300}),
+        ] {
             assert_eq!(life(useless), None);
         }
     }

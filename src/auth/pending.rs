@@ -132,7 +132,11 @@ impl PendingLogin {
         let parameters = callback::read(callback)?;
         let issuer = self.provider.0.issuer.as_deref();
         let code = callback::code(&parameters, &self.parts.state, issuer)?;
-        let age = self.provider.clock().now().duration_since(self.parts.started_at);
+        let age = self
+            .provider
+            .clock()
+            .now()
+            .duration_since(self.parts.started_at);
         // A clock that was set back makes the age negative: not a reason to refuse.
         if age.unwrap_or_default() > LIFETIME {
             return Err(login_refused("login_expired"));
@@ -208,7 +212,10 @@ mod tests {
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned();
         let verifier = oauth2::PkceCodeVerifier::new(verifier);
         let challenge = oauth2::PkceCodeChallenge::from_code_verifier_sha256(&verifier);
-        assert_eq!(challenge.as_str(), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+        assert_eq!(
+            challenge.as_str(),
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+        );
     }
 
     #[test]
@@ -217,7 +224,8 @@ mod tests {
         let provider = provider(&clock);
         let login = provider.authorization().start().unwrap();
         let late = provider.authorization().start().unwrap();
-        let callback = |login: &PendingLogin| format!("code=c&state={}", query(&login.parts.url)["state"]);
+        let callback =
+            |login: &PendingLogin| format!("code=c&state={}", query(&login.parts.url)["state"]);
         clock.advance(Duration::from_secs(600));
         let callback_in_time = callback(&login);
         assert_eq!(login.check(&callback_in_time).unwrap().code.expose(), "c");
@@ -248,9 +256,16 @@ mod tests {
         let login = provider(&Clock::system()).authorization().start().unwrap();
         let state = query(login.url())["state"].clone();
         let mut shown = format!("{login:?}");
-        let secrets = [&login.parts.state, &login.parts.nonce, &login.parts.verifier]
-            .map(|secret| secret.expose().to_owned());
-        shown += &format!("{:?}", login.check(&format!("code=c0d3&state={state}")).unwrap());
+        let secrets = [
+            &login.parts.state,
+            &login.parts.nonce,
+            &login.parts.verifier,
+        ]
+        .map(|secret| secret.expose().to_owned());
+        shown += &format!(
+            "{:?}",
+            login.check(&format!("code=c0d3&state={state}")).unwrap()
+        );
         for secret in secrets.iter().map(String::as_str).chain(["c0d3"]) {
             assert!(!shown.contains(secret));
         }

@@ -219,15 +219,16 @@ fn optional(name: &str, value: Option<String>) -> Result<Option<Url>> {
 
 /// RFC 8252 section 7: `https`, loopback, or a private scheme. The text is kept as given: it must match to the letter.
 fn redirect_uri(text: String) -> Result<RedirectUrl> {
-    let url = Url::parse(&text).map_err(|source| {
-        Error::config("redirect_uri is not an address").with_source(source)
-    })?;
+    let url = Url::parse(&text)
+        .map_err(|source| Error::config("redirect_uri is not an address").with_source(source))?;
     match url.scheme() {
         "http" | "https" => {
             parse_endpoint("redirect_uri", &text)?;
         }
         "javascript" | "data" | "file" | "about" | "blob" => {
-            return Err(Error::config("redirect_uri has a scheme that cannot be one"));
+            return Err(Error::config(
+                "redirect_uri has a scheme that cannot be one",
+            ));
         }
         _ => {}
     }
@@ -261,10 +262,22 @@ mod tests {
             (complete().token_url("http://id.example/token"), "token_url"),
             (complete().authorize_url("id.example"), "authorize_url"),
             (complete().revoke_url("ftp://id.example"), "revoke_url"),
-            (complete().redirect_uri("http://app.example/cb"), "redirect_uri"),
-            (complete().redirect_uri("https://app.example/cb#x"), "redirect_uri"),
-            (complete().redirect_uri("javascript:alert(1)"), "redirect_uri"),
-            (complete().default_lifetime(Duration::ZERO), "default_lifetime"),
+            (
+                complete().redirect_uri("http://app.example/cb"),
+                "redirect_uri",
+            ),
+            (
+                complete().redirect_uri("https://app.example/cb#x"),
+                "redirect_uri",
+            ),
+            (
+                complete().redirect_uri("javascript:alert(1)"),
+                "redirect_uri",
+            ),
+            (
+                complete().default_lifetime(Duration::ZERO),
+                "default_lifetime",
+            ),
         ] {
             let error = builder.build().unwrap_err();
             assert!(error.is_config());
@@ -274,7 +287,11 @@ mod tests {
 
     #[test]
     fn a_redirect_uri_may_be_loopback_or_a_private_scheme() {
-        for good in ["http://127.0.0.1:0/cb", "http://[::1]/cb", "com.example.app:/cb"] {
+        for good in [
+            "http://127.0.0.1:0/cb",
+            "http://[::1]/cb",
+            "com.example.app:/cb",
+        ] {
             complete().redirect_uri(good).build().unwrap();
         }
     }
@@ -288,13 +305,31 @@ mod tests {
 
     #[test]
     fn the_logout_address_carries_client_and_return_address() {
-        let provider = complete().logout_url("https://id.example/v2/logout").build().unwrap();
-        let url = provider.logout_url(Some("https://app.example/bye?a=1&b=2")).unwrap().unwrap();
+        let provider = complete()
+            .logout_url("https://id.example/v2/logout")
+            .build()
+            .unwrap();
+        let url = provider
+            .logout_url(Some("https://app.example/bye?a=1&b=2"))
+            .unwrap()
+            .unwrap();
         assert_eq!(
             url.as_str(),
             "https://id.example/v2/logout?client_id=app&returnTo=https%3A%2F%2Fapp.example%2Fbye%3Fa%3D1%26b%3D2"
         );
-        assert!(provider.logout_url(Some("nowhere")).unwrap_err().is_config());
-        assert!(complete().build().unwrap().logout_url(None).unwrap().is_none());
+        assert!(
+            provider
+                .logout_url(Some("nowhere"))
+                .unwrap_err()
+                .is_config()
+        );
+        assert!(
+            complete()
+                .build()
+                .unwrap()
+                .logout_url(None)
+                .unwrap()
+                .is_none()
+        );
     }
 }

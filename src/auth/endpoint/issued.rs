@@ -67,9 +67,7 @@ impl Issued {
         let subject = self.subject();
         TokenSet {
             access_token: self.access_token,
-            refresh_token: self
-                .refresh_token
-                .or_else(|| old?.refresh_token.clone()),
+            refresh_token: self.refresh_token.or_else(|| old?.refresh_token.clone()),
             id_token: self.id_token.or_else(|| old?.id_token.clone()),
             subject: subject.or_else(|| old?.subject.clone()),
             scopes: self
@@ -174,7 +172,10 @@ mod tests {
             assert!(next.refresh_token.unwrap().matches("r1"));
             assert_eq!(next.generation, 2);
         }
-        let next = set(json!({"access_token": "b", "refresh_token": "r2"}), Some(&old));
+        let next = set(
+            json!({"access_token": "b", "refresh_token": "r2"}),
+            Some(&old),
+        );
         assert!(next.refresh_token.unwrap().matches("r2"));
     }
 

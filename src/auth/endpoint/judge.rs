@@ -161,7 +161,9 @@ mod tests {
     }
 
     fn refusal(status: u16, body: &str) -> Refusal {
-        judge(&reply(status, body), SystemTime::UNIX_EPOCH).err().unwrap()
+        judge(&reply(status, body), SystemTime::UNIX_EPOCH)
+            .err()
+            .unwrap()
     }
 
     #[test]
@@ -169,12 +171,20 @@ mod tests {
         for (status, body, class) in [
             (400, r#"{"error":"invalid_grant"}"#, Class::Dead),
             (401, r#"{"error":"invalid_grant"}"#, Class::Dead),
-            (403, r#"{"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}"#, Class::Dead),
+            (
+                403,
+                r#"{"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}"#,
+                Class::Dead,
+            ),
             (200, r#"{"error":"invalid_grant"}"#, Class::Dead),
             (429, r#"{"error":"too_many_requests"}"#, Class::Busy),
             (400, r#"{"error":"slow_down"}"#, Class::Busy),
             (429, "slow", Class::Busy),
-            (500, r#"{"error":"access_denied","error_description":"Global limit has been reached"}"#, Class::Ambiguous),
+            (
+                500,
+                r#"{"error":"access_denied","error_description":"Global limit has been reached"}"#,
+                Class::Ambiguous,
+            ),
             (403, r#"{"error":"access_denied"}"#, Class::Refused),
             (401, r#"{"error":"invalid_client"}"#, Class::Refused),
             (403, r#"{"error":"mfa_required"}"#, Class::Refused),
@@ -194,9 +204,21 @@ mod tests {
 
     #[test]
     fn only_a_dead_grant_or_a_wish_for_the_user_asks_for_a_login() {
-        assert!(refusal(403, r#"{"error":"invalid_grant"}"#).error.is_reauth_required());
-        assert!(refusal(403, r#"{"error":"mfa_required"}"#).error.is_reauth_required());
-        for body in [r#"{"error":"invalid_client"}"#, r#"{"error":"access_denied"}"#, "<html>"] {
+        assert!(
+            refusal(403, r#"{"error":"invalid_grant"}"#)
+                .error
+                .is_reauth_required()
+        );
+        assert!(
+            refusal(403, r#"{"error":"mfa_required"}"#)
+                .error
+                .is_reauth_required()
+        );
+        for body in [
+            r#"{"error":"invalid_client"}"#,
+            r#"{"error":"access_denied"}"#,
+            "<html>",
+        ] {
             assert!(!refusal(403, body).error.is_reauth_required(), "{body}");
         }
         assert!(refusal(503, "").error.is_retryable());
@@ -209,7 +231,12 @@ mod tests {
         assert!(salvaged(cut).unwrap().matches("r-2"));
         let framed = r#"warning: x{"refresh_token":"r-2"}"#;
         assert!(salvaged(framed).unwrap().matches("r-2"));
-        for nothing in [r#"{"refresh_token":"r-"#, r#"{"refresh_token":"" x"#, r#"{"refresh_token""#, ""] {
+        for nothing in [
+            r#"{"refresh_token":"r-"#,
+            r#"{"refresh_token":"" x"#,
+            r#"{"refresh_token""#,
+            "",
+        ] {
             assert!(salvaged(nothing).is_none(), "{nothing}");
         }
     }
@@ -231,7 +258,12 @@ mod tests {
             (Unsent::Perhaps, true, Class::TimedOut),
         ] {
             let what = "x";
-            let failure = Failure { what, timeout, unsent, refused_locally: false };
+            let failure = Failure {
+                what,
+                timeout,
+                unsent,
+                refused_locally: false,
+            };
             let refusal = judge_failure(Error::new(Kind::Transport(failure)));
             assert_eq!(refusal.class, class);
             assert!(refusal.error.is_retryable());
@@ -240,7 +272,8 @@ mod tests {
 
     #[test]
     fn errors_do_not_repeat_the_reply() {
-        let body = r#"{"error":"s3cr3t token","error_description":"s3cr3t","refresh_token":"s3cr3t"}"#;
+        let body =
+            r#"{"error":"s3cr3t token","error_description":"s3cr3t","refresh_token":"s3cr3t"}"#;
         for status in [200, 400, 500] {
             let error = refusal(status, body).error;
             assert!(!format!("{error} {error:?}").contains("s3cr3t"));

@@ -156,7 +156,11 @@ mod tests {
     #[test]
     fn a_refresh_has_the_fields_of_the_spec() {
         let plain = refresh(&provider(None), &"rt".into()).unwrap();
-        let expected = [("client_id", "app"), ("grant_type", "refresh_token"), ("refresh_token", "rt")];
+        let expected = [
+            ("client_id", "app"),
+            ("grant_type", "refresh_token"),
+            ("refresh_token", "rt"),
+        ];
         assert_eq!(form(plain), pairs(&expected));
         let confidential = refresh(&provider(Some("s")), &"rt".into()).unwrap();
         assert!(form(confidential).contains(&("client_secret".into(), "s".into())));
@@ -166,7 +170,11 @@ mod tests {
     fn a_revocation_names_token_and_client() {
         let request = revoke(&provider(None), &"rt".into()).unwrap();
         assert_eq!(request.url.path(), "/oauth/revoke");
-        let expected = [("client_id", "app"), ("token", "rt"), ("token_type_hint", "refresh_token")];
+        let expected = [
+            ("client_id", "app"),
+            ("token", "rt"),
+            ("token_type_hint", "refresh_token"),
+        ];
         assert_eq!(form(request), pairs(&expected));
     }
 }

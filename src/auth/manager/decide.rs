@@ -45,7 +45,11 @@ impl Shared {
             let arrived = pin!(landing.wait_for(Option::is_some));
             let arrival = match first(arrived, self.clock().sleep(left)).await {
                 First::Left(arrival) => arrival.ok().and_then(|arrival| arrival.clone()),
-                First::Right(()) => return Err(unavailable("the refresh takes longer than the caller waits")),
+                First::Right(()) => {
+                    return Err(unavailable(
+                        "the refresh takes longer than the caller waits",
+                    ));
+                }
             };
             match arrival {
                 Some(Arrival::Token(token)) => return Ok(token),
@@ -64,7 +68,8 @@ impl Shared {
         let usable = snapshot.as_ref().filter(|snapshot| snapshot.is_usable(now));
         let refused = usable.is_some_and(|usable| rejected == Some(usable.generation()));
         if let Some(usable) = usable.filter(|_| !refused) {
-            let idle = state.flight.is_none() && state.dead.is_none() && state.pause(now.boot).is_none();
+            let idle =
+                state.flight.is_none() && state.dead.is_none() && state.pause(now.boot).is_none();
             let launch = self.policy.background && usable.is_due(now) && idle;
             let takeoff = launch.then(|| Takeoff::new(self, &mut state, Some(usable.generation())));
             return (Answer::Now(Ok(usable.token.clone())), takeoff);

@@ -57,7 +57,8 @@ impl TokenManager {
             return Err(Error::config("the login was started with another provider"));
         }
         let task = runtime()?.spawn(self.0.clone().log_in(callback));
-        task.await.map_err(|_| unavailable("the login was cut off"))?
+        task.await
+            .map_err(|_| unavailable("the login was cut off"))?
     }
 
     /// A token that should be accepted now. Waits only when there is none that still works.
@@ -91,7 +92,10 @@ impl TokenManager {
     /// at the identity provider. `return_to` is where the user lands after that.
     ///
     /// Memory is wiped before the first wait; the rest runs in a task of its own and goes on if the caller is dropped.
-    pub fn logout(&self, return_to: Option<&str>) -> impl Future<Output = LogoutReport> + Send + use<> {
+    pub fn logout(
+        &self,
+        return_to: Option<&str>,
+    ) -> impl Future<Output = LogoutReport> + Send + use<> {
         let (epoch, held) = self.0.wipe();
         let url = self.0.provider.logout_url(return_to);
         let task = runtime().map(|runtime| runtime.spawn(self.0.clone().sweep(epoch, held)));
@@ -113,7 +117,12 @@ impl TokenManager {
 
     /// Waits for a refresh that is under way, at most this long; tells whether none is any more. For the end of a program.
     pub async fn flush(&self, limit: Duration) -> bool {
-        let landing = self.0.state().flight.as_ref().map(|(_, landing)| landing.clone());
+        let landing = self
+            .0
+            .state()
+            .flight
+            .as_ref()
+            .map(|(_, landing)| landing.clone());
         let Some(mut landing) = landing else {
             return true;
         };

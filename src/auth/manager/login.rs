@@ -80,8 +80,12 @@ impl Shared {
         let stored = self.store.load(&self.key).await.ok().flatten();
         let epoch = {
             let mut state = self.state_in(epoch)?;
-            let stored_generation = stored.as_ref().map(|stored| stored.record.tokens.generation);
-            let last = state.last_generation.max(stored_generation.unwrap_or_default());
+            let stored_generation = stored
+                .as_ref()
+                .map(|stored| stored.record.tokens.generation);
+            let last = state
+                .last_generation
+                .max(stored_generation.unwrap_or_default());
             tokens.generation = last.saturating_add(1);
             state.last_generation = tokens.generation;
             state.account.clone_from(&tokens.subject);

@@ -30,7 +30,10 @@ impl Shared {
         state.account = None;
         self.snapshot.store(None);
         let epoch = self.turn(&mut state);
-        (epoch, held.and_then(|held| held.tokens.refresh_token.clone()))
+        (
+            epoch,
+            held.and_then(|held| held.tokens.refresh_token.clone()),
+        )
     }
 
     /// Deletes the record and revokes what was in it.
@@ -39,7 +42,8 @@ impl Shared {
         let mut tokens = Vec::from_iter(held);
         match self.clear_record(epoch).await {
             Ok(stored) => {
-                let is_new = |stored: &Secret| !tokens.iter().any(|token| token.matches(stored.expose()));
+                let is_new =
+                    |stored: &Secret| !tokens.iter().any(|token| token.matches(stored.expose()));
                 tokens.extend(stored.filter(is_new));
             }
             Err(error) => problems.push(error),
@@ -70,7 +74,10 @@ impl Shared {
                 return Ok(stored.record.tokens.refresh_token);
             }
         }
-        Err(crate::auth::StoreError::new("the record keeps changing and could not be deleted").into())
+        Err(
+            crate::auth::StoreError::new("the record keeps changing and could not be deleted")
+                .into(),
+        )
     }
 
     async fn revoke(&self, token: &Secret) -> Result<()> {

@@ -25,7 +25,9 @@ impl Refresh {
     ) -> Result<AccessToken, Stop> {
         let subject = issued.subject();
         if subject.is_some() && old.tokens.subject.is_some() && subject != old.tokens.subject {
-            return Err(self.give_up(reauth("the identity provider answered with another user's tokens"))?);
+            return Err(self.give_up(reauth(
+                "the identity provider answered with another user's tokens",
+            ))?);
         }
         let lifetime = self.shared.provider.0.default_lifetime;
         let tokens = issued.into_set(Some(&old.tokens), asked_at, lifetime);

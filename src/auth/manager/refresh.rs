@@ -43,7 +43,10 @@ impl Refresh {
         if let Some(token) = self.look().await? {
             return Ok(token);
         }
-        let lock = self.shared.store.lock(&self.shared.key, self.shared.policy.lock_wait);
+        let lock = self
+            .shared
+            .store
+            .lock(&self.shared.key, self.shared.policy.lock_wait);
         let mut guard = Some(self.unless_over(lock).await??);
         // Whoever held the lock may have renewed the tokens.
         if let Some(token) = self.look().await? {
@@ -77,7 +80,13 @@ impl Refresh {
     /// Tokens that an earlier refresh could not store come before new ones.
     async fn save_first(&self) -> Result<Option<AccessToken>, Stop> {
         let unsaved = |held: &Held| !held.saved;
-        if !self.shared.state_in(self.epoch)?.held.as_ref().is_some_and(unsaved) {
+        if !self
+            .shared
+            .state_in(self.epoch)?
+            .held
+            .as_ref()
+            .is_some_and(unsaved)
+        {
             return Ok(None);
         }
         if self.shared.save(self.epoch).await?.is_ok() {
@@ -113,7 +122,10 @@ impl Refresh {
     }
 
     async fn rewrite(&self, held: &mut Held, record: &Record) -> Result<(), StoreError> {
-        let swapped = self.shared.store.swap(&self.shared.key, held.version, record);
+        let swapped = self
+            .shared
+            .store
+            .swap(&self.shared.key, held.version, record);
         let Some(version) = swapped.await? else {
             return Err(StoreError::new("a record changed while its lock was held"));
         };
@@ -126,7 +138,11 @@ impl Refresh {
         Ok(())
     }
 
-    async fn request(&self, mut held: Held, guard: &mut Option<StoreGuard>) -> Result<AccessToken, Stop> {
+    async fn request(
+        &self,
+        mut held: Held,
+        guard: &mut Option<StoreGuard>,
+    ) -> Result<AccessToken, Stop> {
         // Only the first failure of a row is repeated at once: an outage must not double the requests.
         let mut may_repeat = self.shared.state_in(self.epoch)?.failures == 0;
         loop {
@@ -172,7 +188,11 @@ impl Refresh {
     }
 
     /// Sends the refresh token. When the epoch ends meanwhile, the answer is waited for apart and discarded.
-    async fn send(&self, held: &Held, guard: &mut Option<StoreGuard>) -> Result<Result<Issued, Refusal>, Stop> {
+    async fn send(
+        &self,
+        held: &Held,
+        guard: &mut Option<StoreGuard>,
+    ) -> Result<Result<Issued, Refusal>, Stop> {
         let (shared, tokens) = (self.shared.clone(), held.tokens.clone());
         let mut sending = Box::pin(async move {
             let token = tokens.refresh_token.clone().unwrap_or_default();

@@ -133,7 +133,16 @@ mod tests {
         assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));
         // Issued "in the future": not longer than a whole life.
         let set_back = UNIX_EPOCH + 900 * HOUR;
-        let odd = snapshot(24 * HOUR, Moment { wall: set_back, boot: HOUR });
-        assert!(!odd.is_usable(Moment { wall: set_back, boot: 25 * HOUR }));
+        let odd = snapshot(
+            24 * HOUR,
+            Moment {
+                wall: set_back,
+                boot: HOUR,
+            },
+        );
+        assert!(!odd.is_usable(Moment {
+            wall: set_back,
+            boot: 25 * HOUR
+        }));
     }
 }

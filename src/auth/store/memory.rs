@@ -130,7 +130,11 @@ mod tests {
         let store = MemoryStore::new();
         let first = store.swap("a", None, &record()).await.unwrap().unwrap();
         assert!(store.swap("a", None, &record()).await.unwrap().is_none());
-        let second = store.swap("a", Some(first), &record()).await.unwrap().unwrap();
+        let second = store
+            .swap("a", Some(first), &record())
+            .await
+            .unwrap()
+            .unwrap();
         assert_ne!(first, second);
         assert!(!store.remove("a", first).await.unwrap());
         assert!(store.remove("a", second).await.unwrap());

@@ -112,6 +112,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::token_set::LONGEST;
     use std::time::{Duration, UNIX_EPOCH};
 
     fn record() -> Record {
@@ -144,18 +145,40 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_an_error_and_not_an_empty_store() {
-        for bad in ["", "{}", "null", "{\"form\":1}", "{\"form\":1,\"tokens\":{}}"] {
+        for bad in [
+            "",
+            "{}",
+            "null",
+            "{\"form\":1}",
+            "{\"form\":1,\"tokens\":{}}",
+        ] {
             assert!(Record::from_secret_json(&bad.into()).is_err(), "{bad}");
         }
         let newer = Record::from_secret_json(&"{\"form\":2,\"other\":true}".into());
         assert!(newer.unwrap_err().to_string().contains("newer"));
-        let far = record().to_secret_json().expose().replace("1700000000123", "18446744073709551615");
-        assert!(Record::from_secret_json(&far.into()).is_err());
+    }
+
+    #[test]
+    fn times_that_cannot_be_do_not_panic() {
+        let text = record().to_secret_json();
+        for (field, wrong) in [
+            ("1700000000123", u64::MAX.to_string()),
+            ("86400000", u64::MAX.to_string()),
+        ] {
+            let changed = text.expose().replace(field, &wrong);
+            if let Ok(record) = Record::from_secret_json(&changed.into()) {
+                let tokens = record.tokens();
+                assert!(tokens.expires_at() <= tokens.issued_at() + LONGEST);
+            }
+        }
     }
 
     #[test]
     fn debug_hides_tokens_and_subject() {
         let shown = format!("{:?}", record());
-        assert!(!shown.contains("s3cr3t") && !shown.contains("person"), "{shown}");
+        assert!(
+            !shown.contains("s3cr3t") && !shown.contains("person"),
+            "{shown}"
+        );
     }
 }
