@@ -51,7 +51,7 @@ impl AuthorizationRequest {
         }
     }
 
-    /// What to show the user: `login` for a fresh login, `none` for a silent one (OpenID Connect Core 3.1.2.1).
+    /// What to show the user: `login` for a fresh login, `none` for a silent one (OIDC Core 3.1.2.1).
     pub fn prompt(self, prompt: impl Into<String>) -> Self {
         self.param("prompt", prompt)
     }

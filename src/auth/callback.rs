@@ -60,10 +60,10 @@ pub(super) fn code(
         return Err(login_refused("state_mismatch"));
     }
     // RFC 9207. Providers that do not announce the parameter do not send it.
-    if let (Some(issuer), Some(iss)) = (issuer, parameters.get("iss")) {
-        if iss.expose() != issuer {
-            return Err(login_refused("issuer_mismatch"));
-        }
+    if let (Some(issuer), Some(iss)) = (issuer, parameters.get("iss"))
+        && iss.expose() != issuer
+    {
+        return Err(login_refused("issuer_mismatch"));
     }
     if let Some(error) = parameters.get("error") {
         return Err(refusal(&error_code(error.expose())));
@@ -74,7 +74,7 @@ pub(super) fn code(
     }
 }
 
-/// RFC 6749 section 4.1.2.1, OpenID Connect Core 3.1.2.6.
+/// RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6.
 fn refusal(code: &str) -> Error {
     let owned = code.to_owned();
     match code {

@@ -30,7 +30,7 @@ pub(super) fn error_code(text: &str) -> String {
     if is_code { text } else { "unreadable_code" }.to_owned()
 }
 
-/// Codes that ask for the user, not for other settings (OpenID Connect Core 3.1.2.6; `mfa_required` is Auth0's).
+/// Codes that ask for the user, not for other settings (OIDC Core 3.1.2.6; `mfa_required` is Auth0's).
 pub(super) fn wants_interaction(code: &str) -> bool {
     matches!(
         code,

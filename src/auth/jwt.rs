@@ -1,6 +1,6 @@
 //! Reads the claims of a JSON Web Token. Signatures are not checked here.
 //!
-//! In the code flow the TLS connection to the token endpoint vouches for the id token (OpenID Connect Core 3.1.3.7,
+//! In the code flow the TLS connection to the token endpoint vouches for the id token (OIDC Core 3.1.3.7,
 //! point 6). Claims of an access token serve to plan its renewal only, never to decide what it allows.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -70,7 +70,7 @@ impl Claims {
         serde_json::from_slice(&json).ok()
     }
 
-    /// The checks of OpenID Connect Core 3.1.3.7 that need no key.
+    /// The checks of OIDC Core 3.1.3.7 that need no key.
     pub(super) fn check(&self, expected: &Expected<'_>) -> Result<()> {
         if expected
             .issuer

@@ -81,9 +81,8 @@ impl PendingLogin {
             wants_id_token: parts.wants_id_token,
             started_at: since_epoch.unwrap_or_default().as_secs(),
         };
-        // OK because strings, numbers and bools under text keys always serialize.
-        #[allow(clippy::unwrap_used)]
-        Secret::new(serde_json::to_string(&saved).unwrap())
+        // Never the default: strings, numbers and bools under text keys always serialize.
+        Secret::new(serde_json::to_string(&saved).unwrap_or_default())
     }
 
     /// Reads a login from its text.
@@ -255,17 +254,15 @@ mod tests {
     fn debug_hides_state_nonce_verifier_and_code() {
         let login = provider(&Clock::system()).authorization().start().unwrap();
         let state = query(login.url())["state"].clone();
-        let mut shown = format!("{login:?}");
         let secrets = [
             &login.parts.state,
             &login.parts.nonce,
             &login.parts.verifier,
         ]
         .map(|secret| secret.expose().to_owned());
-        shown += &format!(
-            "{:?}",
-            login.check(&format!("code=c0d3&state={state}")).unwrap()
-        );
+        let pending = format!("{login:?}");
+        let checked = login.check(&format!("code=c0d3&state={state}")).unwrap();
+        let shown = format!("{pending} {checked:?}");
         for secret in secrets.iter().map(String::as_str).chain(["c0d3"]) {
             assert!(!shown.contains(secret));
         }

@@ -62,7 +62,6 @@ impl Provider {
     }
 
     /// Starts a login: the address to open in the user's browser, and what to remember until it comes back.
-    #[must_use]
     pub fn authorization(&self) -> AuthorizationRequest {
         AuthorizationRequest::new(self.clone())
     }

@@ -36,15 +36,15 @@ struct Pilot {
 }
 
 impl Takeoff {
-    /// `stale` is the generation to be replaced; without it any usable token will do.
-    pub(super) fn new(shared: &Arc<Shared>, state: &mut State, stale: Option<u64>) -> Self {
+    /// `replaces` is the generation to be replaced; without it any usable token will do.
+    pub(super) fn new(shared: &Arc<Shared>, state: &mut State, replaces: Option<u64>) -> Self {
         let (result, landing) = watch::channel(None);
         state.flights += 1;
         let id = state.flights;
         state.flight = Some((id, landing));
         let shared = shared.clone();
         Self {
-            refresh: Refresh::new(shared.clone(), state.epoch, stale),
+            refresh: Refresh::new(shared.clone(), state.epoch, replaces),
             pilot: Pilot { shared, id, result },
         }
     }

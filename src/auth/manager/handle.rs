@@ -1,10 +1,12 @@
 //! The manager as users hold it.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::flight::runtime;
+use super::race::{First, first};
 use super::shared::Shared;
 use super::{Events, LogoutReport, TokenManagerBuilder};
 use crate::auth::failure::unavailable;
@@ -14,16 +16,34 @@ use crate::error::{Error, Result};
 /// Keeps the tokens of one account fresh and stored. Cheap to clone; clones share everything.
 ///
 /// ```
-/// # async fn example(provider: envd_sdk::auth::Provider, callback: &str) -> envd_sdk::Result<()> {
-/// use envd_sdk::auth::{MemoryStore, TokenManager};
+/// use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
+/// # use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 ///
-/// let manager = TokenManager::builder(provider.clone()).store(MemoryStore::new()).account("sam").build()?;
-/// let login = provider.authorization().start()?;
-/// println!("open {}", login.url());
-/// // ... the browser comes back with `callback` ...
-/// manager.complete_login(login, callback).await?;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> envd_sdk::Result<()> {
+/// # let server = MockServer::start().await;
+/// # let reply = serde_json::json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 86_400});
+/// # Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_json(reply)).mount(&server).await;
+/// # let provider = Provider::builder("my-client-id").authorize_url(server.uri()).token_url(server.uri())
+/// #     .audience("https://api.example.com").redirect_uri("https://app.example.com/callback")
+/// #     .scopes(["offline_access"]).build()?;
+/// let manager = TokenManager::builder(provider)
+///     .store(MemoryStore::new())
+///     .account("sam")
+///     .build()?;
+///
+/// let login = manager.provider().authorization().start()?;
+/// println!("open {} in a browser", login.url());
+/// // What the browser comes back with:
+/// # let state = login.url().query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned();
+/// let callback = format!("https://app.example.com/callback?code=c0d3&state={state}");
+/// manager.complete_login(login, &callback).await?;
+///
 /// let token = manager.access_token().await?;
-/// # let _ = token;
+/// assert_eq!(token.generation(), 1);
+///
+/// manager.logout(None).await;
+/// assert!(manager.access_token().await.unwrap_err().is_reauth_required());
 /// # Ok(())
 /// # }
 /// ```
@@ -126,9 +146,9 @@ impl TokenManager {
         let Some(mut landing) = landing else {
             return true;
         };
-        let landed = std::pin::pin!(landing.wait_for(Option::is_some));
-        let landed = super::race::first(landed, self.0.clock().sleep(limit)).await;
-        matches!(landed, super::race::First::Left(_))
+        let landed = pin!(landing.wait_for(Option::is_some));
+        let landed = first(landed, self.0.clock().sleep(limit)).await;
+        matches!(landed, First::Left(_))
     }
 
     /// Who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.

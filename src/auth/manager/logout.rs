@@ -7,7 +7,7 @@ use url::Url;
 
 use super::Event;
 use super::shared::Shared;
-use crate::auth::endpoint;
+use crate::auth::{StoreError, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
@@ -74,10 +74,7 @@ impl Shared {
                 return Ok(stored.record.tokens.refresh_token);
             }
         }
-        Err(
-            crate::auth::StoreError::new("the record keeps changing and could not be deleted")
-                .into(),
-        )
+        Err(StoreError::new("the record keeps changing and could not be deleted").into())
     }
 
     async fn revoke(&self, token: &Secret) -> Result<()> {

@@ -169,10 +169,10 @@ impl Shared {
     /// revoking may end all of the user's sessions, the new one with them.
     pub(super) async fn discard(&self, refresh_token: Option<&Secret>) {
         let logged_out = self.state().held.is_none();
-        if let Some(token) = refresh_token.filter(|_| logged_out) {
-            if let Err(error) = endpoint::revoke(&self.provider, token).await {
-                tracing::debug!("a late refresh token could not be revoked: {error}");
-            }
+        if let Some(token) = refresh_token.filter(|_| logged_out)
+            && let Err(error) = endpoint::revoke(&self.provider, token).await
+        {
+            tracing::debug!("a late refresh token could not be revoked: {error}");
         }
     }
 }

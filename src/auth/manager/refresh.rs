@@ -1,5 +1,6 @@
 //! The steps of a refresh: look, lock, look again, mark the intent, send, judge, store, publish.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,6 @@ use crate::auth::failure::{auth, reauth};
 use crate::auth::store::Intent;
 use crate::auth::{AccessToken, Record, StoreError, StoreGuard};
 use crate::error::{AuthProblem, Error};
-use std::pin::pin;
 
 /// A request that nobody answered may still be on its way for as long as servers and proxies wait for each other.
 const IN_DOUBT: Duration = Duration::from_secs(30);
@@ -130,10 +130,10 @@ impl Refresh {
             return Err(StoreError::new("a record changed while its lock was held"));
         };
         held.version = Some(version);
-        if let Ok(mut state) = self.shared.state_in(self.epoch) {
-            if let Some(held) = &mut state.held {
-                held.version = Some(version);
-            }
+        if let Ok(mut state) = self.shared.state_in(self.epoch)
+            && let Some(held) = &mut state.held
+        {
+            held.version = Some(version);
         }
         Ok(())
     }
@@ -220,9 +220,9 @@ impl Refresh {
         let short = Duration::from_secs(1) + Duration::from_secs(1).mul_f64(fastrand::f64());
         let overlap = self.shared.provider.0.rotation_overlap;
         let elapsed = self.shared.clock().boot().saturating_sub(sent);
-        let inside_overlap = elapsed < overlap;
-        if inside_overlap {
-            short.min((overlap - elapsed) / 2)
+        let overlap_left = overlap.saturating_sub(elapsed);
+        if !overlap_left.is_zero() {
+            short.min(overlap_left / 2)
         } else if class == Class::TimedOut {
             IN_DOUBT.saturating_sub(elapsed).max(short)
         } else {

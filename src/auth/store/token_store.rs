@@ -13,7 +13,7 @@ use crate::auth::BoxFuture;
 /// [`Record::to_secret_json`] and [`Record::from_secret_json`] turn it into text and back. It holds live credentials,
 /// so keep it where only your application can read it.
 ///
-/// A row with a version column and an advisory lock (PostgreSQL), or a value beside a lock key with a time limit (Redis)
+/// A row with a version column and an advisory lock in Postgres, or a value beside a lock key with a time limit in Redis
 /// will do. See [`MemoryStore`](super::MemoryStore) for the smallest one.
 pub trait TokenStore: Send + Sync + 'static {
     /// The record of an account. `None` only if there is none: what cannot be read is an error, so that it is never

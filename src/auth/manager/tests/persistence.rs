@@ -11,12 +11,15 @@ use crate::auth::{
     TokenStore, Version, Versioned,
 };
 
+/// What was written, and what the manager handed out then.
+type Write = (String, Option<String>);
+
 /// Notes what the manager hands out at each write, and fails as often as it is told to.
 #[derive(Clone, Default)]
 struct Watched {
     inner: MemoryStore,
     manager: Arc<OnceLock<TokenManager>>,
-    writes: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    writes: Arc<Mutex<Vec<Write>>>,
     failures: Arc<AtomicUsize>,
 }
 
