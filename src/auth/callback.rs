@@ -12,7 +12,8 @@ use super::failure::{
 use crate::error::{AuthProblem, Error, Result};
 use crate::secret::Secret;
 
-/// A callback that belongs to its login and carries a code, ready to be exchanged once.
+/// A callback that belongs to its login and carries a code, ready to be exchanged once by
+/// [`TokenManager::redeem`](super::TokenManager::redeem).
 pub struct CheckedCallback {
     pub(super) provider: Provider,
     pub(super) code: Secret,

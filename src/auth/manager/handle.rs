@@ -10,7 +10,9 @@ use super::race::{First, first};
 use super::shared::Shared;
 use super::{Events, LogoutReport, TokenManagerBuilder};
 use crate::auth::failure::unavailable;
-use crate::auth::{AccessToken, BoxFuture, PendingLogin, Provider, TokenSet, TokenSource};
+use crate::auth::{
+    AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, TokenSet, TokenSource,
+};
 use crate::error::{Error, Result};
 
 /// Keeps the tokens of one account fresh and stored. Cheap to clone; clones share everything.
@@ -69,9 +71,18 @@ impl TokenManager {
     ///
     /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
     /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so this
-    /// takes a new login as well, later. [`is_config`](Error::is_config): the login is of another provider.
+    /// takes a new login as well, later. A strict manager whose store fails says so here, keeps the tokens, and tries to
+    /// store them again. [`is_config`](Error::is_config): the login is of another provider.
     pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
-        let callback = login.check(callback)?;
+        self.redeem(login.check(callback)?).await
+    }
+
+    /// The second half of [`complete_login`](Self::complete_login), for a callback that was checked before.
+    ///
+    /// # Errors
+    ///
+    /// As [`complete_login`](Self::complete_login).
+    pub async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
         let (theirs, ours) = (&callback.provider.0, &self.0.provider.0);
         if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
             return Err(Error::config("the login was started with another provider"));

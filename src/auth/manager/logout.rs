@@ -30,6 +30,7 @@ impl Shared {
         state.account = None;
         self.snapshot.store(None);
         let epoch = self.turn(&mut state);
+        self.emit(Event::LoggedOut);
         (
             epoch,
             held.and_then(|held| held.tokens.refresh_token.clone()),
@@ -53,7 +54,6 @@ impl Shared {
                 problems.push(error);
             }
         }
-        self.emit(Event::LoggedOut);
         problems
     }
 

@@ -68,7 +68,7 @@ impl TokenStore for MemoryStore {
                 return Ok(None);
             }
             accounts.writes += 1;
-            let version = Version(accounts.writes);
+            let version = Version::new(accounts.writes);
             let stored = Versioned::new(version, new.clone());
             accounts.records.insert(key.to_owned(), stored);
             Ok(Some(version))

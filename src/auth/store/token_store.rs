@@ -48,7 +48,21 @@ pub trait TokenStore: Send + Sync + 'static {
 
 /// A number that a store gives to each write of a record; a different one for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version(pub u64);
+pub struct Version(u64);
+
+impl Version {
+    /// The version of this number.
+    #[must_use]
+    pub fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number, to be stored beside the record.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// A record and the version under which it is stored.
 #[derive(Clone, Debug)]

@@ -21,10 +21,16 @@ struct Watched {
     manager: Arc<OnceLock<TokenManager>>,
     writes: Arc<Mutex<Vec<Write>>>,
     failures: Arc<AtomicUsize>,
+    panics: Arc<AtomicUsize>,
 }
 
 impl TokenStore for Watched {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        let left = |left: usize| left.checked_sub(1);
+        let panics = self
+            .panics
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
+        assert!(panics.is_err(), "as told");
         self.inner.load(key)
     }
 
@@ -247,4 +253,15 @@ async fn a_lock_that_is_never_free_is_an_error_and_no_request() {
     let _guard = bench.store.lock(KEY, Duration::ZERO).await.unwrap();
     assert!(manager.access_token().await.unwrap_err().is_retryable());
     assert_eq!(bench.idp.refreshes(), 0);
+}
+
+#[tokio::test]
+async fn a_store_that_panics_is_an_error_and_the_next_call_works() {
+    let bench = Bench::new().await;
+    let (store, manager) = watched(&bench, false).await;
+    for _ in 0..2 {
+        store.panics.store(1, Ordering::SeqCst);
+        assert!(manager.access_token().await.unwrap_err().is_retryable());
+    }
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
 }
