@@ -1,14 +1,15 @@
 //! Keeps the tokens of one account fresh.
 //!
-//! `handle` is what users hold; `decide` tells under a short lock what a caller gets; `flight` runs a refresh apart
-//! from its callers, with the steps of `refresh`; `persist` keeps the store in line; `login` and `logout` begin and
-//! end an epoch, and what belongs to an earlier one is discarded.
+//! `handle` is what users hold. `decide` tells under a short lock what a caller gets. `flight` runs a refresh apart
+//! from its callers: the steps of `refresh`, the mark of `intent`, the consequences of `verdict`. `reconcile` and
+//! `persist` keep memory and store in line. `login` and `logout` end an epoch; what belongs to it is discarded.
 
 mod builder;
 mod decide;
 mod event;
 mod flight;
 mod handle;
+mod intent;
 mod login;
 mod logout;
 mod persist;
@@ -17,6 +18,7 @@ mod reconcile;
 mod refresh;
 mod shared;
 mod snapshot;
+mod verdict;
 
 #[cfg(test)]
 mod tests;

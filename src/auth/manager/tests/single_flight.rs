@@ -1,5 +1,8 @@
 //! Many callers, one refresh, which none of them can cancel.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, event};
@@ -56,6 +59,28 @@ async fn a_caller_that_is_dropped_in_the_middle_of_a_refresh_loses_nothing() {
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn a_caller_dropped_after_any_number_of_steps_loses_nothing() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    for steps in 0..60 {
+        bench.clock.advance(DAY);
+        {
+            let mut caller = pin!(manager.access_token());
+            for _ in 0..steps {
+                let polled = poll_fn(|context| Poll::Ready(caller.as_mut().poll(context)));
+                if polled.await.is_ready() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+        manager.access_token().await.unwrap();
+    }
+    assert_eq!(bench.idp.refreshes(), 60);
+    assert!(!bench.idp.session_over());
 }
 
 #[tokio::test]
