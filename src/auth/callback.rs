@@ -1,0 +1,152 @@
+//! Judges what the browser came back with. Pure.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use url::form_urlencoded;
+
+use super::Provider;
+use super::failure::{
+    auth, blames_settings, error_code, login_refused, unavailable, wants_interaction,
+};
+use crate::error::{AuthProblem, Error, Result};
+use crate::secret::Secret;
+
+/// A callback that belongs to its login and carries a code, ready to be exchanged once by
+/// [`TokenManager::redeem`](super::TokenManager::redeem).
+pub struct CheckedCallback {
+    pub(super) provider: Provider,
+    pub(super) code: Secret,
+    pub(super) verifier: Secret,
+    pub(super) nonce: Secret,
+    pub(super) wants_id_token: bool,
+}
+
+impl fmt::Debug for CheckedCallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CheckedCallback([redacted])")
+    }
+}
+
+pub(super) type Parameters = HashMap<String, Secret>;
+
+/// The parameters of an address or of a bare query.
+pub(super) fn read(callback: &str) -> Result<Parameters> {
+    let callback = callback.split('#').next().unwrap_or_default();
+    let query = match callback.split_once('?') {
+        // What stands before the mark is an address, unless it is a parameter already.
+        Some((before, query)) if !before.contains('=') => query,
+        _ => callback,
+    };
+    let mut parameters = Parameters::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        // RFC 6749 section 3.1: a parameter must not come twice.
+        let value = Secret::new(value);
+        if parameters.insert(name.into_owned(), value).is_some() {
+            return Err(login_refused("repeated_parameter"));
+        }
+    }
+    Ok(parameters)
+}
+
+/// The code, if the callback is of this login and of this issuer.
+pub(super) fn code(
+    parameters: &Parameters,
+    state: &Secret,
+    issuer: Option<&str>,
+) -> Result<Secret> {
+    let text = |name: &str| parameters.get(name).map_or("", Secret::expose);
+    // First of all: an error without our state may be anybody's, and must not end this login with words of theirs.
+    if !state.matches(text("state")) {
+        return Err(login_refused("state_mismatch"));
+    }
+    // RFC 9207. Providers that do not announce the parameter do not send it.
+    if let (Some(issuer), Some(iss)) = (issuer, parameters.get("iss"))
+        && iss.expose() != issuer
+    {
+        return Err(login_refused("issuer_mismatch"));
+    }
+    if let Some(error) = parameters.get("error") {
+        return Err(refusal(&error_code(error.expose())));
+    }
+    match parameters.get("code") {
+        Some(code) if !code.is_empty() => Ok(code.clone()),
+        _ => Err(login_refused("missing_code")),
+    }
+}
+
+/// RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6.
+fn refusal(code: &str) -> Error {
+    let owned = code.to_owned();
+    match code {
+        "server_error" | "temporarily_unavailable" => {
+            unavailable("the identity provider has a passing problem")
+        }
+        _ if wants_interaction(code) => auth(AuthProblem::InteractionRequired { code: owned }),
+        _ if blames_settings(code) => auth(AuthProblem::Misconfigured { code: owned }),
+        _ => login_refused(code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(callback: &str) -> Result<String> {
+        let state = Secret::new("st-1");
+        code(&read(callback)?, &state, Some("https://id.example/"))
+            .map(|code| code.expose().to_owned())
+    }
+
+    #[test]
+    fn addresses_paths_and_bare_queries_are_read() {
+        for callback in [
+            "https://app.example/cb?code=c%2F1&state=st-1",
+            "com.example.app:/cb?state=st-1&code=c%2F1#_=_",
+            "/cb?code=c%2F1&state=st-1",
+            "?code=c%2F1&state=st-1",
+            "code=c%2F1&state=st-1",
+            "state=st-1&code=c/1&session_state=a?b",
+            "code=c/1&state=st-1&iss=https%3A%2F%2Fid.example%2F",
+        ] {
+            assert_eq!(judge(callback).unwrap(), "c/1", "{callback}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_of_this_login_is_refused() {
+        for (callback, why) in [
+            ("", "state_mismatch"),
+            ("code=c", "state_mismatch"),
+            ("code=c&state=", "state_mismatch"),
+            ("code=c&state=st-2", "state_mismatch"),
+            ("code=c&state=st-11", "state_mismatch"),
+            ("error=access_denied", "state_mismatch"),
+            ("error=access_denied&state=other", "state_mismatch"),
+            ("code=c&state=st-1&state=st-1", "repeated_parameter"),
+            ("code=c&code=d&state=st-1", "repeated_parameter"),
+            (
+                "code=c&state=st-1&iss=https://evil.example/",
+                "issuer_mismatch",
+            ),
+            ("state=st-1", "missing_code"),
+            ("state=st-1&code=", "missing_code"),
+        ] {
+            let error = judge(callback).unwrap_err();
+            assert!(error.is_login_refused(), "{callback}");
+            assert!(error.to_string().contains(why), "{callback}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_providers_errors_tell_what_to_do() {
+        let error = |code| judge(&format!("error={code}&state=st-1")).unwrap_err();
+        assert!(error("access_denied").is_login_refused());
+        assert!(error("unauthorized").is_login_refused());
+        assert!(error("login_required").is_reauth_required());
+        assert!(error("consent_required").is_reauth_required());
+        assert!(error("temporarily_unavailable").is_retryable());
+        assert!(!error("invalid_scope").is_login_refused());
+        assert!(!error("Sam%20Sample").to_string().contains("Sam"));
+    }
+}

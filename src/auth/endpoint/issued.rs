@@ -1,0 +1,195 @@
+//! A reply with tokens in it, read leniently.
+
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::auth::jwt::Claims;
+use crate::auth::token_set::{LONGEST, TokenSet};
+use crate::secret::Secret;
+
+/// What a token endpoint issued (RFC 6749 section 5.1), with the liberties that real ones take.
+pub(in crate::auth) struct Issued {
+    pub(in crate::auth) access_token: Secret,
+    /// `None` also for an empty text: the old one stays (RFC 6749 section 6).
+    pub(in crate::auth) refresh_token: Option<Secret>,
+    pub(in crate::auth) id_token: Option<Secret>,
+    scopes: Option<Vec<String>>,
+    expires_in: Option<Duration>,
+}
+
+/// The members as they come; also those of an error, which some providers put under status 200.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Members {
+    access_token: Option<String>,
+    refresh_token: Option<String>,
+    id_token: Option<String>,
+    token_type: Option<String>,
+    scope: Value,
+    expires_in: Value,
+    pub(super) error: Value,
+}
+
+impl Members {
+    pub(super) fn into_issued(self) -> Option<Issued> {
+        // Absent means Bearer; any other scheme cannot be sent as one.
+        let bearer = self
+            .token_type
+            .is_none_or(|scheme| scheme.eq_ignore_ascii_case("bearer"));
+        let text = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Secret::new);
+        // What cannot stand in a header cannot be used (RFC 6750 section 2.1).
+        let sendable = |token: &Secret| token.expose().bytes().all(|b| b.is_ascii_graphic());
+        let access_token = text(self.access_token).filter(|token| bearer && sendable(token))?;
+        Some(Issued {
+            access_token,
+            refresh_token: text(self.refresh_token),
+            id_token: text(self.id_token),
+            scopes: scopes(&self.scope),
+            expires_in: seconds(&self.expires_in),
+        })
+    }
+}
+
+impl Issued {
+    /// The first tokens of a login, or the next ones after `old`. `asked_at` is the moment before the request was sent.
+    pub(in crate::auth) fn into_set(
+        self,
+        old: Option<&TokenSet>,
+        asked_at: SystemTime,
+        default_lifetime: Duration,
+    ) -> TokenSet {
+        let lifetime = self
+            .expires_in
+            .or_else(|| Claims::read(self.access_token.expose())?.lifetime(asked_at))
+            .unwrap_or(default_lifetime);
+        let subject = self.subject();
+        TokenSet {
+            access_token: self.access_token,
+            refresh_token: self.refresh_token.or_else(|| old?.refresh_token.clone()),
+            id_token: self.id_token.or_else(|| old?.id_token.clone()),
+            subject: subject.or_else(|| old?.subject.clone()),
+            scopes: self
+                .scopes
+                .or_else(|| Some(old?.scopes.clone()))
+                .unwrap_or_default(),
+            issued_at: asked_at,
+            lifetime: lifetime.min(LONGEST),
+            generation: old.map_or(0, |old| old.generation).saturating_add(1),
+        }
+    }
+
+    /// Whose tokens these are, as far as the reply tells.
+    pub(in crate::auth) fn subject(&self) -> Option<String> {
+        Claims::read(self.id_token.as_ref()?.expose())?.sub
+    }
+}
+
+/// A number, a float or a text. Zero and below is nonsense that would make every call a refresh: read as missing.
+fn seconds(value: &Value) -> Option<Duration> {
+    let seconds = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    // Infinite and huge ones are cut off; what is not a number compares with nothing.
+    (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
+}
+
+/// One text with blanks between (RFC 6749 section 3.3), or a list.
+fn scopes(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+        Value::Array(list) => list
+            .iter()
+            .map(|scope| scope.as_str().map(str::to_owned))
+            .collect(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn set(reply: Value, old: Option<&TokenSet>) -> TokenSet {
+        let members: Members = serde_json::from_value(reply).unwrap();
+        let issued = members.into_issued().unwrap();
+        issued.into_set(old, SystemTime::UNIX_EPOCH, HOUR)
+    }
+
+    #[test]
+    fn lifetimes_are_read_from_what_servers_send() {
+        for (expires_in, seconds) in [
+            (json!(86_400), 86_400),
+            (json!(86_400.0), 86_400),
+            (json!("86400"), 86_400),
+            (json!("86400.0"), 86_400),
+            (json!(10), 10),
+            (json!(1e18), LONGEST.as_secs()),
+            (json!("inf"), LONGEST.as_secs()),
+            (json!("NaN"), 3_600),
+            (json!(0), 3_600),
+            (json!(-5), 3_600),
+            (json!("soon"), 3_600),
+            (json!([]), 3_600),
+            (Value::Null, 3_600),
+        ] {
+            let set = set(json!({"access_token": "a", "expires_in": expires_in}), None);
+            assert_eq!(set.lifetime.as_secs(), seconds, "{expires_in}");
+        }
+    }
+
+    #[test]
+    fn without_a_lifetime_the_token_itself_is_asked() {
+        // {"iat":1000,"exp":1060}
+        let jwt = "e30.eyJpYXQiOjEwMDAsImV4cCI6MTA2MH0.s";
+        let set = set(json!({"access_token": jwt}), None);
+        assert_eq!(set.lifetime, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn scopes_come_as_text_or_list() {
+        for scope in [json!("openid email"), json!(["openid", "email"])] {
+            let set = set(json!({"access_token": "a", "scope": scope}), None);
+            assert_eq!(set.scopes, ["openid", "email"]);
+        }
+    }
+
+    #[test]
+    fn a_refresh_token_that_is_missing_or_empty_keeps_the_old_one() {
+        let old = set(json!({"access_token": "a", "refresh_token": "r1"}), None);
+        for reply in [
+            json!({"access_token": "b"}),
+            json!({"access_token": "b", "refresh_token": ""}),
+            json!({"access_token": "b", "refresh_token": null}),
+        ] {
+            let next = set(reply, Some(&old));
+            assert!(next.refresh_token.unwrap().matches("r1"));
+            assert_eq!(next.generation, 2);
+        }
+        let next = set(
+            json!({"access_token": "b", "refresh_token": "r2"}),
+            Some(&old),
+        );
+        assert!(next.refresh_token.unwrap().matches("r2"));
+    }
+
+    #[test]
+    fn what_is_no_bearer_token_is_none() {
+        for reply in [
+            json!({}),
+            json!({"access_token": ""}),
+            json!({"access_token": "a b"}),
+            json!({"access_token": "a", "token_type": "DPoP"}),
+        ] {
+            let members: Members = serde_json::from_value(reply).unwrap();
+            assert!(members.into_issued().is_none());
+        }
+        set(json!({"access_token": "a", "token_type": "bearer"}), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! What a reply of the token endpoint means. Pure.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use super::Issued;
+use super::issued::Members;
+use crate::auth::failure::{
+    auth, blames_settings, error_code, login_refused, reauth, unavailable, wants_interaction,
+};
+use crate::error::{AuthProblem, Error, Kind, Unsent};
+use crate::secret::Secret;
+use crate::transport::{Reply, retry_after};
+
+/// What a failed request says about the grant that it carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::auth) enum Class {
+    /// It surely did not reach the server.
+    NotSent,
+    /// The server is busy and did not look at it.
+    Busy,
+    /// It may have been processed, and the new tokens are lost.
+    Ambiguous,
+    /// As above, and it may still be on its way.
+    TimedOut,
+    /// The code or refresh token is not accepted any more.
+    Dead,
+    /// Nothing is wrong with the grant; trying again soon may not help.
+    Refused,
+}
+
+pub(in crate::auth) struct Refusal {
+    pub(in crate::auth) class: Class,
+    pub(in crate::auth) error: Error,
+    pub(in crate::auth) retry_after: Option<Duration>,
+    /// A new refresh token found in a reply that could not be read as a whole.
+    pub(in crate::auth) salvaged: Option<Secret>,
+}
+
+impl Refusal {
+    pub(super) fn new(class: Class, error: Error) -> Self {
+        Self {
+            class,
+            error,
+            retry_after: None,
+            salvaged: None,
+        }
+    }
+}
+
+/// Judges by the error code, whatever the status: Auth0 says `invalid_grant` with 403, and a global limit with
+/// 500 `access_denied`.
+pub(super) fn judge(reply: &Reply, now: SystemTime) -> Result<Issued, Refusal> {
+    let members: Option<Members> = serde_json::from_slice(&reply.body).ok();
+    let code = members.as_ref().and_then(|members| code_of(&members.error));
+    let mut refusal = match (code, reply.status) {
+        (Some(code), status) => refused(&code, status),
+        (None, 200..=299) => match members.and_then(Members::into_issued) {
+            Some(issued) => return Ok(issued),
+            None => Refusal {
+                salvaged: salvage(&reply.body),
+                ..Refusal::new(
+                    Class::Ambiguous,
+                    unavailable("the token endpoint's reply is not readable"),
+                )
+            },
+        },
+        (None, 429) => Refusal::new(Class::Busy, busy()),
+        (None, 408 | 500..) => Refusal::new(
+            Class::Ambiguous,
+            unavailable("the token endpoint has a passing problem"),
+        ),
+        // Redirects are not followed: the credentials would go to an address that nobody configured.
+        (None, 300..=399) => Refusal::new(Class::Refused, misconfigured("redirect")),
+        (None, _) => Refusal::new(
+            Class::Refused,
+            unavailable("something in front of the token endpoint refused the request"),
+        ),
+    };
+    refusal.retry_after = retry_after(&reply.headers, now);
+    Err(refusal)
+}
+
+/// RFC 6749 section 5.2 and its extensions.
+fn refused(code: &str, status: u16) -> Refusal {
+    let owned = code.to_owned();
+    match code {
+        "invalid_grant" => Refusal::new(
+            Class::Dead,
+            reauth("the identity provider does not accept the refresh token any more"),
+        ),
+        "too_many_requests" | "slow_down" => Refusal::new(Class::Busy, busy()),
+        _ if status == 429 => Refusal::new(Class::Busy, busy()),
+        _ if blames_settings(code) => Refusal::new(Class::Refused, misconfigured(code)),
+        _ if wants_interaction(code) => Refusal::new(
+            Class::Refused,
+            auth(AuthProblem::InteractionRequired { code: owned }),
+        ),
+        _ if status >= 500 || matches!(code, "server_error" | "temporarily_unavailable") => {
+            Refusal::new(
+                Class::Ambiguous,
+                unavailable("the token endpoint has a passing problem"),
+            )
+        }
+        _ => Refusal::new(Class::Refused, login_refused(code)),
+    }
+}
+
+/// Judges a request without a complete reply.
+pub(super) fn judge_failure(error: Error) -> Refusal {
+    let class = match error.kind() {
+        Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
+        Kind::Transport(failure) if failure.timeout => Class::TimedOut,
+        Kind::Transport(_) => Class::Ambiguous,
+        _ => Class::Refused,
+    };
+    Refusal::new(
+        class,
+        unavailable("the token endpoint could not be reached").with_source(error),
+    )
+}
+
+fn code_of(error: &Value) -> Option<String> {
+    error.as_str().map(error_code)
+}
+
+fn busy() -> Error {
+    unavailable("the token endpoint asks for a pause")
+}
+
+fn misconfigured(code: &str) -> Error {
+    auth(AuthProblem::Misconfigured {
+        code: code.to_owned(),
+    })
+}
+
+/// Finds a whole refresh token in a reply that is cut off or framed by something else: it may be the only copy.
+fn salvage(body: &[u8]) -> Option<Secret> {
+    const NAME: &[u8] = b"\"refresh_token\"";
+    let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
+    let rest = body[start..].trim_ascii_start().strip_prefix(b":")?;
+    // Reads one value and does not mind what follows; a text without its closing quote is an error.
+    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
+    let token = values.next()?.ok()?;
+    (!token.is_empty()).then(|| Secret::new(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Failure;
+    use reqwest::header::HeaderMap;
+
+    fn reply(status: u16, body: &str) -> Reply {
+        Reply {
+            status,
+            headers: HeaderMap::new(),
+            body: body.to_owned().into(),
+        }
+    }
+
+    fn refusal(status: u16, body: &str) -> Refusal {
+        judge(&reply(status, body), SystemTime::UNIX_EPOCH)
+            .err()
+            .unwrap()
+    }
+
+    #[test]
+    fn the_code_decides_and_not_the_status() {
+        for (status, body, class) in [
+            (400, r#"{"error":"invalid_grant"}"#, Class::Dead),
+            (401, r#"{"error":"invalid_grant"}"#, Class::Dead),
+            (
+                403,
+                r#"{"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}"#,
+                Class::Dead,
+            ),
+            (200, r#"{"error":"invalid_grant"}"#, Class::Dead),
+            (429, r#"{"error":"too_many_requests"}"#, Class::Busy),
+            (400, r#"{"error":"slow_down"}"#, Class::Busy),
+            (429, "slow", Class::Busy),
+            (
+                500,
+                r#"{"error":"access_denied","error_description":"Global limit has been reached"}"#,
+                Class::Ambiguous,
+            ),
+            (403, r#"{"error":"access_denied"}"#, Class::Refused),
+            (401, r#"{"error":"invalid_client"}"#, Class::Refused),
+            (403, r#"{"error":"mfa_required"}"#, Class::Refused),
+            (418, r#"{"error":"never_heard_of"}"#, Class::Refused),
+            (500, "", Class::Ambiguous),
+            (502, "<html>", Class::Ambiguous),
+            (503, "{", Class::Ambiguous),
+            (200, "<html>", Class::Ambiguous),
+            (200, "", Class::Ambiguous),
+            (200, "[]", Class::Ambiguous),
+            (302, "", Class::Refused),
+            (404, "<html>", Class::Refused),
+        ] {
+            assert_eq!(refusal(status, body).class, class, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn only_a_dead_grant_or_a_wish_for_the_user_asks_for_a_login() {
+        assert!(
+            refusal(403, r#"{"error":"invalid_grant"}"#)
+                .error
+                .is_reauth_required()
+        );
+        assert!(
+            refusal(403, r#"{"error":"mfa_required"}"#)
+                .error
+                .is_reauth_required()
+        );
+        for body in [
+            r#"{"error":"invalid_client"}"#,
+            r#"{"error":"access_denied"}"#,
+            "<html>",
+        ] {
+            assert!(!refusal(403, body).error.is_reauth_required(), "{body}");
+        }
+        assert!(refusal(503, "").error.is_retryable());
+    }
+
+    #[test]
+    fn a_rotated_token_is_salvaged_from_a_broken_reply() {
+        let salvaged = |body| refusal(200, body).salvaged;
+        let cut = r#"{"access_token":"a","refresh_token" : "r\u002d2","expires_i"#;
+        assert!(salvaged(cut).unwrap().matches("r-2"));
+        let framed = r#"warning: x{"refresh_token":"r-2"}"#;
+        assert!(salvaged(framed).unwrap().matches("r-2"));
+        for nothing in [
+            r#"{"refresh_token":"r-"#,
+            r#"{"refresh_token":"" x"#,
+            r#"{"refresh_token""#,
+            "",
+        ] {
+            assert!(salvaged(nothing).is_none(), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_pause_asked_for_is_passed_on() {
+        let mut reply = reply(429, "");
+        reply.headers.insert("retry-after", "7".parse().unwrap());
+        let refusal = judge(&reply, SystemTime::UNIX_EPOCH).err().unwrap();
+        assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn transport_failures_are_told_apart_by_what_the_server_may_have_seen() {
+        for (unsent, timeout, class) in [
+            (Unsent::Surely, false, Class::NotSent),
+            (Unsent::Surely, true, Class::NotSent),
+            (Unsent::Perhaps, false, Class::Ambiguous),
+            (Unsent::Perhaps, true, Class::TimedOut),
+        ] {
+            let what = "x";
+            let failure = Failure {
+                what,
+                timeout,
+                unsent,
+                refused_locally: false,
+            };
+            let refusal = judge_failure(Error::new(Kind::Transport(failure)));
+            assert_eq!(refusal.class, class);
+            assert!(refusal.error.is_retryable());
+        }
+    }
+
+    #[test]
+    fn errors_do_not_repeat_the_reply() {
+        let body =
+            r#"{"error":"s3cr3t token","error_description":"s3cr3t","refresh_token":"s3cr3t"}"#;
+        for status in [200, 400, 500] {
+            let error = refusal(status, body).error;
+            assert!(!format!("{error} {error:?}").contains("s3cr3t"));
+        }
+    }
+}

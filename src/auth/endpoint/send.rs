@@ -1,0 +1,57 @@
+//! Sends what `request` builds and hands the reply to `judge`.
+
+use bytes::Bytes;
+use zeroize::Zeroize;
+
+use super::judge::{self, Class, Refusal};
+use super::{Issued, request};
+use crate::auth::{CheckedCallback, Provider};
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+use crate::transport::Request;
+
+pub(in crate::auth) async fn exchange(callback: &CheckedCallback) -> Result<Issued, Refusal> {
+    grant(&callback.provider, request::exchange(callback)).await
+}
+
+pub(in crate::auth) async fn refresh(
+    provider: &Provider,
+    token: &Secret,
+) -> Result<Issued, Refusal> {
+    grant(provider, request::refresh(provider, token)).await
+}
+
+async fn grant(provider: &Provider, request: Result<Request>) -> Result<Issued, Refusal> {
+    // Not built: it is the same next time.
+    let request = request.map_err(|error| Refusal::new(Class::Refused, error))?;
+    match provider.0.http.send(request).await {
+        Ok(reply) => {
+            let judged = judge::judge(&reply, provider.clock().now());
+            wipe(reply.body);
+            judged
+        }
+        Err(error) => Err(judge::judge_failure(error)),
+    }
+}
+
+/// Revokes a refresh token. Does nothing when no address for it is set.
+///
+/// RFC 7009 section 2.2: an unknown token is answered with 200 as well.
+pub(in crate::auth) async fn revoke(provider: &Provider, token: &Secret) -> Result<()> {
+    let Some(request) = request::revoke(provider, token) else {
+        return Ok(());
+    };
+    let reply = provider.0.http.send(request).await?;
+    match reply.status {
+        200..=299 => Ok(()),
+        _ => Err(reply.into_error()),
+    }
+    .map_err(|error: Error| error.with_operation("revoke"))
+}
+
+/// Overwrites a body that held tokens, if nobody else has a hand on it.
+fn wipe(body: Bytes) {
+    if let Ok(mut bytes) = body.try_into_mut() {
+        bytes.as_mut().zeroize();
+    }
+}

@@ -1,0 +1,106 @@
+//! Puts a manager together.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::TokenManager;
+use super::shared::{Policy, Shared};
+use crate::auth::{MemoryStore, Provider, TokenStore};
+use crate::error::{Error, Result};
+
+/// Settings of a [`TokenManager`].
+#[must_use]
+pub struct TokenManagerBuilder {
+    provider: Provider,
+    store: Option<Arc<dyn TokenStore>>,
+    account: String,
+    policy: Policy,
+}
+
+impl TokenManagerBuilder {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self {
+            provider,
+            store: None,
+            account: "default".to_owned(),
+            policy: Policy {
+                // As long as one request to the token endpoint may take.
+                wait: Duration::from_secs(30),
+                lock_wait: Duration::from_secs(30),
+                background: true,
+                strict: false,
+            },
+        }
+    }
+
+    /// Where the tokens are kept; a [`MemoryStore`] of its own unless set.
+    pub fn store(mut self, store: impl TokenStore) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// As [`store`](Self::store), for one that managers share.
+    pub fn shared_store(mut self, store: Arc<dyn TokenStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// The key of the account's record in the store; `default` unless set. One user, one key.
+    pub fn account(mut self, key: impl Into<String>) -> Self {
+        self.account = key.into();
+        self
+    }
+
+    /// How long a caller waits for a token; 30 seconds unless set. The refresh goes on when the caller gives up.
+    pub fn wait(mut self, limit: Duration) -> Self {
+        self.policy.wait = limit;
+        self
+    }
+
+    /// How long a refresh waits for another process that refreshes; 30 seconds unless set.
+    pub fn lock_wait(mut self, limit: Duration) -> Self {
+        self.policy.lock_wait = limit;
+        self
+    }
+
+    /// Whether tokens are renewed ahead of time while the old ones serve; true unless set. Short-lived programs set it
+    /// to false, so that they do not end in the middle of a refresh.
+    pub fn background(mut self, yes: bool) -> Self {
+        self.policy.background = yes;
+        self
+    }
+
+    /// Whether new tokens that cannot be stored stay unused; false unless set.
+    ///
+    /// Unset, they serve from memory and [`Event::PersistFailed`](super::Event::PersistFailed) tells. Either way they are
+    /// kept and storing is tried again.
+    pub fn strict(mut self, yes: bool) -> Self {
+        self.policy.strict = yes;
+        self
+    }
+
+    /// Builds the manager. Nothing is read or sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the account's key is empty.
+    pub fn build(self) -> Result<TokenManager> {
+        if self.account.is_empty() {
+            return Err(Error::config("the account's key is empty"));
+        }
+        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
+        let shared = Shared::new(self.provider, store, self.account, self.policy);
+        Ok(TokenManager::new(shared))
+    }
+}
+
+impl fmt::Debug for TokenManagerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The key may be the name of a user.
+        f.debug_struct("TokenManagerBuilder")
+            .field("provider", &self.provider)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,103 @@
+//! What a caller gets: a token, an error, or a refresh to wait for.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::flight::{Arrival, Landing, Takeoff};
+use super::race::{First, first};
+use super::shared::Shared;
+use crate::auth::AccessToken;
+use crate::auth::failure::unavailable;
+use crate::error::{Error, Result};
+
+/// A server that refuses every token must not make every call a refresh.
+const BETWEEN_FORCED: Duration = Duration::from_secs(30);
+
+enum Answer {
+    Now(Result<AccessToken>),
+    After(Landing),
+}
+
+impl Shared {
+    /// The current token, if nothing at all is to be done about it.
+    pub(super) fn fresh(&self) -> Option<AccessToken> {
+        let snapshot = self.snapshot.load();
+        let snapshot = snapshot.as_ref()?;
+        let now = self.now();
+        (snapshot.is_usable(now) && !snapshot.is_due(now)).then(|| snapshot.token.clone())
+    }
+
+    /// A token, waited for if need be; another one than the generation that the server rejected.
+    pub(super) async fn obtain(self: &Arc<Self>, rejected: Option<u64>) -> Result<AccessToken> {
+        let give_up = self.clock().boot().saturating_add(self.policy.wait);
+        loop {
+            let (answer, takeoff) = self.decide(rejected);
+            // After the lock is released: a runtime that shuts down drops the task right here.
+            if let Some(takeoff) = takeoff {
+                takeoff.go()?;
+            }
+            let mut landing = match answer {
+                Answer::Now(result) => return result,
+                Answer::After(landing) => landing,
+            };
+            let left = give_up.saturating_sub(self.clock().boot());
+            let arrived = pin!(landing.wait_for(Option::is_some));
+            let arrival = match first(arrived, self.clock().sleep(left)).await {
+                First::Left(arrival) => arrival.ok().and_then(|arrival| arrival.clone()),
+                First::Right(()) => {
+                    return Err(unavailable(
+                        "the refresh takes longer than the caller waits",
+                    ));
+                }
+            };
+            match arrival {
+                Some(Arrival::Token(token)) => return Ok(token),
+                Some(Arrival::Failed(error)) => return Err(error),
+                // Somebody logged in or out meanwhile: ask again under the new circumstances.
+                Some(Arrival::Superseded) => {}
+                None => return Err(unavailable("the refresh was cut off")),
+            }
+        }
+    }
+
+    fn decide(self: &Arc<Self>, rejected: Option<u64>) -> (Answer, Option<Takeoff>) {
+        let now = self.now();
+        let mut state = self.state();
+        let snapshot = self.snapshot.load();
+        let usable = snapshot.as_ref().filter(|snapshot| snapshot.is_usable(now));
+        let refused = usable.is_some_and(|usable| rejected == Some(usable.generation()));
+        if let Some(usable) = usable.filter(|_| !refused) {
+            let idle =
+                state.flight.is_none() && state.dead.is_none() && state.pause(now.boot).is_none();
+            let launch = self.policy.background && usable.is_due(now) && idle;
+            let takeoff = launch.then(|| Takeoff::new(self, &mut state, Some(usable.generation())));
+            return (Answer::Now(Ok(usable.token.clone())), takeoff);
+        }
+        if let Some((_, landing)) = &state.flight {
+            return (Answer::After(landing.clone()), None);
+        }
+        if let Some(error) = state.pause(now.boot) {
+            return (Answer::Now(Err(error)), None);
+        }
+        if refused {
+            let too_soon = |at: Duration| now.boot < at.saturating_add(BETWEEN_FORCED);
+            if state.forced_at.is_some_and(too_soon) {
+                let error = unavailable("a token that was just renewed was refused as well");
+                return (Answer::Now(Err(error)), None);
+            }
+            state.forced_at = Some(now.boot);
+        }
+        // Also when the tokens are dead: somebody may have logged in in another process.
+        let takeoff = Takeoff::new(self, &mut state, rejected.filter(|_| refused));
+        (Answer::After(takeoff.landing()), Some(takeoff))
+    }
+}
+
+impl super::shared::State {
+    /// The failure that stands for now.
+    pub(super) fn pause(&self, boot: Duration) -> Option<Error> {
+        let pause = self.pause.as_ref().filter(|pause| boot < pause.until)?;
+        Some(pause.error.clone())
+    }
+}

@@ -1,0 +1,205 @@
+//! The manager as users hold it.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::flight::runtime;
+use super::race::{First, first};
+use super::shared::Shared;
+use super::{Events, LogoutReport, TokenManagerBuilder};
+use crate::auth::failure::unavailable;
+use crate::auth::{
+    AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, TokenSet, TokenSource,
+};
+use crate::error::{Error, Result};
+
+/// Keeps the tokens of one account fresh and stored. Cheap to clone; clones share everything.
+///
+/// ```
+/// use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
+/// # use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> envd_sdk::Result<()> {
+/// # let server = MockServer::start().await;
+/// # let reply = serde_json::json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 86_400});
+/// # Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_json(reply)).mount(&server).await;
+/// # let provider = Provider::builder("my-client-id").authorize_url(server.uri()).token_url(server.uri())
+/// #     .audience("https://api.example.com").redirect_uri("https://app.example.com/callback")
+/// #     .scopes(["offline_access"]).build()?;
+/// let manager = TokenManager::builder(provider)
+///     .store(MemoryStore::new())
+///     .account("sam")
+///     .build()?;
+///
+/// let login = manager.provider().authorization().start()?;
+/// println!("open {} in a browser", login.url());
+/// // What the browser comes back with:
+/// # let state = login.url().query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned();
+/// let callback = format!("https://app.example.com/callback?code=c0d3&state={state}");
+/// manager.complete_login(login, &callback).await?;
+///
+/// let token = manager.access_token().await?;
+/// assert_eq!(token.generation(), 1);
+///
+/// manager.logout(None).await;
+/// assert!(manager.access_token().await.unwrap_err().is_reauth_required());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TokenManager(Arc<Shared>);
+
+impl TokenManager {
+    pub(super) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// Starts the settings of a manager.
+    pub fn builder(provider: Provider) -> TokenManagerBuilder {
+        TokenManagerBuilder::new(provider)
+    }
+
+    /// Turns the callback of a login into tokens, which are stored before this returns (spec 5.3 and 5.4).
+    ///
+    /// The exchange runs in a task of its own: a caller that is dropped in the middle of it loses nothing. Tokens of an
+    /// earlier login are replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
+    /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so this
+    /// takes a new login as well, later. A strict manager whose store fails says so here, keeps the tokens, and tries to
+    /// store them again. [`is_config`](Error::is_config): the login is of another provider.
+    pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
+        self.redeem(login.check(callback)?).await
+    }
+
+    /// The second half of [`complete_login`](Self::complete_login), for a callback that was checked before.
+    ///
+    /// # Errors
+    ///
+    /// As [`complete_login`](Self::complete_login).
+    pub async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
+        let (theirs, ours) = (&callback.provider.0, &self.0.provider.0);
+        if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
+            return Err(Error::config("the login was started with another provider"));
+        }
+        let task = runtime()?.spawn(self.0.clone().log_in(callback));
+        task.await
+            .map_err(|_| unavailable("the login was cut off"))?
+    }
+
+    /// A token that should be accepted now. Waits only when there is none that still works.
+    ///
+    /// # Errors
+    ///
+    /// [`is_reauth_required`](Error::is_reauth_required): nobody is logged in, or not any more.
+    /// [`is_retryable`](Error::is_retryable): the token endpoint has a passing problem;
+    /// [`retry_at`](Error::retry_at) tells when it is asked again.
+    pub async fn access_token(&self) -> Result<AccessToken> {
+        match self.0.fresh() {
+            Some(token) => Ok(token),
+            None => self.0.obtain(None).await,
+        }
+    }
+
+    /// A token in place of one that the server refused, named by its [generation](AccessToken::generation).
+    ///
+    /// Refreshes only if that one is still in use, and at most once in 30 seconds: a server that refuses each token must
+    /// not cause a refresh for each request.
+    ///
+    /// # Errors
+    ///
+    /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
+    /// itself just renewed.
+    pub async fn renew_after_rejection(&self, generation: u64) -> Result<AccessToken> {
+        self.0.obtain(Some(generation)).await
+    }
+
+    /// Forgets and deletes the tokens, revokes the refresh token (RFC 7009), and tells the address that ends the session
+    /// at the identity provider. `return_to` is where the user lands after that.
+    ///
+    /// Memory is wiped before the first wait; the rest runs in a task of its own and goes on if the caller is dropped.
+    pub fn logout(
+        &self,
+        return_to: Option<&str>,
+    ) -> impl Future<Output = LogoutReport> + Send + use<> {
+        let (epoch, held) = self.0.wipe();
+        let url = self.0.provider.logout_url(return_to);
+        let task = runtime().map(|runtime| runtime.spawn(self.0.clone().sweep(epoch, held)));
+        async move {
+            let mut problems = match task {
+                Ok(task) => match task.await {
+                    Ok(problems) => problems,
+                    Err(_) => vec![unavailable("the logout was cut off")],
+                },
+                Err(error) => vec![error],
+            };
+            let url = url.unwrap_or_else(|error| {
+                problems.push(error);
+                None
+            });
+            LogoutReport { url, problems }
+        }
+    }
+
+    /// Waits for a refresh that is under way, at most this long; tells whether none is any more. For the end of a program.
+    pub async fn flush(&self, limit: Duration) -> bool {
+        let landing = self
+            .0
+            .state()
+            .flight
+            .as_ref()
+            .map(|(_, landing)| landing.clone());
+        let Some(mut landing) = landing else {
+            return true;
+        };
+        let landed = pin!(landing.wait_for(Option::is_some));
+        let landed = first(landed, self.0.clock().sleep(limit)).await;
+        matches!(landed, First::Left(_))
+    }
+
+    /// Who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.
+    #[must_use]
+    pub fn subject(&self) -> Option<String> {
+        self.0.state().account.clone()
+    }
+
+    /// What happens from now on.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        Events(self.0.events.subscribe())
+    }
+
+    /// The provider's settings.
+    #[must_use]
+    pub fn provider(&self) -> &Provider {
+        &self.0.provider
+    }
+}
+
+impl TokenSource for TokenManager {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(self.access_token())
+    }
+
+    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(self.renew_after_rejection(rejected.generation()))
+    }
+
+    fn current(&self) -> Option<AccessToken> {
+        self.0.fresh()
+    }
+}
+
+impl fmt::Debug for TokenManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither the account's key nor its user is shown.
+        f.debug_struct("TokenManager")
+            .field("provider", &self.0.provider)
+            .finish_non_exhaustive()
+    }
+}

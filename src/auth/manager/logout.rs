@@ -1,0 +1,92 @@
+//! The end of a session, here and at the identity provider.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Url;
+
+use super::Event;
+use super::shared::Shared;
+use crate::auth::{StoreError, endpoint};
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+
+/// What a logout did. The tokens are gone from memory in any case.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LogoutReport {
+    /// Open this in the user's browser to end the session at the identity provider (spec 5.8). `None` when the provider
+    /// has no logout address.
+    pub url: Option<Url>,
+    /// What did not work: the stored record could not be deleted, the refresh token could not be revoked.
+    pub problems: Vec<Error>,
+}
+
+impl Shared {
+    /// Forgets the tokens at once; nothing can fail here.
+    pub(super) fn wipe(&self) -> (u64, Option<Secret>) {
+        let mut state = self.state();
+        let held = state.held.take();
+        state.account = None;
+        self.snapshot.store(None);
+        let epoch = self.turn(&mut state);
+        self.emit(Event::LoggedOut);
+        (
+            epoch,
+            held.and_then(|held| held.tokens.refresh_token.clone()),
+        )
+    }
+
+    /// Deletes the record and revokes what was in it.
+    pub(super) async fn sweep(self: Arc<Self>, epoch: u64, held: Option<Secret>) -> Vec<Error> {
+        let mut problems = Vec::new();
+        let mut tokens = Vec::from_iter(held);
+        match self.clear_record(epoch).await {
+            Ok(stored) => {
+                let is_new =
+                    |stored: &Secret| !tokens.iter().any(|token| token.matches(stored.expose()));
+                tokens.extend(stored.filter(is_new));
+            }
+            Err(error) => problems.push(error),
+        }
+        for token in tokens {
+            if let Err(error) = self.revoke(&token).await {
+                problems.push(error);
+            }
+        }
+        problems
+    }
+
+    /// Deletes the record whatever its version, and tells the refresh token that was in it.
+    async fn clear_record(&self, epoch: u64) -> Result<Option<Secret>> {
+        // OK without the lock when it cannot be had: the record must go, and each version is compared.
+        let _guard = self.store.lock(&self.key, self.policy.lock_wait).await;
+        // A refresh of another process may write once in between, or twice.
+        for _ in 0..5 {
+            let Some(stored) = self.store.load(&self.key).await? else {
+                return Ok(None);
+            };
+            if self.state().epoch != epoch {
+                // Somebody has logged in meanwhile: the record is theirs.
+                return Ok(None);
+            }
+            if self.store.remove(&self.key, stored.version).await? {
+                return Ok(stored.record.tokens.refresh_token);
+            }
+        }
+        Err(StoreError::new("the record keeps changing and could not be deleted").into())
+    }
+
+    async fn revoke(&self, token: &Secret) -> Result<()> {
+        let mut tries = 1;
+        loop {
+            match endpoint::revoke(&self.provider, token).await {
+                Err(error) if error.is_retryable() && tries < 3 => {
+                    self.clock().sleep(Duration::from_secs(tries)).await;
+                    tries += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+}

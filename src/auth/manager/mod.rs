@@ -1,0 +1,29 @@
+//! Keeps the tokens of one account fresh.
+//!
+//! `handle` is what users hold. `decide` tells under a short lock what a caller gets. `flight` runs a refresh apart
+//! from its callers: the steps of `refresh`, the mark of `intent`, the consequences of `verdict`. `reconcile` and
+//! `persist` keep memory and store in line. `login` and `logout` end an epoch; what belongs to it is discarded.
+
+mod builder;
+mod decide;
+mod event;
+mod flight;
+mod handle;
+mod intent;
+mod login;
+mod logout;
+mod persist;
+mod race;
+mod reconcile;
+mod refresh;
+mod shared;
+mod snapshot;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::builder::TokenManagerBuilder;
+pub use self::event::{Event, Events};
+pub use self::handle::TokenManager;
+pub use self::logout::LogoutReport;

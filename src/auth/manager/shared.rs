@@ -1,0 +1,166 @@
+//! What a manager, its clones and its tasks share.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::{broadcast, watch};
+
+use super::Event;
+use super::flight::Landing;
+use super::snapshot::{Moment, Snapshot};
+use crate::auth::{Provider, TokenSet, TokenStore, Version};
+use crate::error::{Error, Result};
+use crate::transport::Clock;
+
+pub(super) struct Shared {
+    pub(super) provider: Provider,
+    pub(super) store: Arc<dyn TokenStore>,
+    pub(super) key: String,
+    pub(super) policy: Policy,
+    /// Read without a lock: a refresh that hangs never stops a reader.
+    pub(super) snapshot: ArcSwapOption<Snapshot>,
+    state: Mutex<State>,
+    /// Tells running tasks that what they do is of the past.
+    pub(super) epoch: watch::Sender<u64>,
+    pub(super) events: broadcast::Sender<Event>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Policy {
+    pub(super) wait: Duration,
+    pub(super) lock_wait: Duration,
+    pub(super) background: bool,
+    pub(super) strict: bool,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    /// Counts logins and logouts.
+    pub(super) epoch: u64,
+    pub(super) held: Option<Held>,
+    /// Whose tokens these are; kept when they are dead, so that nobody is handed another user's.
+    pub(super) account: Option<String>,
+    /// Why the held tokens cannot be renewed ever.
+    pub(super) dead: Option<Error>,
+    pub(super) pause: Option<Pause>,
+    /// Failures in a row.
+    pub(super) failures: u32,
+    /// When a token that the server refused was last renewed.
+    pub(super) forced_at: Option<Duration>,
+    pub(super) flight: Option<(u64, Landing)>,
+    pub(super) flights: u64,
+    pub(super) saving: bool,
+    pub(super) last_generation: u64,
+}
+
+/// Tokens in memory.
+#[derive(Clone)]
+pub(super) struct Held {
+    pub(super) tokens: Arc<TokenSet>,
+    /// The version of the record that they replace or that holds them.
+    pub(super) version: Option<Version>,
+    /// Whether the store has them.
+    pub(super) saved: bool,
+    /// Whether their refresh token was sent and no answer came.
+    pub(super) doubtful: bool,
+}
+
+/// A failure that stands for further ones until it is time to try again.
+#[derive(Clone)]
+pub(super) struct Pause {
+    pub(super) until: Duration,
+    pub(super) error: Error,
+}
+
+/// Why a task ended without tokens.
+pub(super) enum Stop {
+    /// A login or a logout came in between.
+    Superseded,
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl Shared {
+    pub(super) fn new(
+        provider: Provider,
+        store: Arc<dyn TokenStore>,
+        key: String,
+        policy: Policy,
+    ) -> Self {
+        Self {
+            provider,
+            store,
+            key,
+            policy,
+            snapshot: ArcSwapOption::empty(),
+            state: Mutex::default(),
+            epoch: watch::Sender::new(0),
+            events: broadcast::Sender::new(64),
+        }
+    }
+
+    /// Held for a few lines at a time, never across a wait.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, unless the epoch of the asking task is over.
+    pub(super) fn state_in(&self, epoch: u64) -> Result<MutexGuard<'_, State>, Stop> {
+        let state = self.state();
+        if state.epoch == epoch {
+            Ok(state)
+        } else {
+            Err(Stop::Superseded)
+        }
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        self.provider.clock()
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        Moment::now(self.clock())
+    }
+
+    pub(super) fn emit(&self, event: Event) {
+        // OK to ignore: it only says that nobody listens.
+        let _ = self.events.send(event);
+    }
+
+    /// Ends the epoch: running tasks are of the past from here on.
+    pub(super) fn turn(&self, state: &mut State) -> u64 {
+        state.epoch += 1;
+        state.flight = None;
+        state.dead = None;
+        state.pause = None;
+        state.failures = 0;
+        state.forced_at = None;
+        self.epoch.send_replace(state.epoch);
+        state.epoch
+    }
+
+    /// Waits until the epoch is over.
+    pub(super) async fn superseded(&self, epoch: u64) {
+        // OK to ignore: the sender lives as long as `self`.
+        let _ = self.epoch.subscribe().wait_for(|now| *now != epoch).await;
+    }
+
+    /// Puts tokens into use.
+    pub(super) fn publish(&self, state: &mut State, held: Held) -> Result<Arc<Snapshot>> {
+        let snapshot = Arc::new(Snapshot::new(&held.tokens, self.now(), held.doubtful)?);
+        state.last_generation = state.last_generation.max(held.tokens.generation);
+        if held.tokens.subject.is_some() {
+            state.account.clone_from(&held.tokens.subject);
+        }
+        state.dead = None;
+        state.held = Some(held);
+        self.snapshot.store(Some(snapshot.clone()));
+        Ok(snapshot)
+    }
+}

@@ -1,0 +1,148 @@
+//! An access token with the times at which it is renewed and given up.
+
+use std::time::{Duration, SystemTime};
+
+use crate::auth::{AccessToken, TokenSet};
+use crate::error::Result;
+use crate::transport::Clock;
+
+/// One moment on both clocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) wall: SystemTime,
+    pub(super) boot: Duration,
+}
+
+impl Moment {
+    pub(super) fn now(clock: &Clock) -> Self {
+        Self {
+            wall: clock.now(),
+            boot: clock.boot(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) token: AccessToken,
+    soft: Moment,
+    hard: Moment,
+}
+
+impl Snapshot {
+    /// `hurry` makes it due at once: it is not known whether its refresh token is used up.
+    pub(super) fn new(tokens: &TokenSet, now: Moment, hurry: bool) -> Result<Self> {
+        let life = tokens.lifetime;
+        let margin = (life / 10).min(Duration::from_secs(30));
+        let soft = match life {
+            _ if hurry => Duration::ZERO,
+            // Short ones leave time for a second try only if the first comes at half time.
+            _ if life < Duration::from_secs(300) => life / 2,
+            // Drawn once for each token: clients that got theirs in the same second spread out.
+            _ => life.mul_f64(0.8 - 0.1 * fastrand::f64()),
+        };
+        // A clock that was set back must not make the token older or younger than it can be.
+        let age = now.wall.duration_since(tokens.issued_at);
+        let age = age.unwrap_or_default().min(life);
+        let limit = |after: Duration| Moment {
+            wall: tokens.issued_at + after,
+            boot: now.boot + after.saturating_sub(age),
+        };
+        Ok(Self {
+            token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
+            soft: limit(soft),
+            hard: limit(life.saturating_sub(margin)),
+        })
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.token.generation()
+    }
+
+    /// Both clocks must agree: the calendar may be set back, and an older record knows no other clock.
+    pub(super) fn is_usable(&self, now: Moment) -> bool {
+        now.wall < self.hard.wall && now.boot < self.hard.boot
+    }
+
+    pub(super) fn is_due(&self, now: Moment) -> bool {
+        now.wall >= self.soft.wall || now.boot >= self.soft.boot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::UNIX_EPOCH;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn snapshot(lifetime: Duration, now: Moment) -> Snapshot {
+        let tokens = TokenSet {
+            access_token: "at".into(),
+            refresh_token: None,
+            id_token: None,
+            subject: None,
+            scopes: Vec::new(),
+            issued_at: UNIX_EPOCH + 1_000 * HOUR,
+            lifetime,
+            generation: 1,
+        };
+        Snapshot::new(&tokens, now, false).unwrap()
+    }
+
+    fn at(wall: Duration, boot: Duration) -> Moment {
+        Moment {
+            wall: UNIX_EPOCH + 1_000 * HOUR + wall,
+            boot,
+        }
+    }
+
+    #[test]
+    fn a_day_is_renewed_in_its_last_quarter_and_given_up_before_its_end() {
+        for _ in 0..100 {
+            let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));
+            let after = |time: Duration| at(time, HOUR + time);
+            assert!(!day.is_due(after(16 * HOUR)));
+            assert!(day.is_due(after(20 * HOUR)) && day.is_usable(after(20 * HOUR)));
+            assert!(day.is_usable(after(Duration::from_secs(86_400 - 31))));
+            assert!(!day.is_usable(after(Duration::from_secs(86_400 - 30))));
+        }
+    }
+
+    #[test]
+    fn a_short_life_still_has_a_time_of_use() {
+        let short = snapshot(Duration::from_secs(10), at(Duration::ZERO, HOUR));
+        let after = |secs| at(Duration::from_secs(secs), HOUR + Duration::from_secs(secs));
+        assert!(!short.is_due(after(4)));
+        assert!(short.is_due(after(5)) && short.is_usable(after(8)));
+        assert!(!short.is_usable(after(9)));
+    }
+
+    #[test]
+    fn a_token_past_the_limit_of_either_clock_is_not_used() {
+        let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));
+        // The calendar jumped ahead; the calendar was set back while the machine slept.
+        assert!(!day.is_usable(at(25 * HOUR, HOUR)));
+        assert!(!day.is_usable(at(HOUR, 26 * HOUR)));
+    }
+
+    #[test]
+    fn a_stored_token_has_only_the_rest_of_its_life() {
+        let day = snapshot(24 * HOUR, at(20 * HOUR, HOUR));
+        assert!(day.is_usable(at(20 * HOUR, 4 * HOUR)));
+        assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));
+        // Issued "in the future": not longer than a whole life.
+        let set_back = UNIX_EPOCH + 900 * HOUR;
+        let odd = snapshot(
+            24 * HOUR,
+            Moment {
+                wall: set_back,
+                boot: HOUR,
+            },
+        );
+        assert!(!odd.is_usable(Moment {
+            wall: set_back,
+            boot: 25 * HOUR
+        }));
+    }
+}

@@ -1,0 +1,277 @@
+//! What the tests of the manager stand on.
+
+use std::collections::HashMap;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+use tokio::sync::Semaphore;
+use wiremock::matchers::path;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use crate::auth::{
+    Event, Events, MemoryStore, Provider, ProviderBuilder, Record, TokenManager,
+    TokenManagerBuilder, TokenSet, TokenStore, Version,
+};
+use crate::transport::Clock;
+
+pub(super) const DAY: Duration = Duration::from_secs(86_400);
+pub(super) const KEY: &str = "sam";
+
+/// An identity provider that rotates: each refresh token is good once, and a used one ends the session.
+pub(super) struct Bench {
+    pub(super) server: MockServer,
+    pub(super) clock: Clock,
+    pub(super) store: MemoryStore,
+    pub(super) idp: Arc<Idp>,
+}
+
+#[derive(Default)]
+pub(super) struct Idp {
+    script: Mutex<Vec<Turn>>,
+    state: Mutex<IdpState>,
+}
+
+#[derive(Default)]
+struct IdpState {
+    issued: u64,
+    session_over: bool,
+    forms: Vec<(String, HashMap<String, String>)>,
+    nonce: String,
+    sub: String,
+}
+
+/// What the endpoint does with its next request, instead of answering in order.
+pub(super) enum Turn {
+    /// Answers this and rotates nothing.
+    Answer(ResponseTemplate),
+    /// Rotates, but the answer is this.
+    RotateAndAnswer(ResponseTemplate),
+    /// Tells that the request is there, and answers (in order, or this) when the other end is dropped.
+    Hold(Arc<Semaphore>, mpsc::Receiver<()>, Option<ResponseTemplate>),
+}
+
+pub(super) struct Held {
+    arrived: Arc<Semaphore>,
+    open: mpsc::Sender<()>,
+}
+
+impl Held {
+    pub(super) async fn arrived(&self) {
+        self.arrived.acquire().await.unwrap().forget();
+    }
+
+    pub(super) fn open(self) {
+        drop(self.open);
+    }
+}
+
+impl Idp {
+    pub(super) fn next(&self, turn: Turn) {
+        self.script.lock().unwrap().insert(0, turn);
+    }
+
+    pub(super) fn hold(&self) -> Held {
+        self.hold_and_answer(None)
+    }
+
+    pub(super) fn hold_and_answer(&self, answer: Option<ResponseTemplate>) -> Held {
+        let arrived = Arc::new(Semaphore::new(0));
+        let (open, opened) = mpsc::channel();
+        self.next(Turn::Hold(arrived.clone(), opened, answer));
+        Held { arrived, open }
+    }
+
+    pub(super) fn forms(&self, at: &str) -> Vec<HashMap<String, String>> {
+        let state = self.state.lock().unwrap();
+        let here = state.forms.iter().filter(|(path, _)| path == at);
+        here.map(|(_, form)| form.clone()).collect()
+    }
+
+    pub(super) fn refreshes(&self) -> usize {
+        self.forms("/oauth/token").len()
+    }
+
+    pub(super) fn revoked(&self) -> Vec<String> {
+        let forms = self.forms("/oauth/revoke");
+        forms.iter().map(|form| form["token"].clone()).collect()
+    }
+
+    pub(super) fn session_over(&self) -> bool {
+        self.state.lock().unwrap().session_over
+    }
+
+    pub(super) fn log_in_as(&self, sub: &str, nonce: &str) {
+        let mut state = self.state.lock().unwrap();
+        sub.clone_into(&mut state.sub);
+        nonce.clone_into(&mut state.nonce);
+    }
+
+    fn in_order(&self, form: &HashMap<String, String>) -> ResponseTemplate {
+        let mut state = self.state.lock().unwrap();
+        let current = format!("rt-{}", state.issued + 1);
+        let code_flow = form["grant_type"] == "authorization_code";
+        if !code_flow && (state.session_over || form["refresh_token"] != current) {
+            state.session_over = true;
+            let body = json!({"error": "invalid_grant", "error_description": "Unknown or invalid refresh token."});
+            return ResponseTemplate::new(403).set_body_json(body);
+        }
+        state.issued += 1;
+        let n = state.issued + 1;
+        let mut body = json!({
+            "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
+            "expires_in": 86_400, "token_type": "Bearer", "scope": "openid",
+        });
+        if code_flow {
+            let claims = json!({"sub": state.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": state.nonce});
+            body["id_token"] = json!(format!("e30.{}.c2ln", base64url(&claims.to_string())));
+        }
+        ResponseTemplate::new(200).set_body_json(body)
+    }
+}
+
+impl Respond for Idp {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let form: HashMap<_, _> = url::form_urlencoded::parse(&request.body)
+            .into_owned()
+            .collect();
+        let path = request.url.path().to_owned();
+        self.state
+            .lock()
+            .unwrap()
+            .forms
+            .push((path.clone(), form.clone()));
+        if path == "/oauth/revoke" {
+            return ResponseTemplate::new(200);
+        }
+        let turn = self.script.lock().unwrap().pop();
+        match turn {
+            None => self.in_order(&form),
+            Some(Turn::Answer(answer)) => answer,
+            Some(Turn::RotateAndAnswer(answer)) => {
+                self.in_order(&form);
+                answer
+            }
+            Some(Turn::Hold(arrived, opened, answer)) => {
+                arrived.add_permits(1);
+                // Ends with an error when the test drops the other end, which is the sign to go on.
+                let _ = opened.recv();
+                answer.unwrap_or_else(|| self.in_order(&form))
+            }
+        }
+    }
+}
+
+/// Lets the server share the provider with the test.
+struct Endpoint(Arc<Idp>);
+
+impl Respond for Endpoint {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        self.0.respond(request)
+    }
+}
+
+impl Bench {
+    pub(super) async fn new() -> Self {
+        let server = MockServer::start().await;
+        let idp = Arc::new(Idp::default());
+        for endpoint in ["/oauth/token", "/oauth/revoke"] {
+            let endpoint = Mock::given(path(endpoint)).respond_with(Endpoint(idp.clone()));
+            endpoint.mount(&server).await;
+        }
+        Self {
+            server,
+            clock: Clock::manual(UNIX_EPOCH + Duration::from_secs(1_700_000_000)),
+            store: MemoryStore::new(),
+            idp,
+        }
+    }
+
+    pub(super) fn provider(&self) -> ProviderBuilder {
+        let base = self.server.uri();
+        Provider::builder("app")
+            .authorize_url(format!("{base}/authorize"))
+            .token_url(format!("{base}/oauth/token"))
+            .revoke_url(format!("{base}/oauth/revoke"))
+            .logout_url(format!("{base}/v2/logout"))
+            .audience("https://api.example")
+            .redirect_uri("https://app.example/cb")
+            .clock(self.clock.clone())
+    }
+
+    pub(super) fn builder(&self) -> TokenManagerBuilder {
+        let provider = self.provider().build().unwrap();
+        // Longer than any time that a test lets pass.
+        let patient = 30 * DAY;
+        TokenManager::builder(provider)
+            .store(self.store.clone())
+            .account(KEY)
+            .wait(patient)
+    }
+
+    pub(super) fn manager(&self) -> TokenManager {
+        self.builder().build().unwrap()
+    }
+
+    /// Tokens for a day, of which so much has passed.
+    pub(super) async fn seed(&self, age: Duration) -> Version {
+        let record = Record::new(tokens(self.clock.now() - age));
+        self.store.swap(KEY, None, &record).await.unwrap().unwrap()
+    }
+
+    /// A manager with a day's tokens in use.
+    pub(super) async fn running(&self) -> TokenManager {
+        self.seed(Duration::ZERO).await;
+        let manager = self.manager();
+        assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+        manager
+    }
+
+    pub(super) async fn stored(&self) -> Option<TokenSet> {
+        let stored = self.store.load(KEY).await.unwrap();
+        stored.map(|stored| stored.record.tokens().clone())
+    }
+
+    pub(super) async fn stored_refresh_token(&self) -> Option<String> {
+        let token = self.stored().await?.refresh_token?;
+        Some(token.expose().to_owned())
+    }
+}
+
+pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
+    TokenSet {
+        access_token: "at-1".into(),
+        refresh_token: Some("rt-1".into()),
+        id_token: None,
+        subject: None,
+        scopes: Vec::new(),
+        issued_at,
+        lifetime: DAY,
+        generation: 1,
+    }
+}
+
+/// The next event that the test cares about.
+pub(super) async fn event(events: &mut Events, wanted: impl Fn(&Event) -> bool) -> Event {
+    loop {
+        let event = events.next().await.unwrap();
+        if wanted(&event) {
+            return event;
+        }
+    }
+}
+
+fn base64url(text: &str) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut out = String::new();
+    for group in text.as_bytes().chunks(3) {
+        let mut bytes = [0_u8; 4];
+        bytes[1..=group.len()].copy_from_slice(group);
+        let bits = u32::from_be_bytes(bytes);
+        for i in 0..=group.len() {
+            out.push(char::from(ALPHABET[(bits >> (18 - 6 * i)) as usize & 63]));
+        }
+    }
+    out
+}

@@ -1,0 +1,267 @@
+//! What is in the store, when, and what happens when it fails.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use super::bench::{Bench, DAY, KEY, event, tokens};
+use crate::auth::store::Intent;
+use crate::auth::{
+    BoxFuture, Event, MemoryStore, Record, StoreError, StoreGuard, TokenManager, TokenSource,
+    TokenStore, Version, Versioned,
+};
+
+/// What was written, and what the manager handed out then.
+type Write = (String, Option<String>);
+
+/// Notes what the manager hands out at each write, and fails as often as it is told to.
+#[derive(Clone, Default)]
+struct Watched {
+    inner: MemoryStore,
+    manager: Arc<OnceLock<TokenManager>>,
+    writes: Arc<Mutex<Vec<Write>>>,
+    failures: Arc<AtomicUsize>,
+    panics: Arc<AtomicUsize>,
+}
+
+impl TokenStore for Watched {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        let left = |left: usize| left.checked_sub(1);
+        let panics = self
+            .panics
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
+        assert!(panics.is_err(), "as told");
+        self.inner.load(key)
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        Box::pin(async move {
+            let written = new.tokens().access_token().expose().to_owned();
+            let current = self.manager.get().and_then(TokenSource::current);
+            let current = current.map(|token| token.expose().to_owned());
+            let renewed = written != "at-1";
+            self.writes.lock().unwrap().push((written, current));
+            let fails = |left: usize| left.checked_sub(1).filter(|_| renewed);
+            if self
+                .failures
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails)
+                .is_ok()
+            {
+                return Err(StoreError::new("the disk is full"));
+            }
+            self.inner.swap(key, expected, new).await
+        })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.inner.remove(key, expected)
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        self.inner.lock(key, wait)
+    }
+}
+
+async fn watched(bench: &Bench, strict: bool) -> (Watched, TokenManager) {
+    let store = Watched {
+        inner: bench.store.clone(),
+        ..Watched::default()
+    };
+    bench.seed(DAY).await;
+    let manager = bench
+        .builder()
+        .store(store.clone())
+        .strict(strict)
+        .build()
+        .unwrap();
+    store.manager.set(manager.clone()).unwrap();
+    (store, manager)
+}
+
+#[tokio::test]
+async fn new_tokens_are_stored_before_anybody_gets_them() {
+    let bench = Bench::new().await;
+    let (store, manager) = watched(&bench, false).await;
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    let writes = store.writes.lock().unwrap().clone();
+    // First the intent on the old record, then the new one, while nobody holds a token.
+    assert_eq!(
+        writes,
+        [("at-1".to_owned(), None), ("at-2".to_owned(), None)]
+    );
+    assert!(
+        bench
+            .store
+            .load(KEY)
+            .await
+            .unwrap()
+            .unwrap()
+            .record
+            .intent
+            .is_none()
+    );
+}
+
+#[tokio::test]
+async fn a_write_that_fails_once_is_repeated() {
+    let bench = Bench::new().await;
+    let (store, manager) = watched(&bench, true).await;
+    store.failures.store(1, Ordering::SeqCst);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_told_about_and_written_later_while_memory_serves() {
+    let bench = Bench::new().await;
+    let (store, manager) = watched(&bench, false).await;
+    let mut events = manager.events();
+    store.failures.store(3, Ordering::SeqCst);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    event(&mut events, |event| {
+        matches!(event, Event::PersistFailed { .. })
+    })
+    .await;
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-1");
+    saved_in_time(&bench).await;
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn a_strict_manager_keeps_unstored_tokens_back_until_they_are_stored() {
+    let bench = Bench::new().await;
+    let (store, manager) = watched(&bench, true).await;
+    store.failures.store(3, Ordering::SeqCst);
+    assert!(manager.access_token().await.is_err());
+    assert!(manager.current().is_none());
+    // The next call stores what is held and sends nothing.
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+async fn saved_in_time(bench: &Bench) {
+    for _ in 0..1_000 {
+        if bench.stored_refresh_token().await.unwrap() == "rt-2" {
+            return;
+        }
+        bench.clock.advance(Duration::from_millis(100));
+        tokio::task::yield_now().await;
+    }
+    panic!("not stored");
+}
+
+#[tokio::test]
+async fn what_another_process_has_renewed_is_adopted_without_a_request() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    let mut events = manager.events();
+    bench.clock.advance(DAY);
+    let mut newer = tokens(bench.clock.now());
+    newer.access_token = "at-7".into();
+    newer.refresh_token = Some("rt-7".into());
+    newer.generation = 7;
+    let version = bench.store.load(KEY).await.unwrap().unwrap().version;
+    bench
+        .store
+        .swap(KEY, Some(version), &Record::new(newer))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-7");
+    event(&mut events, |event| {
+        matches!(event, Event::Adopted { generation: 7 })
+    })
+    .await;
+    assert_eq!(bench.idp.refreshes(), 0);
+}
+
+#[tokio::test]
+async fn tokens_of_another_user_under_the_same_key_are_not_handed_out() {
+    let bench = Bench::new().await;
+    let mut sams = tokens(bench.clock.now());
+    sams.subject = Some("sam".to_owned());
+    let version = bench
+        .store
+        .swap(KEY, None, &Record::new(sams))
+        .await
+        .unwrap();
+    let manager = bench.manager();
+    manager.access_token().await.unwrap();
+    bench.clock.advance(DAY);
+    let mut kims = tokens(bench.clock.now());
+    kims.subject = Some("kim".to_owned());
+    kims.access_token = "at-kim".into();
+    bench
+        .store
+        .swap(KEY, version, &Record::new(kims))
+        .await
+        .unwrap()
+        .unwrap();
+    for _ in 0..3 {
+        assert!(
+            manager
+                .access_token()
+                .await
+                .unwrap_err()
+                .is_reauth_required()
+        );
+    }
+    assert_eq!(
+        bench.stored().await.unwrap().access_token().expose(),
+        "at-kim"
+    );
+}
+
+#[tokio::test]
+async fn an_intent_found_at_the_start_is_tried_at_once() {
+    let bench = Bench::new().await;
+    let mut record = Record::new(tokens(bench.clock.now()));
+    let at = bench.clock.now();
+    record.intent = Some(Intent { generation: 1, at });
+    bench.store.swap(KEY, None, &record).await.unwrap().unwrap();
+    let manager = bench.manager();
+    let mut events = manager.events();
+    // The access token serves meanwhile.
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    event(&mut events, |event| {
+        matches!(event, Event::Refreshed { .. })
+    })
+    .await;
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+}
+
+#[tokio::test]
+async fn a_lock_that_is_never_free_is_an_error_and_no_request() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.builder().lock_wait(Duration::ZERO).build().unwrap();
+    let _guard = bench.store.lock(KEY, Duration::ZERO).await.unwrap();
+    assert!(manager.access_token().await.unwrap_err().is_retryable());
+    assert_eq!(bench.idp.refreshes(), 0);
+}
+
+#[tokio::test]
+async fn a_store_that_panics_is_an_error_and_the_next_call_works() {
+    let bench = Bench::new().await;
+    let (store, manager) = watched(&bench, false).await;
+    for _ in 0..2 {
+        store.panics.store(1, Ordering::SeqCst);
+        assert!(manager.access_token().await.unwrap_err().is_retryable());
+    }
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+}

@@ -1,0 +1,81 @@
+//! No token, code or name is seen where others may look.
+
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use super::bench::{Bench, DAY, Turn};
+use wiremock::ResponseTemplate;
+
+/// Writes every span and event of every level into one text.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+struct Line<'a>(&'a mut String);
+
+impl Visit for Line<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        write!(self.0, "{field}={value:?} ").unwrap();
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut Line(&mut self.0.lock().unwrap()));
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        values.record(&mut Line(&mut self.0.lock().unwrap()));
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut Line(&mut self.0.lock().unwrap()));
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test]
+async fn no_trace_debug_or_display_shows_a_token() {
+    let log = Log::default();
+    let _default = tracing::subscriber::set_default(log.clone());
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.builder().account("sam@example.com").build().unwrap();
+    let mut shown = format!("{:?}", manager.access_token().await.unwrap_err());
+    let manager = bench.manager();
+    let mut events = manager.events();
+    bench
+        .idp
+        .next(Turn::Answer(ResponseTemplate::new(401).set_body_string(
+            r#"{"error":"invalid_client","error_description":"rt-1 at-1"}"#,
+        )));
+    let error = manager.access_token().await.unwrap_err();
+    write!(shown, "{error} {error:?} {:?}", events.next().await).unwrap();
+    bench.clock.advance(DAY);
+    write!(shown, "{:?}", manager.access_token().await.unwrap()).unwrap();
+    write!(
+        shown,
+        "{manager:?} {:?} {:?}",
+        bench.stored().await,
+        bench.store
+    )
+    .unwrap();
+    write!(shown, "{:?}", manager.logout(None).await).unwrap();
+    let log = log.0.lock().unwrap().clone();
+    assert!(log.contains("tokens renewed"), "{log}");
+    for secret in ["rt-1", "rt-2", "at-1", "at-2", "sam"] {
+        assert!(!shown.contains(secret), "{secret} in {shown}");
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+}

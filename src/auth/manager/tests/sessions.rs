@@ -1,0 +1,198 @@
+//! Login and logout, also while a refresh is in the air.
+
+use super::bench::{Bench, DAY, KEY, event};
+use crate::auth::{Event, PendingLogin, TokenManager, TokenSource};
+
+/// A login at the identity provider as this user, and the callback that comes back.
+fn callback(bench: &Bench, manager: &TokenManager, sub: &str) -> (PendingLogin, String) {
+    let login = manager.provider().authorization().start().unwrap();
+    let parameter = |name: &str| {
+        let mut pairs = login.url().query_pairs();
+        pairs.find(|(key, _)| key == name).unwrap().1.into_owned()
+    };
+    bench.idp.log_in_as(sub, &parameter("nonce"));
+    let callback = format!(
+        "https://app.example/cb?code=c-1&state={}",
+        parameter("state")
+    );
+    (login, callback)
+}
+
+#[tokio::test]
+async fn a_login_stores_its_tokens_and_serves_them() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let tokens = manager.complete_login(login, &callback).await.unwrap();
+    assert_eq!(tokens.subject(), Some("sam"));
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert_eq!(manager.current().unwrap().expose(), "at-2");
+    assert_eq!(manager.subject().as_deref(), Some("sam"));
+    let forms = bench.idp.forms("/oauth/token");
+    assert_eq!(forms[0]["grant_type"], "authorization_code");
+    assert_eq!(forms[0]["code"], "c-1");
+    assert_eq!(forms[0]["code_verifier"].len(), 43);
+    bench.clock.advance(DAY);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-3");
+}
+
+#[tokio::test]
+async fn a_login_whose_caller_is_dropped_is_completed_and_stored() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let held = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.complete_login(login, &callback).await }
+    });
+    held.arrived().await;
+    caller.abort();
+    assert!(caller.await.unwrap_err().is_cancelled());
+    held.open();
+    while manager.current().is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    bench.idp.log_in_as("sam", "another-nonce");
+    let error = manager.complete_login(login, &callback).await.unwrap_err();
+    assert!(error.is_login_refused());
+    assert!(bench.stored().await.is_none());
+    assert_eq!(bench.idp.revoked(), ["rt-2"]);
+}
+
+#[tokio::test]
+async fn a_login_replaces_tokens_and_discards_a_refresh_of_the_old_ones() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "kim");
+    let refresh = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.access_token().await }
+    });
+    refresh.arrived().await;
+    let login = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.complete_login(login, &callback).await }
+    });
+    tokio::task::yield_now().await;
+    refresh.open();
+    login.await.unwrap().unwrap();
+    caller.await.unwrap().unwrap();
+    assert_eq!(manager.subject().as_deref(), Some("kim"));
+    let stored = bench.stored().await.unwrap();
+    assert_eq!(stored.subject(), Some("kim"));
+    assert_eq!(
+        manager.current().unwrap().expose(),
+        stored.access_token().expose()
+    );
+}
+
+#[tokio::test]
+async fn a_logout_wipes_deletes_revokes_and_tells_the_address() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    let mut events = manager.events();
+    let report = manager.logout(Some("https://app.example/bye")).await;
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    let url = report.url.unwrap();
+    assert_eq!(url.path(), "/v2/logout");
+    assert_eq!(
+        url.query(),
+        Some("client_id=app&returnTo=https%3A%2F%2Fapp.example%2Fbye")
+    );
+    assert!(manager.current().is_none() && bench.stored().await.is_none());
+    assert_eq!(bench.idp.revoked(), ["rt-1"]);
+    event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
+    assert!(
+        manager
+            .access_token()
+            .await
+            .unwrap_err()
+            .is_reauth_required()
+    );
+}
+
+#[tokio::test]
+async fn a_logout_wipes_memory_before_it_waits_for_anything() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    drop(manager.logout(None));
+    assert!(manager.current().is_none());
+    while bench.idp.revoked().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert!(bench.stored().await.is_none());
+}
+
+#[tokio::test]
+async fn a_logout_of_a_manager_that_has_read_nothing_yet_ends_the_stored_session() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    bench.manager().logout(None).await;
+    assert!(bench.stored().await.is_none());
+    assert_eq!(bench.idp.revoked(), ["rt-1"]);
+}
+
+#[tokio::test]
+async fn a_refresh_that_lands_after_a_logout_is_revoked_and_not_stored() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let refresh = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.access_token().await }
+    });
+    refresh.arrived().await;
+    let logout = tokio::spawn(manager.logout(None));
+    refresh.open();
+    assert!(logout.await.unwrap().problems.is_empty());
+    assert!(caller.await.unwrap().unwrap_err().is_reauth_required());
+    while !bench.idp.revoked().contains(&"rt-2".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+    assert!(bench.stored().await.is_none() && manager.current().is_none());
+}
+
+#[tokio::test]
+async fn a_logout_in_another_process_is_noticed_at_the_next_refresh() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    bench.manager().logout(None).await;
+    bench.clock.advance(DAY);
+    assert!(
+        manager
+            .access_token()
+            .await
+            .unwrap_err()
+            .is_reauth_required()
+    );
+    assert_eq!(bench.idp.refreshes(), 0, "{KEY}");
+}
+
+#[tokio::test]
+async fn a_login_of_another_provider_is_refused() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let other = Bench::new().await;
+    let (login, callback) = callback(&other, &other.manager(), "sam");
+    assert!(
+        manager
+            .complete_login(login, &callback)
+            .await
+            .unwrap_err()
+            .is_config()
+    );
+    assert_eq!(bench.idp.refreshes() + other.idp.refreshes(), 0);
+}

@@ -1,0 +1,196 @@
+//! Many callers, one refresh, which none of them can cancel.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use super::bench::{Bench, DAY, event};
+use crate::auth::{Event, TokenSource};
+
+#[tokio::test]
+async fn many_callers_of_an_expired_token_cause_one_request() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let callers: Vec<_> = (0..500)
+        .map(|_| {
+            let manager = manager.clone();
+            tokio::spawn(async move { manager.access_token().await.unwrap() })
+        })
+        .collect();
+    for caller in callers {
+        assert_eq!(caller.await.unwrap().expose(), "at-2");
+    }
+    assert_eq!(bench.idp.refreshes(), 1);
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+}
+
+#[tokio::test]
+async fn two_managers_of_one_record_refresh_once() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let (one, two) = (bench.manager(), bench.manager());
+    let (a, b) = tokio::join!(one.access_token(), two.access_token());
+    assert_eq!((a.unwrap().expose(), b.unwrap().expose()), ("at-2", "at-2"));
+    assert_eq!(bench.idp.refreshes(), 1);
+    assert!(!bench.idp.session_over());
+}
+
+#[tokio::test]
+async fn a_caller_that_is_dropped_in_the_middle_of_a_refresh_loses_nothing() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let mut events = manager.events();
+    let held = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.access_token().await }
+    });
+    held.arrived().await;
+    caller.abort();
+    assert!(caller.await.unwrap_err().is_cancelled());
+    held.open();
+    event(&mut events, |event| {
+        matches!(event, Event::Refreshed { .. })
+    })
+    .await;
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn a_caller_dropped_after_any_number_of_steps_loses_nothing() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    for steps in 0..60 {
+        bench.clock.advance(DAY);
+        {
+            let mut caller = pin!(manager.access_token());
+            for _ in 0..steps {
+                let polled = poll_fn(|context| Poll::Ready(caller.as_mut().poll(context)));
+                if polled.await.is_ready() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+        manager.access_token().await.unwrap();
+    }
+    assert_eq!(bench.idp.refreshes(), 60);
+    assert!(!bench.idp.session_over());
+}
+
+#[tokio::test]
+async fn a_caller_gives_up_at_its_own_limit_and_the_refresh_goes_on() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench
+        .builder()
+        .wait(Duration::from_secs(5))
+        .build()
+        .unwrap();
+    let held = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.access_token().await }
+    });
+    held.arrived().await;
+    bench.clock.advance(Duration::from_secs(5));
+    assert!(caller.await.unwrap().unwrap_err().is_retryable());
+    held.open();
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn the_old_token_serves_while_a_refresh_ahead_of_time_hangs() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    bench.clock.advance(DAY / 100 * 81);
+    let held = bench.idp.hold();
+    assert!(manager.current().is_none());
+    for _ in 0..100 {
+        assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    }
+    held.arrived().await;
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    held.open();
+    assert!(manager.flush(DAY).await);
+    assert_eq!(manager.current().unwrap().expose(), "at-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn without_background_refreshes_a_token_is_used_up_first() {
+    let bench = Bench::new().await;
+    bench.seed(DAY / 100 * 90).await;
+    let manager = bench.builder().background(false).build().unwrap();
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert!(manager.flush(DAY).await);
+    assert_eq!(bench.idp.refreshes(), 0);
+    bench.clock.advance(DAY / 10);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+}
+
+#[tokio::test]
+async fn many_rejections_of_one_token_cause_one_refresh_and_late_ones_none() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    let rejected = manager.access_token().await.unwrap();
+    let callers: Vec<_> = (0..200)
+        .map(|_| {
+            let (manager, rejected) = (manager.clone(), rejected.clone());
+            tokio::spawn(async move { manager.renew(&rejected).await.unwrap() })
+        })
+        .collect();
+    for caller in callers {
+        assert_eq!(caller.await.unwrap().expose(), "at-2");
+    }
+    for _ in 0..20 {
+        assert_eq!(manager.renew(&rejected).await.unwrap().expose(), "at-2");
+    }
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+#[tokio::test]
+async fn a_token_that_was_just_renewed_is_not_renewed_again_for_a_rejection() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    let second = manager.renew_after_rejection(1).await.unwrap();
+    let error = manager.renew(&second).await.unwrap_err();
+    assert!(error.is_retryable() && !error.is_reauth_required());
+    assert_eq!(bench.idp.refreshes(), 1);
+    bench.clock.advance(Duration::from_secs(31));
+    assert_eq!(manager.renew(&second).await.unwrap().expose(), "at-3");
+}
+
+#[tokio::test]
+async fn accounts_do_not_share_tokens_or_waits() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    let other = bench.builder().account("kim").build().unwrap();
+    assert!(other.access_token().await.unwrap_err().is_reauth_required());
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert_eq!(bench.idp.refreshes(), 0);
+}
+
+#[test]
+fn outside_of_a_runtime_there_is_an_error_and_no_panic() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (bench, manager) = runtime.block_on(async {
+        let bench = Bench::new().await;
+        let manager = bench.manager();
+        (bench, manager)
+    });
+    let future = std::pin::pin!(manager.access_token());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(result) = future.poll(&mut context) else {
+        panic!("it waits")
+    };
+    assert!(result.unwrap_err().is_config());
+    drop(bench);
+}

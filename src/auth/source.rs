@@ -1,0 +1,111 @@
+//! Where a client takes its tokens from.
+
+use std::pin::Pin;
+
+use super::AccessToken;
+use super::failure::{auth, reauth, unavailable};
+use crate::error::{AuthProblem, Error, Result};
+
+/// A boxed future that can be sent to another thread.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Hands out access tokens to a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.
+///
+/// ```
+/// use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
+/// use envd_sdk::{Error, Result};
+///
+/// /// Tokens that another program keeps in a variable.
+/// struct Sidecar;
+///
+/// impl TokenSource for Sidecar {
+///     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+///         Box::pin(async {
+///             let text = std::env::var("SIDECAR_TOKEN").map_err(Error::token_unavailable)?;
+///             AccessToken::new(&text)
+///         })
+///     }
+///
+///     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+///         self.token()
+///     }
+/// }
+/// ```
+pub trait TokenSource: Send + Sync + 'static {
+    /// A token that should be accepted now.
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>>;
+
+    /// A token in place of one that the server refused. The client asks once a request.
+    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>>;
+
+    /// A token that can be had without waiting. `None` makes the client ask [`token`](Self::token).
+    fn current(&self) -> Option<AccessToken> {
+        None
+    }
+}
+
+/// One token that is never renewed: for scripts and tests.
+///
+/// ```
+/// use envd_sdk::auth::{StaticToken, TokenSource};
+///
+/// let source = StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?;
+/// assert!(source.current().is_some());
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct StaticToken(AccessToken);
+
+impl StaticToken {
+    /// Takes the text of the token.
+    ///
+    /// # Errors
+    ///
+    /// As [`AccessToken::new`].
+    pub fn new(text: &str) -> Result<Self> {
+        AccessToken::new(text).map(Self)
+    }
+}
+
+impl TokenSource for StaticToken {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        let refused = reauth("the token was refused, and it is one that cannot be renewed");
+        Box::pin(std::future::ready(Err(refused)))
+    }
+
+    fn current(&self) -> Option<AccessToken> {
+        Some(self.0.clone())
+    }
+}
+
+/// For the authors of token sources.
+impl Error {
+    /// No token can be had for now, and asking again later makes sense: [`is_retryable`](Self::is_retryable).
+    #[must_use]
+    pub fn token_unavailable(source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        unavailable("the token source has none").with_source(source)
+    }
+
+    /// No token can be had without the user: [`is_reauth_required`](Self::is_reauth_required).
+    #[must_use]
+    pub fn login_needed() -> Self {
+        auth(AuthProblem::NoTokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_static_token_cannot_be_renewed() {
+        let source = StaticToken::new("s3cr3t").unwrap();
+        let token = source.token().await.unwrap();
+        assert!(source.renew(&token).await.unwrap_err().is_reauth_required());
+        assert!(!format!("{source:?}").contains("s3cr3t"));
+    }
+}

@@ -1,0 +1,155 @@
+//! A store that forgets.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync;
+
+use super::{Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::BoxFuture;
+
+/// Keeps tokens in memory, for as long as the process lives. Clones share what they keep.
+#[derive(Clone, Default)]
+pub struct MemoryStore(Arc<Mutex<Accounts>>);
+
+#[derive(Default)]
+struct Accounts {
+    /// Counts all writes, so that no version comes twice, not even after a record was removed.
+    writes: u64,
+    records: HashMap<String, Versioned>,
+    locks: HashMap<String, Arc<sync::Mutex<()>>>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        // No user code runs under the lock, so a poisoned one is still in order.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_of(&self, key: &str) -> Arc<sync::Mutex<()>> {
+        let mut accounts = self.accounts();
+        // Locks that nobody holds or waits for are dropped on the way, so that the map does not grow with past users.
+        if accounts.locks.len() > 2 * accounts.records.len() + 64 {
+            accounts.locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+        }
+        accounts.locks.entry(key.to_owned()).or_default().clone()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Keys may be the names of users.
+        write!(f, "MemoryStore({} accounts)", self.accounts().records.len())
+    }
+}
+
+impl TokenStore for MemoryStore {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        Box::pin(async move { Ok(self.accounts().records.get(key).cloned()) })
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        Box::pin(async move {
+            let mut accounts = self.accounts();
+            if accounts.records.get(key).map(|stored| stored.version) != expected {
+                return Ok(None);
+            }
+            accounts.writes += 1;
+            let version = Version::new(accounts.writes);
+            let stored = Versioned::new(version, new.clone());
+            accounts.records.insert(key.to_owned(), stored);
+            Ok(Some(version))
+        })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let mut accounts = self.accounts();
+            let found = accounts.records.get(key).map(|stored| stored.version) == Some(expected);
+            if found {
+                accounts.records.remove(key);
+            }
+            Ok(found)
+        })
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        Box::pin(async move {
+            let lock = self.lock_of(key).lock_owned();
+            match tokio::time::timeout(wait, lock).await {
+                Ok(guard) => Ok(StoreGuard::new(guard)),
+                Err(_) => Err(StoreError::lock_timeout()),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::TokenSet;
+    use crate::error::Error;
+    use std::time::SystemTime;
+
+    fn record() -> Record {
+        Record::new(TokenSet {
+            access_token: "at".into(),
+            refresh_token: None,
+            id_token: None,
+            subject: None,
+            scopes: Vec::new(),
+            issued_at: SystemTime::UNIX_EPOCH,
+            lifetime: Duration::from_secs(60),
+            generation: 1,
+        })
+    }
+
+    #[tokio::test]
+    async fn a_write_with_a_stale_version_changes_nothing() {
+        let store = MemoryStore::new();
+        let first = store.swap("a", None, &record()).await.unwrap().unwrap();
+        assert!(store.swap("a", None, &record()).await.unwrap().is_none());
+        let second = store
+            .swap("a", Some(first), &record())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_ne!(first, second);
+        assert!(!store.remove("a", first).await.unwrap());
+        assert!(store.remove("a", second).await.unwrap());
+        assert!(store.load("a").await.unwrap().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_is_held_by_one_and_waited_for_until_the_deadline() {
+        let store = MemoryStore::new();
+        let wait = Duration::from_secs(5);
+        let guard = store.lock("a", wait).await.unwrap();
+        store.lock("b", wait).await.unwrap();
+        let error: Error = store.lock("a", wait).await.unwrap_err().into();
+        assert!(error.is_retryable());
+        drop(guard);
+        store.lock("a", wait).await.unwrap();
+    }
+}

@@ -1,0 +1,183 @@
+//! What is stored for an account.
+
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+use crate::auth::TokenSet;
+use crate::auth::token_set::{SavedTokens, from_ms, to_ms};
+use crate::secret::Secret;
+
+/// The number of the stored form; a higher one is of a newer crate and is not touched.
+const FORM: u32 = 1;
+
+/// Everything that is stored for an account, in one piece.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Record {
+    pub(in crate::auth) tokens: TokenSet,
+    pub(in crate::auth) intent: Option<Intent>,
+}
+
+/// A refresh was about to be sent. Found later, it says that the refresh token may be used up already.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::auth) struct Intent {
+    pub(in crate::auth) generation: u64,
+    pub(in crate::auth) at: SystemTime,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    form: u32,
+    tokens: SavedTokens,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intent: Option<SavedIntent>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedIntent {
+    generation: u64,
+    at_ms: u64,
+}
+
+/// Read first and alone: the rest of a newer form may not fit.
+#[derive(Deserialize)]
+struct Form {
+    form: u32,
+}
+
+impl Record {
+    /// The record of some tokens.
+    #[must_use]
+    pub fn new(tokens: TokenSet) -> Self {
+        Self {
+            tokens,
+            intent: None,
+        }
+    }
+
+    /// The tokens in the record.
+    #[must_use]
+    pub fn tokens(&self) -> &TokenSet {
+        &self.tokens
+    }
+
+    /// The record as text, with live credentials in it.
+    #[must_use]
+    pub fn to_secret_json(&self) -> Secret {
+        let saved = Saved {
+            form: FORM,
+            tokens: SavedTokens::from(&self.tokens),
+            intent: self.intent.map(|intent| SavedIntent {
+                generation: intent.generation,
+                at_ms: to_ms(intent.at),
+            }),
+        };
+        // Never the default: strings and numbers under text keys always serialize.
+        Secret::new(serde_json::to_string(&saved).unwrap_or_default())
+    }
+
+    /// Reads a record from its text.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a record, or one that a newer version of this crate wrote. Do not overwrite it: somebody may
+    /// still be able to read it.
+    pub fn from_secret_json(json: &Secret) -> Result<Self, StoreError> {
+        // The reasons of serde are left out: they may repeat a part of the text.
+        let unreadable = || StoreError::new("the stored record is not readable");
+        let Form { form } = serde_json::from_str(json.expose()).map_err(|_| unreadable())?;
+        if form > FORM {
+            return Err(StoreError::new(
+                "the stored record was written by a newer version of this crate",
+            ));
+        }
+        let saved: Saved = serde_json::from_str(json.expose()).map_err(|_| unreadable())?;
+        let intent = match saved.intent {
+            Some(intent) => Some(Intent {
+                generation: intent.generation,
+                at: from_ms(intent.at_ms).ok_or_else(unreadable)?,
+            }),
+            None => None,
+        };
+        Ok(Self {
+            tokens: saved.tokens.into_set().ok_or_else(unreadable)?,
+            intent,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::token_set::LONGEST;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    fn record() -> Record {
+        Record {
+            tokens: TokenSet {
+                access_token: "at-s3cr3t".into(),
+                refresh_token: Some("rt-s3cr3t".into()),
+                id_token: Some("it-s3cr3t".into()),
+                subject: Some("auth0|person".to_owned()),
+                scopes: vec!["openid".to_owned()],
+                issued_at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+                lifetime: Duration::from_secs(86_400),
+                generation: 7,
+            },
+            intent: Some(Intent {
+                generation: 7,
+                at: UNIX_EPOCH + Duration::from_secs(1_700_000_500),
+            }),
+        }
+    }
+
+    #[test]
+    fn a_record_goes_through_text_unchanged() {
+        let text = record().to_secret_json();
+        let back = Record::from_secret_json(&text).unwrap();
+        assert_eq!(back.to_secret_json().expose(), text.expose());
+        assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
+        assert_eq!(back.intent.unwrap().generation, 7);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_and_not_an_empty_store() {
+        for bad in [
+            "",
+            "{}",
+            "null",
+            "{\"form\":1}",
+            "{\"form\":1,\"tokens\":{}}",
+        ] {
+            assert!(Record::from_secret_json(&bad.into()).is_err(), "{bad}");
+        }
+        let newer = Record::from_secret_json(&"{\"form\":2,\"other\":true}".into());
+        assert!(newer.unwrap_err().to_string().contains("newer"));
+    }
+
+    #[test]
+    fn times_that_cannot_be_do_not_panic() {
+        let text = record().to_secret_json();
+        for (field, wrong) in [
+            ("1700000000123", u64::MAX.to_string()),
+            ("86400000", u64::MAX.to_string()),
+        ] {
+            let changed = text.expose().replace(field, &wrong);
+            if let Ok(record) = Record::from_secret_json(&changed.into()) {
+                let tokens = record.tokens();
+                assert!(tokens.expires_at() <= tokens.issued_at() + LONGEST);
+            }
+        }
+    }
+
+    #[test]
+    fn debug_hides_tokens_and_subject() {
+        let shown = format!("{:?}", record());
+        assert!(
+            !shown.contains("s3cr3t") && !shown.contains("person"),
+            "{shown}"
+        );
+    }
+}

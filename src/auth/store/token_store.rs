@@ -1,0 +1,99 @@
+//! What a store must be able to do.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::{Record, StoreError};
+use crate::auth::BoxFuture;
+
+/// Keeps the tokens of accounts; implement it on whatever your processes share.
+///
+/// Two rules carry everything: a record is written whole or not at all, and [`swap`](Self::swap) and
+/// [`remove`](Self::remove) change nothing unless the stored version is the expected one. The record is opaque:
+/// [`Record::to_secret_json`] and [`Record::from_secret_json`] turn it into text and back. It holds live credentials,
+/// so keep it where only your application can read it.
+///
+/// A row with a version column and an advisory lock in Postgres, or a value beside a lock key with a time limit in Redis
+/// will do. See [`MemoryStore`](super::MemoryStore) for the smallest one.
+pub trait TokenStore: Send + Sync + 'static {
+    /// The record of an account. `None` only if there is none: what cannot be read is an error, so that it is never
+    /// mistaken for a user who is not logged in.
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>>;
+
+    /// Writes a record if the stored version is still `expected` (`None`: there is no record), and tells the new
+    /// version. `Ok(None)` means that somebody else was faster and nothing was written.
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>>;
+
+    /// Deletes the record if the stored version is still `expected`, and tells whether it did.
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// Takes the lock of an account, among all processes that share the store, until the guard is dropped.
+    ///
+    /// When it is not free within `wait`: [`StoreError::lock_timeout`]. The lock must become free when its holder dies.
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>>;
+}
+
+/// A number that a store gives to each write of a record; a different one for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(u64);
+
+impl Version {
+    /// The version of this number.
+    #[must_use]
+    pub fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number, to be stored beside the record.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// A record and the version under which it is stored.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Versioned {
+    /// The version to expect when the record is changed.
+    pub version: Version,
+    /// The record.
+    pub record: Record,
+}
+
+impl Versioned {
+    /// Puts a record and its version together.
+    #[must_use]
+    pub fn new(version: Version, record: Record) -> Self {
+        Self { version, record }
+    }
+}
+
+/// Holds the lock of an account until it is dropped.
+pub struct StoreGuard(#[allow(dead_code)] Box<dyn Send>);
+
+impl StoreGuard {
+    /// Wraps what frees the lock when it is dropped.
+    pub fn new(guard: impl Send + 'static) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+impl fmt::Debug for StoreGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreGuard")
+    }
+}

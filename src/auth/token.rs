@@ -1,0 +1,111 @@
+//! An access token, ready to be sent.
+
+use std::fmt;
+
+use bytes::Bytes;
+use reqwest::header::HeaderValue;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+
+const SCHEME: &str = "Bearer ";
+
+/// An access token. Cheap to clone, hidden in `Debug`, wiped from memory when the last clone is dropped.
+///
+/// ```
+/// use envd_sdk::auth::AccessToken;
+///
+/// let token = AccessToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?;
+/// assert_eq!(token.expose(), "eyJhbGciOi.eyJzdWIi.c2ln");
+/// assert!(AccessToken::new("two words").unwrap_err().is_config());
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct AccessToken {
+    header: HeaderValue,
+    generation: u64,
+}
+
+impl AccessToken {
+    /// Takes the text of a token, without the word `Bearer` (RFC 6750 section 2.1).
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the text is empty or has characters other than visible ASCII: it could not
+    /// be sent in a header.
+    pub fn new(text: &str) -> Result<Self> {
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(Error::config(
+                "an access token must be visible ASCII characters without spaces",
+            ));
+        }
+        let mut bytes = Zeroizing::new(Vec::with_capacity(SCHEME.len() + text.len()));
+        bytes.extend_from_slice(SCHEME.as_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+        // Owned bytes, so that all clones share one buffer and it is wiped with the last of them.
+        let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes))
+            .map_err(|_| Error::config("the access token cannot be sent in a header"))?;
+        header.set_sensitive(true);
+        Ok(Self {
+            header,
+            generation: 0,
+        })
+    }
+
+    /// Numbers the token. A [`TokenSource`](super::TokenSource) uses this to tell whether the token that the server
+    /// refused is still the current one.
+    #[must_use]
+    pub fn numbered(mut self, generation: u64) -> Self {
+        self.generation = generation;
+        self
+    }
+
+    /// The number of the token; 0 unless [numbered](Self::numbered).
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Shows the text of the token: keep the result out of logs and messages.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        let text = self.header.to_str().unwrap_or_default();
+        text.strip_prefix(SCHEME).unwrap_or_default()
+    }
+
+    /// The value of the `authorization` header; cloning it copies no bytes.
+    pub(crate) fn header(&self) -> HeaderValue {
+        self.header.clone()
+    }
+}
+
+impl fmt::Debug for AccessToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AccessToken([redacted], generation {})", self.generation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_bearer_and_marked_sensitive() {
+        let header = AccessToken::new("abc.def").unwrap().header();
+        assert_eq!(header.to_str().unwrap(), "Bearer abc.def");
+        assert!(header.is_sensitive());
+    }
+
+    #[test]
+    fn texts_that_cannot_be_a_header_are_refused() {
+        for bad in ["", " ", "a b", "a\r\nx: y", "tok\u{e9}n", "a\0"] {
+            assert!(AccessToken::new(bad).unwrap_err().is_config(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn debug_hides_the_token() {
+        let token = AccessToken::new("s3cr3t-token").unwrap().numbered(3);
+        assert!(!format!("{token:?}").contains("s3cr3t"));
+    }
+}

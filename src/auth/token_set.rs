@@ -1,0 +1,148 @@
+//! The tokens of one login at one point of their rotation.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::secret::Secret;
+
+/// An access token with what renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct TokenSet {
+    pub(super) access_token: Secret,
+    pub(super) refresh_token: Option<Secret>,
+    pub(super) id_token: Option<Secret>,
+    pub(super) subject: Option<String>,
+    pub(super) scopes: Vec<String>,
+    pub(super) issued_at: SystemTime,
+    pub(super) lifetime: Duration,
+    pub(super) generation: u64,
+}
+
+impl TokenSet {
+    /// The access token, for APIs that this crate does not know.
+    #[must_use]
+    pub fn access_token(&self) -> &Secret {
+        &self.access_token
+    }
+
+    /// The refresh token. Each may be used once, so leave using it to the [`TokenManager`](super::TokenManager).
+    #[must_use]
+    pub fn refresh_token(&self) -> Option<&Secret> {
+        self.refresh_token.as_ref()
+    }
+
+    /// The id token of the login, whose claims were checked when it came.
+    #[must_use]
+    pub fn id_token(&self) -> Option<&Secret> {
+        self.id_token.as_ref()
+    }
+
+    /// Who logged in: the `sub` claim of the id token.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+
+    /// What was granted, if the provider said so (RFC 6749 section 5.1).
+    #[must_use]
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// When the access token was asked for.
+    #[must_use]
+    pub fn issued_at(&self) -> SystemTime {
+        self.issued_at
+    }
+
+    /// When the access token expires.
+    #[must_use]
+    pub fn expires_at(&self) -> SystemTime {
+        // OK to add: lifetimes are capped at 30 days when they come in, and read back under the same cap.
+        self.issued_at + self.lifetime
+    }
+
+    /// Counts the refreshes of this account.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+impl fmt::Debug for TokenSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The subject is personal data.
+        f.debug_struct("TokenSet")
+            .field("generation", &self.generation)
+            .field("issued_at", &self.issued_at)
+            .field("lifetime", &self.lifetime)
+            .field("refresh_token", &self.refresh_token)
+            .finish_non_exhaustive()
+    }
+}
+
+/// No access token lives longer (Auth0's limit of 2,592,000 s), whatever a reply says.
+pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// The stored form. Private, so that a set of tokens is never serialized by accident.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedTokens {
+    access_token: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    #[serde(default)]
+    scopes: Vec<String>,
+    issued_at_ms: u64,
+    lifetime_ms: u64,
+    generation: u64,
+}
+
+impl From<&TokenSet> for SavedTokens {
+    fn from(set: &TokenSet) -> Self {
+        let text = |secret: &Secret| secret.expose().to_owned();
+        Self {
+            access_token: text(&set.access_token),
+            refresh_token: set.refresh_token.as_ref().map(text),
+            id_token: set.id_token.as_ref().map(text),
+            subject: set.subject.clone(),
+            scopes: set.scopes.clone(),
+            issued_at_ms: to_ms(set.issued_at),
+            lifetime_ms: u64::try_from(set.lifetime.as_millis()).unwrap_or(u64::MAX),
+            generation: set.generation,
+        }
+    }
+}
+
+impl SavedTokens {
+    /// `None` when the times cannot be.
+    pub(super) fn into_set(self) -> Option<TokenSet> {
+        Some(TokenSet {
+            access_token: self.access_token.into(),
+            refresh_token: self.refresh_token.map(Secret::new),
+            id_token: self.id_token.map(Secret::new),
+            subject: self.subject,
+            scopes: self.scopes,
+            issued_at: from_ms(self.issued_at_ms)?,
+            lifetime: Duration::from_millis(self.lifetime_ms).min(LONGEST),
+            generation: self.generation,
+        })
+    }
+}
+
+pub(super) fn to_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn from_ms(ms: u64) -> Option<SystemTime> {
+    // Room for a lifetime on top, so that sums of what was read cannot overflow.
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(ms))?;
+    time.checked_add(LONGEST).map(|_| time)
+}
