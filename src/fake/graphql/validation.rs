@@ -3,139 +3,153 @@
 //! The compiler's messages are read by their backticked names: its own structured form is not public. A message that
 //! matches no line of the table is passed on as it is, so that a new version of the compiler changes words at worst.
 
-use apollo_compiler::ExecutableDocument;
 use apollo_compiler::diagnostic::ToCliReport;
-use apollo_compiler::executable::{Field, Selection, SelectionSet};
-use apollo_compiler::parser::LineColumn;
+use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
+use apollo_compiler::parser::{LineColumn, SourceSpan};
 use apollo_compiler::validation::WithErrors;
+use apollo_compiler::{ExecutableDocument, Node};
 
 use super::refusal::Refusal;
 
 /// Every problem of a document.
 pub(super) fn refusals(failed: &WithErrors<ExecutableDocument>, text: &str) -> Vec<Refusal> {
-    let (document, errors) = (&failed.partial, &failed.errors);
-    let located: Vec<(String, Option<LineColumn>)> = errors
+    let document = &failed.partial;
+    let findings: Vec<Finding> = failed
+        .errors
         .iter()
-        .map(|error| {
-            let range = error.line_column_range();
-            (error.error.to_string(), range.map(|range| range.start))
+        .map(|error| Finding {
+            message: error.error.to_string(),
+            span: error.error.location(),
+            place: error.line_column_range().map(|range| range.start),
         })
         .collect();
-    if document.operations.is_empty()
-        && !located.iter().any(|(message, _)| is_syntax(message))
-        && !located
-            .iter()
-            .any(|(message, _)| message.contains("root operation type is not defined"))
-    {
+    // After a syntax error the rest is noise.
+    if let Some(syntax) = findings.iter().find(|finding| finding.is_syntax()) {
+        let message = syntax.message.trim_start_matches("syntax error: ");
+        let message = format!("Error parsing query: {message}");
+        let place = syntax.place.or_else(|| end(text));
+        return Refusal::new("SYNTAX_ERROR", message).at(place).into();
+    }
+    if document.operations.is_empty() && !findings.iter().any(Finding::is_missing_root) {
         return Refusal::new("NO_OPERATION", "Document does not contain any operations.").into();
     }
-    // After a syntax error the rest is noise.
-    if let Some((message, place)) = located.iter().find(|(message, _)| is_syntax(message)) {
-        let message = message.trim_start_matches("syntax error: ");
-        let message = format!("Error parsing query: {message}");
-        return Refusal::new("SYNTAX_ERROR", message)
-            .at(place.or_else(|| end(text)))
-            .into();
-    }
-    located
-        .into_iter()
-        .zip(errors.iter())
-        .map(|((message, place), error)| {
-            let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-            let field = error.error.location().and_then(|span| {
-                fields(document)
-                    .find(|field| field.name.location().map(|s| s.offset()) == Some(span.offset()))
-            });
-            let (words, code, number) = translated(&message, &names, field, document);
-            let refusal = Refusal::new(code, words).number(number).at(place);
-            if code == "NO_UNDEFINED_VARIABLES" {
-                let operation = document.operations.iter().next();
-                return refusal.at_span(operation.and_then(|op| op.location()), &document.sources);
-            }
-            refusal
-        })
+    findings
+        .iter()
+        .filter_map(|finding| finding.translated(document, text))
         .collect()
 }
 
-fn is_syntax(message: &str) -> bool {
-    message.starts_with("syntax error") || message.contains("limit reached")
+/// A problem as the compiler tells it.
+struct Finding {
+    message: String,
+    span: Option<SourceSpan>,
+    place: Option<LineColumn>,
 }
 
-type Words = (String, &'static str, Option<&'static str>);
+impl Finding {
+    fn has(&self, part: &str) -> bool {
+        self.message.contains(part)
+    }
 
-fn translated(
-    message: &str,
-    names: &[&str],
-    field: Option<&Field>,
-    document: &ExecutableDocument,
-) -> Words {
-    let has = |part: &str| message.contains(part);
-    let (a, b) = (
-        names.first().copied().unwrap_or_default(),
-        names.get(1).copied().unwrap_or_default(),
-    );
-    let same = || message.to_owned();
-    if has("does not have a field") {
-        return (
-            format!("Cannot query field '{b}' on type '{a}'."),
-            "FIELDS_ON_CORRECT_TYPE",
-            Some("5.3.1"),
-        );
+    fn is_syntax(&self) -> bool {
+        self.message.starts_with("syntax error") || self.has("limit reached")
     }
-    if has("is not supported by")
-        && let Some((owner, field)) = coordinate(b)
-    {
-        let words = format!("Unknown argument '{a}' on field '{field}' of type '{owner}'.");
-        return (words, "KNOWN_ARGUMENT_NAMES", Some("5.4.1"));
+
+    fn is_missing_root(&self) -> bool {
+        self.has("root operation type is not defined")
     }
-    if has("the required argument")
-        && let Some((_, name)) = coordinate(a)
-    {
-        let argument = a
-            .split_once('(')
-            .map_or("", |(_, rest)| rest.trim_end_matches(":)"));
-        let wanted = field
-            .and_then(|f| f.definition.argument_by_name(argument))
-            .map(|arg| arg.ty.to_string());
-        let wanted = wanted.unwrap_or_else(|| "String!".to_owned());
-        let words = format!(
-            "Argument '{argument}' of type '{wanted}' is required for field '{name}' but not provided."
-        );
-        return (words, "PROVIDED_NON_NULL_ARGUMENTS", Some("5.4.2.1"));
+
+    /// The n-th backticked name.
+    fn name(&self, n: usize) -> &str {
+        self.message.split('`').nth(2 * n + 1).unwrap_or_default()
     }
-    if has("must have a subselection set") {
-        let words = field.map_or_else(same, |field| {
-            format!(
-                "Field {} of type {} must have a sub selection",
-                field.name, field.definition.ty
-            )
-        });
-        return (words, "SCALAR_LEAFS", Some("5.3.3"));
-    }
-    if has("variable `$") && has("is not defined") {
-        let operation = document
-            .operations
-            .iter()
-            .next()
-            .and_then(|op| op.name.clone());
-        let operation = operation.map(|name| name.to_string()).unwrap_or_default();
-        let words = format!("Variable '{a}' is not defined by operation '{operation}'.");
-        return (words, "NO_UNDEFINED_VARIABLES", Some("5.8.3"));
-    }
-    if has("root operation type is not defined") {
-        return (
-            format!("Schema is not configured for {a}s"),
-            "INVALID_OPERATION",
-            None,
-        );
-    }
-    let (code, number) = CODES
-        .iter()
-        .find(|(part, _, _)| has(part))
-        .map_or(("VALIDATION_ERROR", None), |(_, code, number)| {
+
+    /// In the words of GraphQL.NET; none for a problem that only follows from another.
+    fn translated(&self, document: &ExecutableDocument, text: &str) -> Option<Refusal> {
+        let refusal = |code, number, words| Refusal::new(code, words).number(number).at(self.place);
+        let (a, b) = (self.name(0), self.name(1));
+        if self.has("does not have a field") {
+            let words = format!("Cannot query field '{b}' on type '{a}'.");
+            return Some(refusal("FIELDS_ON_CORRECT_TYPE", Some("5.3.1"), words));
+        }
+        if self.has("is not supported by")
+            && let Some((owner, field)) = coordinate(b)
+        {
+            let words = format!("Unknown argument '{a}' on field '{field}' of type '{owner}'.");
+            return Some(refusal("KNOWN_ARGUMENT_NAMES", Some("5.4.1"), words));
+        }
+        if self.has("the required argument")
+            && let Some(field) = self.field(document)
+        {
+            let wanted = a
+                .split_once('(')
+                .map_or("", |(_, rest)| rest.trim_end_matches(":)"));
+            let ty = &field.definition.argument_by_name(wanted)?.ty;
+            let words = format!(
+                "Argument '{wanted}' of type '{ty}' is required for field '{}' but not provided.",
+                field.name
+            );
+            return Some(refusal(
+                "PROVIDED_NON_NULL_ARGUMENTS",
+                Some("5.4.2.1"),
+                words,
+            ));
+        }
+        if self.has("must have a subselection set")
+            && let Some(field) = self.field(document)
+        {
+            // It has one, but nothing of it is known.
+            if field
+                .location()
+                .is_some_and(|span| text[..span.end_offset()].ends_with('}'))
+            {
+                return None;
+            }
+            let (name, ty) = (&field.name, &field.definition.ty);
+            let words = format!("Field {name} of type {ty} must have a sub selection");
+            return Some(refusal("SCALAR_LEAFS", Some("5.3.3"), words));
+        }
+        if self.has("variable `$") && self.has("is not defined") {
+            let operation = self.operation(document);
+            let name = operation
+                .and_then(|op| op.name.as_ref())
+                .map_or("", |name| name.as_str());
+            let words = format!("Variable '{a}' is not defined by operation '{name}'.");
+            let at = operation.and_then(|op| op.location());
+            let refusal = refusal("NO_UNDEFINED_VARIABLES", Some("5.8.3"), words);
+            return Some(refusal.at_span(at, &document.sources));
+        }
+        if self.is_missing_root() {
+            let words = format!("Schema is not configured for {a}s");
+            return Some(refusal("INVALID_OPERATION", None, words));
+        }
+        let known = CODES.iter().find(|(part, _, _)| self.has(part));
+        let (code, number) = known.map_or(("VALIDATION_ERROR", None), |(_, code, number)| {
             (*code, Some(*number))
         });
-    (same(), code, number)
+        Some(refusal(code, number, self.message.clone()))
+    }
+
+    /// The field at whose name, or at whose start, the compiler points.
+    fn field<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Field>> {
+        let offset = self.span?.offset();
+        fields(document).into_iter().find(|field| {
+            [field.name.location(), field.location()]
+                .into_iter()
+                .flatten()
+                .any(|span| span.offset() == offset)
+        })
+    }
+
+    /// The operation around the problem; the first one when it lies in a fragment.
+    fn operation<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Operation>> {
+        let offset = self.span.map(|span| span.offset());
+        let around = document.operations.iter().find(|op| {
+            let span = op.location().zip(offset);
+            span.is_some_and(|(span, at)| (span.offset()..span.end_offset()).contains(&at))
+        });
+        around.or_else(|| document.operations.iter().next())
+    }
 }
 
 /// Part of a message, class of the rule in GraphQL.NET, section of the GraphQL specification.
@@ -201,7 +215,7 @@ fn coordinate(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Every field that the document selects, fragments included.
-fn fields(document: &ExecutableDocument) -> impl Iterator<Item = &Field> {
+fn fields(document: &ExecutableDocument) -> Vec<&Node<Field>> {
     let mut found = Vec::new();
     let operations = document.operations.iter().map(|op| &op.selection_set);
     let fragments = document
@@ -211,10 +225,10 @@ fn fields(document: &ExecutableDocument) -> impl Iterator<Item = &Field> {
     for set in operations.chain(fragments) {
         collect(set, &mut found);
     }
-    found.into_iter()
+    found
 }
 
-fn collect<'a>(set: &'a SelectionSet, found: &mut Vec<&'a Field>) {
+fn collect<'a>(set: &'a SelectionSet, found: &mut Vec<&'a Node<Field>>) {
     for selection in &set.selections {
         match selection {
             Selection::Field(field) => {

@@ -8,9 +8,13 @@ use crate::fake::reply::Reply;
 
 /// Answers a look-up; the last segment of the path comes as it was sent.
 pub(in crate::fake) fn lookup(register: &Register, segment: &str) -> Option<Reply> {
-    // "(PIC=QAZZ7777)" is a pair of a form, percent signs and all.
+    // "(PIC=QAZZ7777)" is a pair of a form, percent signs and all; the sign between them may be escaped too.
     let (name, value) = form_urlencoded::parse(segment.as_bytes()).next()?;
-    let pic = value.strip_suffix(')').filter(|_| name == "(PIC")?;
+    let key = format!("{name}={value}");
+    let pic = key
+        .strip_prefix("(PIC=")?
+        .trim_end_matches('=')
+        .strip_suffix(')')?;
     let found = register.properties.iter().find(|property| {
         property["PIC"]
             .as_str()

@@ -3,12 +3,13 @@
 mod lookup;
 mod search;
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 pub(super) use self::lookup::lookup;
 pub(super) use self::search::search;
+use super::instant::epoch_seconds;
 use super::reply::Reply;
 use super::seed;
 
@@ -32,7 +33,8 @@ impl Register {
         let properties = seed::json(seed::PROPERTIES)["Value"]["SubSet"].take();
         Self {
             properties: properties.as_array().cloned().unwrap_or_default(),
-            modified,
+            // HTTP dates have whole seconds.
+            modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(modified)),
             first_page: 1,
             token: None,
         }
