@@ -280,30 +280,21 @@ async fn every_operation_of_the_crate_is_a_valid_document() {
             .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
             .collect()
     };
-    let fragments = read("fragments");
+    // A file may hold several; each starts a line.
+    let text = format!("\n{}", read("fragments").join("\n"));
+    let fragments: Vec<&str> = text.split("\nfragment ").skip(1).collect();
     for operation in read("operations") {
         let mut document = operation.clone();
         // Adds the fragments that are used, and those that they use, until nothing is missing.
         loop {
             let missing = fragments.iter().find(|fragment| {
-                let name = fragment
-                    .split("\nfragment ")
-                    .last()
-                    .unwrap()
-                    .trim_start_matches("fragment ")
-                    .split_whitespace()
-                    .next()
-                    .unwrap();
-                let used = document
-                    .split("...")
-                    .skip(1)
-                    .any(|rest| rest.split_whitespace().next() == Some(name));
-                used && !document.contains(fragment.as_str())
+                let name = fragment.split(' ').next();
+                let mut spreads = document.split("...").skip(1);
+                spreads.any(|rest| rest.split_whitespace().next() == name)
+                    && !document.contains(&format!("fragment {} ", name.unwrap()))
             });
-            match missing {
-                Some(fragment) => document.push_str(fragment),
-                None => break,
-            }
+            let Some(missing) = missing else { break };
+            document.push_str(&format!("\nfragment {missing}"));
         }
         let answer = call(&fake, &document, json!({})).await;
         let errors = answer.body["errors"].as_array();
