@@ -23,8 +23,7 @@ use crate::transport::Clock;
 /// Settings of a [`Fake`]; every one of them has a default.
 ///
 /// ```
-/// # tokio_test();
-/// # fn tokio_test() { tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # tokio::runtime::Runtime::new()?.block_on(async {
 /// use std::time::Duration;
 /// use envd_sdk::fake::{Fake, User};
 ///
@@ -34,7 +33,8 @@ use crate::transport::Clock;
 ///     .start()
 ///     .await?;
 /// assert_eq!(fake.account_id(), "envd-100301");
-/// # Ok::<(), envd_sdk::Error>(()) }).unwrap() }
+/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
 #[must_use]
@@ -110,7 +110,8 @@ impl FakeBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port cannot be bound, or an accreditation has an unknown name.
+    /// [`is_config`](Error::is_config) when the port cannot be bound, the listener is not on a loopback address, or an
+    /// accreditation has an unknown name.
     pub async fn start(self) -> Result<Fake, Error> {
         let listener = match self.listener {
             Some(listener) => listener,
@@ -121,6 +122,9 @@ impl FakeBuilder {
         let address = listener.local_addr().map_err(|source| {
             Error::config("the listener of the fake has no address").with_source(source)
         })?;
+        if !address.ip().is_loopback() {
+            return Err(Error::config("the fake listens on loopback addresses only"));
+        }
         let base = Url::parse(&format!("http://{address}/")).map_err(|source| {
             Error::config("the listener of the fake has no usable address").with_source(source)
         })?;

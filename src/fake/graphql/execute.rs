@@ -16,6 +16,7 @@ use super::request::{Operation, Request};
 use super::{Scene, mutations, queries};
 use crate::fake::library::Library;
 use crate::fake::problem::Problem;
+use crate::fake::record;
 use crate::fake::reply::Reply;
 use crate::fake::user::User;
 
@@ -183,7 +184,7 @@ impl ObjectValue for Object<'_> {
         let name = info.field_name();
         let value = match (self.type_name, name) {
             ("Consignment", "questions") => {
-                let forms = crate::fake::record::form_names(&self.value);
+                let forms = record::form_names(&self.value);
                 Cow::Owned(self.library.questions_of(&forms).into())
             }
             // The record under `data`, for clients that read the specification so.

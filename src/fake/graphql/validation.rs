@@ -27,7 +27,7 @@ pub(super) fn refusals(failed: &WithErrors<ExecutableDocument>, text: &str) -> V
     if let Some(syntax) = findings.iter().find(|finding| finding.is_syntax()) {
         let message = syntax.message.trim_start_matches("syntax error: ");
         let message = format!("Error parsing query: {message}");
-        let place = syntax.place.or_else(|| end(text));
+        let place = syntax.place.or(Some(end(text)));
         return Refusal::new("SYNTAX_ERROR", message).at(place).into();
     }
     if document.operations.is_empty() && !findings.iter().any(Finding::is_missing_root) {
@@ -115,7 +115,7 @@ impl Finding {
                 .and_then(|op| op.name.as_ref())
                 .map_or("", |name| name.as_str());
             let words = format!("Variable '{a}' is not defined by operation '{name}'.");
-            let at = operation.and_then(|op| op.location());
+            let at = operation.and_then(Node::location);
             let refusal = refusal("NO_UNDEFINED_VARIABLES", Some("5.8.3"), words);
             return Some(refusal.at_span(at, &document.sources));
         }
@@ -242,8 +242,8 @@ fn collect<'a>(set: &'a SelectionSet, found: &mut Vec<&'a Node<Field>>) {
 }
 
 /// The place behind the last character, where a parser notices that something is missing.
-fn end(text: &str) -> Option<LineColumn> {
+fn end(text: &str) -> LineColumn {
     let line = text.lines().count().max(1);
     let column = text.lines().last().map_or(0, |last| last.chars().count()) + 1;
-    Some(LineColumn { line, column })
+    LineColumn { line, column }
 }

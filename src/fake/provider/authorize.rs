@@ -33,7 +33,7 @@ pub(in crate::fake) fn authorize(
     if !is_callback(&back) {
         return Err("redirect_uri is neither https nor http on a loopback address");
     }
-    let outcome = judge(&request).and_then(|()| match consent {
+    let outcome = judge(&request).and(match consent {
         Consent::Given => Ok(()),
         Consent::Refused => Err(("access_denied", "User did not authorize the request")),
     });

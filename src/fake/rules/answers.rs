@@ -1,243 +1,74 @@
-//! Answers: sections 2.4, 2.6 and 7.2, by a plain recursive walk down the questions.
-
-use std::collections::{BTreeSet, HashMap};
+//! Whether the answers to the questions in play are right: sections 2.4, 2.6 and 7.2.
 
 use chrono::{Datelike, NaiveDate};
 use serde_json::Value;
 
 use super::Setting;
-use super::tree::{children, on_forms};
+use super::play::Play;
+use super::tree::{is_rows, list};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
 
-/// What the walk carries along.
-struct Walk<'a> {
-    forms: &'a Value,
-    today: NaiveDate,
-    answers: Answers<'a>,
-    /// Where a question stands, for triggers that point elsewhere.
-    parents: HashMap<&'a str, Vec<Place<'a>>>,
-    problems: Vec<Problem>,
-}
-
-/// A question of the forms and the questions above it, outermost first.
-type Place<'a> = Vec<&'a Value>;
-type Answers<'a> = HashMap<(&'a str, Option<i64>), Vec<&'a str>>;
-
+/// Question by question, in the order of the tree, row by row.
 pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
-    let mut walk = Walk {
-        forms: &input["forms"],
-        today: setting.today,
-        answers: given(input),
-        parents: HashMap::new(),
-        problems: Vec::new(),
+    let play = Play::new(input, setting.questions);
+    let mut problems = Vec::new();
+    play.walk(setting.questions, &mut |question, row| {
+        problems.extend(judged(
+            question,
+            row,
+            play.values(question, row),
+            setting.today,
+        ));
+    });
+    problems
+}
+
+fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) -> Vec<Problem> {
+    if is_rows(question) || question["readOnly"] == true {
+        return Vec::new();
+    }
+    let id = question["id"].as_str().unwrap_or_default();
+    let code = match row {
+        Some(row) => format!("answers.{id}.{row}"),
+        None => format!("answers.{id}"),
     };
-    walk.note_places(setting.questions, &[]);
-    for question in setting.questions {
-        walk.visit(question, &[], None);
+    let validators = list(&question["validators"]);
+    // An empty text is no answer.
+    let given: Vec<&str> = given.iter().copied().filter(|v| !v.is_empty()).collect();
+    let mut problems = Vec::new();
+    if given.is_empty() && validators.iter().any(|rule| rule["type"] == "required") {
+        problems.push(Problem::warning(&code, "Required"));
     }
-    walk.problems
+    for value in given {
+        problems.extend(outside_choices(question, &code, value));
+        if validators.iter().any(|rule| breaks(rule, value, today)) {
+            let message = format!("Question {id}: {value} is not valid");
+            problems.push(Problem::warning(&code, message));
+        }
+        // Section 2.6: the goats may not be moved.
+        if id == "185" && value == "No" {
+            let why = "The goats are not eligible to be moved without devices. The accreditation is at risk.";
+            problems.push(Problem::bad_request(&["answers", "185"], why));
+        }
+    }
+    problems
 }
 
-fn given(input: &Value) -> Answers<'_> {
-    let mut answers = Answers::new();
-    for answer in input["answers"].as_array().into_iter().flatten() {
-        if let Some(id) = answer["questionId"].as_str() {
-            let value = answer["value"].as_str().unwrap_or_default();
-            let row = answer["index"].as_i64();
-            answers.entry((id, row)).or_default().push(value);
-        }
-    }
-    answers
-}
-
-impl<'a> Walk<'a> {
-    fn note_places(&mut self, questions: &'a [Value], above: &[&'a Value]) {
-        for question in questions.iter().filter(|q| on_forms(q, self.forms)) {
-            let place: Vec<_> = above.iter().copied().chain([question]).collect();
-            self.note_places(children(question), &place);
-            let id = question["id"].as_str().unwrap_or_default();
-            self.parents.entry(id).or_default().push(place);
-        }
-    }
-
-    /// A question whose parents apply, inside a row or outside of all.
-    fn visit(&mut self, question: &'a Value, above: &[&'a Value], row: Option<i64>) {
-        if !on_forms(question, self.forms) {
-            return;
-        }
-        let place: Vec<_> = above.iter().copied().chain([question]).collect();
-        if !self.applies(&place, row, &mut Vec::new()) {
-            return;
-        }
-        self.judge(question, row);
-        let rows = if question["type"] == "REPEATABLE" && row.is_none() {
-            let mut rows = BTreeSet::new();
-            self.rows_under(question, &mut rows);
-            rows.into_iter().map(Some).collect()
-        } else {
-            vec![row]
-        };
-        for row in rows {
-            for child in children(question) {
-                self.visit(child, &place, row);
-            }
-        }
-    }
-
-    /// The rows that some answer below this question names.
-    fn rows_under(&self, question: &Value, rows: &mut BTreeSet<i64>) {
-        for child in children(question)
-            .iter()
-            .filter(|q| on_forms(q, self.forms))
-        {
-            let id = child["id"].as_str();
-            let named = self
-                .answers
-                .keys()
-                .filter(|(answered, _)| Some(*answered) == id);
-            rows.extend(named.filter_map(|(_, row)| *row));
-            self.rows_under(child, rows);
-        }
-    }
-
-    /// Whether the last question of a place applies: all above it do, and its triggers are met. `asking` holds the
-    /// questions that wait for this one: a ring of triggers shows none of its members.
-    fn applies(&self, place: &[&'a Value], row: Option<i64>, asking: &mut Vec<&'a Value>) -> bool {
-        let Some((question, above)) = place.split_last() else {
-            return true;
-        };
-        if asking
-            .iter()
-            .any(|waiting| std::ptr::eq(*waiting, *question))
-        {
-            return false;
-        }
-        asking.push(question);
-        let inside = above.iter().any(|q| q["type"] == "REPEATABLE");
-        let row = row.filter(|_| inside);
-        let yes = self.applies(above, row, asking) && {
-            let triggers = question["triggers"]
-                .as_array()
-                .map_or(&[][..], Vec::as_slice);
-            if triggers.is_empty() {
-                above.last().is_none_or(|parent| self.opens(parent, row))
-            } else {
-                // Several values for one question are alternatives; several questions must all agree. assumed
-                triggers.iter().all(|trigger| {
-                    let source = &trigger["questionId"];
-                    let same = triggers
-                        .iter()
-                        .filter(|other| other["questionId"] == *source);
-                    self.met(source, same, row, asking)
-                })
-            }
-        };
-        asking.pop();
-        yes
-    }
-
-    /// Whether children without triggers show: the parent has an answer, or cannot have one of its own.
-    fn opens(&self, parent: &'a Value, row: Option<i64>) -> bool {
-        match parent["type"].as_str() {
-            Some("DISPLAY" | "REPEATABLE") => true,
-            // Answered with an empty text (public).
-            Some("MULTIPLE_CHOICE") => !self.values(parent, row).is_empty(),
-            _ => self.values(parent, row).iter().any(|v| !v.is_empty()),
-        }
-    }
-
-    fn met<'t>(
-        &self,
-        source: &Value,
-        mut wanted: impl Iterator<Item = &'t Value>,
-        row: Option<i64>,
-        asking: &mut Vec<&'a Value>,
-    ) -> bool {
-        let places = source.as_str().and_then(|id| self.parents.get(id));
-        let mut found = Vec::new();
-        for place in places.into_iter().flatten() {
-            let inside = place
-                .iter()
-                .rev()
-                .skip(1)
-                .any(|q| q["type"] == "REPEATABLE");
-            let row = row.filter(|_| inside);
-            // An answer to a question that does not apply is no answer.
-            if self.applies(place, row, asking)
-                && let Some(question) = place.last()
-            {
-                found.extend(self.values(question, row).iter().copied());
-            }
-        }
-        wanted.any(|trigger| {
-            let value = trigger["value"].as_str().unwrap_or_default();
-            found
-                .iter()
-                .any(|given| parts(given).any(|part| part == value))
-        })
-    }
-
-    fn values(&self, question: &'a Value, row: Option<i64>) -> &[&'a str] {
-        let id = question["id"].as_str().unwrap_or_default();
-        self.answers.get(&(id, row)).map_or(&[], Vec::as_slice)
-    }
-
-    fn judge(&mut self, question: &'a Value, row: Option<i64>) {
-        let kind = question["type"].as_str().unwrap_or_default();
-        if kind == "REPEATABLE" || question["readOnly"] == true {
-            return;
-        }
-        let id = question["id"].as_str().unwrap_or_default();
-        let code = match row {
-            Some(row) => format!("answers.{id}.{row}"),
-            None => format!("answers.{id}"),
-        };
-        let given: Vec<&str> = self
-            .values(question, row)
-            .iter()
-            .copied()
-            .filter(|v| !v.is_empty())
-            .collect();
-        let validators = question["validators"]
-            .as_array()
-            .map_or(&[][..], Vec::as_slice);
-        if given.is_empty() && validators.iter().any(|v| v["type"] == "required") {
-            self.problems.push(Problem::warning(&code, "Required"));
-        }
-        for value in given {
-            self.problems
-                .extend(outside_choices(question, &code, value));
-            if validators.iter().any(|rule| self.breaks(rule, value)) {
-                let message = format!("Question {id}: {value} is not valid");
-                self.problems.push(Problem::warning(&code, message));
-            }
-            if id == "185" && value == "No" {
-                self.problems.push(Problem::bad_request(
-                    &["answers", "185"],
-                    "The goats are not eligible to be moved without devices. The accreditation is at risk.",
-                ));
-            }
-        }
-    }
-
-    fn breaks(&self, rule: &Value, value: &str) -> bool {
-        let parameter = rule["parameter"].as_str().unwrap_or_default();
-        match (rule["type"].as_str(), parameter.parse::<i32>()) {
-            (Some("minYear"), Ok(year)) => first_day(value).is_none_or(|day| day.year() < year),
-            (Some("maxYear"), Ok(year)) => first_day(value).is_none_or(|day| day.year() > year),
-            (Some("maxYear"), Err(_)) if parameter == "now" => {
-                first_day(value).is_none_or(|day| day > self.today)
-            }
-            // Validators that the specification does not name are not judged.
-            _ => false,
-        }
+fn breaks(rule: &Value, value: &str, today: NaiveDate) -> bool {
+    let parameter = rule["parameter"].as_str().unwrap_or_default();
+    let breaks = |beyond: &dyn Fn(NaiveDate) -> bool| first_day(value).is_none_or(beyond);
+    match (rule["type"].as_str(), parameter.parse::<i32>()) {
+        (Some("minYear"), Ok(year)) => breaks(&|day| day.year() < year),
+        (Some("maxYear"), Ok(year)) => breaks(&|day| day.year() > year),
+        (Some("maxYear"), Err(_)) if parameter == "now" => breaks(&|day| day > today),
+        // Validators that the specification does not name are not judged.
+        _ => false,
     }
 }
 
 fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem> {
-    let choices: Vec<&str> = question["acceptableAnswers"]
-        .as_array()?
+    let choices: Vec<&str> = list(&question["acceptableAnswers"])
         .iter()
         .filter_map(|choice| choice["value"].as_str())
         .collect();
@@ -251,11 +82,6 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
     })
 }
 
-/// An answer as a whole, and what a list of several choices holds.
-fn parts(answer: &str) -> impl Iterator<Item = &str> {
-    std::iter::once(answer).chain(answer.split(',').map(str::trim))
-}
-
 /// The first day of a day, a month or a year; all three were seen as answers (public).
 fn first_day(value: &str) -> Option<NaiveDate> {
     let day = match value.len() {
@@ -264,4 +90,81 @@ fn first_day(value: &str) -> Option<NaiveDate> {
         _ => value.to_owned(),
     };
     instant::parse_day(&day)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn today() -> NaiveDate {
+        instant::parse_day("2026-11-20").unwrap()
+    }
+
+    #[test]
+    fn years_are_read_off_days_months_and_years() {
+        let rule = |kind: &str, parameter: &str| json!({"type": kind, "parameter": parameter});
+        for (kind, parameter, good, bad) in [
+            (
+                "minYear",
+                "2000",
+                ["2000-01-01", "2000-01", "2000"],
+                ["1999-12-31", "1999-12", "1999"],
+            ),
+            (
+                "maxYear",
+                "2040",
+                ["2040-12-31", "2040-12", "2040"],
+                ["2041-01-01", "2041-01", "2041"],
+            ),
+            (
+                "maxYear",
+                "now",
+                ["2026-11-20", "2026-11", "2026"],
+                ["2026-11-21", "2026-12", "2027"],
+            ),
+            (
+                "minYear",
+                "2000",
+                ["2024-02-29"; 3],
+                ["2026-02-30", "soon", "12/2024"],
+            ),
+            ("maxLength", "1", ["unnamed kinds pass"; 3], [""; 3]),
+        ] {
+            let rule = rule(kind, parameter);
+            for value in good {
+                assert!(!breaks(&rule, value, today()), "{kind} {parameter} {value}");
+            }
+            for value in bad.into_iter().filter(|value| !value.is_empty()) {
+                assert!(breaks(&rule, value, today()), "{kind} {parameter} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn several_choices_may_stand_in_one_answer_where_the_type_allows() {
+        let question = |kind: &str| json!({"type": kind, "acceptableAnswers": [{"value": "A"}, {"value": "B"}, {"value": "A, b"}]});
+        assert_eq!(
+            outside_choices(&question("MULTIPLE_CHOICE"), "answers.1", "A, B"),
+            None
+        );
+        assert_eq!(
+            outside_choices(&question("SINGLE_CHOICE"), "answers.1", "A, b"),
+            None
+        );
+        assert!(outside_choices(&question("SINGLE_CHOICE"), "answers.1", "A, B").is_some());
+        assert!(outside_choices(&question("MULTIPLE_CHOICE"), "answers.1", "A, C").is_some());
+    }
+
+    #[test]
+    fn read_only_questions_are_never_required() {
+        let question = json!({"id": "1", "readOnly": true, "validators": [{"type": "required", "parameter": ""}]});
+        assert!(judged(&question, None, &[], today()).is_empty());
+        let question = json!({"id": "1", "validators": [{"type": "required", "parameter": ""}]});
+        assert_eq!(
+            judged(&question, None, &[""], today()),
+            [Problem::warning("answers.1", "Required")]
+        );
+    }
 }

@@ -5,6 +5,7 @@
 mod answers;
 mod fields;
 mod forms;
+mod play;
 mod tree;
 
 use chrono::NaiveDate;
