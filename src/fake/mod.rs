@@ -12,6 +12,14 @@
 //! readings that agree are worth more than one that agrees with itself. All people, properties and texts are invented;
 //! only the four test PICs are the service's own.
 //!
+//! # What is there
+//!
+//! Sam Sample, who logs in unless [`FakeBuilder::user`] says otherwise, has the accounts `envd-100201` (PIC QAZZ7777) and
+//! `envd-100202` (QBZZ2222) of the type LPA, with eight consignments each, and `envd-100203` of another type, with none.
+//! The consignments of `envd-100201` have the numbers `C-900000101` to `C-900000108` and the ids
+//! `00000000-0000-4000-8000-000000000101` to `...108`; around the first there are a template, a comment, and a user with
+//! the role AUTHVIEWER.
+//!
 //! # What is assumed
 //!
 //! The specification leaves much open. Where it does, this is what the fake does:

@@ -88,6 +88,30 @@ async fn is_accepted(fake: &Fake, token: &Value) -> bool {
     post(fake.graphql_url(), &token, body).await.status == 200
 }
 
+/// The middle part of a token, each of whose three parts is base64url (RFC 7515).
+fn claims(token: &Value) -> Value {
+    let parts: Vec<&str> = token.as_str().unwrap().split('.').collect();
+    assert!(parts.len() == 3 && parts.iter().all(|part| !part.is_empty()));
+    let mut bits = (0_u32, 0);
+    let mut bytes = Vec::new();
+    for digit in parts[1].bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'-' => 62,
+            b'_' => 63,
+            other => panic!("{other} is no digit of base64url"),
+        };
+        bits = (bits.0 << 6 | u32::from(value), bits.1 + 6);
+        if bits.1 >= 8 {
+            bits.1 -= 8;
+            bytes.push(u8::try_from(bits.0 >> bits.1 & 0xff).unwrap());
+        }
+    }
+    serde_json::from_slice(&bytes).unwrap()
+}
+
 fn assert_invalid_grant(answer: &Answer, description: &str) {
     assert_eq!(answer.status, 403);
     assert_eq!(
@@ -117,10 +141,12 @@ async fn a_code_becomes_tokens_of_the_user() {
     assert_eq!(tokens["token_type"], "Bearer");
     assert_eq!(tokens["scope"], SCOPE);
     assert!(is_accepted(&fake, &tokens["access_token"]).await);
-    let parts: Vec<&str> = tokens["id_token"].as_str().unwrap().split('.').collect();
-    assert_eq!(parts.len(), 3);
-    let claims = crate::fake::base64::encode_url(b"\"nonce\":\"nonce-1\"");
-    assert!(!parts[1].is_empty() && !claims.is_empty());
+    let claims = claims(&tokens["id_token"]);
+    assert_eq!(claims["iss"], fake.issuer());
+    assert_eq!(claims["aud"], fake.client_id());
+    assert_eq!(claims["sub"], "auth0|000000000000000000000001");
+    assert_eq!(claims["nonce"], "nonce-1");
+    assert!(claims["exp"].as_u64() > claims["iat"].as_u64());
     assert_eq!(fake.token_requests(), 1);
 }
 

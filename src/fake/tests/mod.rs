@@ -2,6 +2,7 @@
 
 mod caller;
 mod consignments;
+mod independence;
 mod login;
 mod properties;
 mod records;

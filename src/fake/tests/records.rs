@@ -91,7 +91,7 @@ async fn filters_narrow_the_list() {
     let fake = Fake::start().await;
     for (filter, total) in [
         (json!({"status": "DRAFT"}), 5),
-        (json!({"onlySubmitted": true, "sent": true}), 3),
+        (json!({"sent": true}), 3),
         (json!({"species": "GOAT"}), 3),
         (json!({"species": "GOAT", "status": "SUBMITTED"}), 1),
         (json!({"text": "c-900000103"}), 1),
@@ -105,10 +105,8 @@ async fn filters_narrow_the_list() {
         (json!({"status": "DELETED"}), 0),
         (json!({"first": 0}), 8),
     ] {
-        let mut variables = filter.clone();
-        variables.as_object_mut().unwrap().remove("onlySubmitted");
         assert_eq!(
-            list(&fake, variables).await["totalCount"],
+            list(&fake, filter.clone()).await["totalCount"],
             total,
             "{filter}"
         );
