@@ -1,1 +1,63 @@
-//! fake
+//! Fakes of both interfaces and of the identity provider, to test applications without credentials.
+//!
+//! [`Fake`] serves on a loopback address, with no credentials and no network beyond it:
+//!
+//! | part | address | what it does |
+//! |---|---|---|
+//! | declarations | [`Fake::graphql_url`] | executes any GraphQL document against the schema, with real state |
+//! | property register | [`Fake::register_url`] | searches 60 invented properties |
+//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens |
+//!
+//! It reads the specification by itself, apart from [`validate`](mod@crate::validate), and walks the wire JSON: two
+//! readings that agree are worth more than one that agrees with itself. All people, properties and texts are invented;
+//! only the four test PICs are the service's own.
+//!
+//! # What is there
+//!
+//! Sam Sample, who logs in unless [`FakeBuilder::user`] says otherwise, has the accounts `envd-100201` (PIC QAZZ7777) and
+//! `envd-100202` (QBZZ2222) of the type LPA, with eight consignments each, and `envd-100203` of another type, with none.
+//! The consignments of `envd-100201` have the numbers `C-900000101` to `C-900000108` and the ids
+//! `00000000-0000-4000-8000-000000000101` to `...108`; around the first there are a template, a comment, and a user with
+//! the role AUTHVIEWER.
+//!
+//! # What is assumed
+//!
+//! The specification leaves much open. Where it does, this is what the fake does:
+//!
+//! * An account that is not one of the user's: "Access denied" and HTTP 403, as for a missing accreditation. The same for
+//!   creating, saving or copying without the role Producer and an account of the type LPA.
+//! * An unknown consignment or template: the body that the specification shows for an update of one (7.2), also for reads.
+//!   `LOCKED` and `DELETED` records refuse changes with that body.
+//! * An update names its record by `id` or `number`, replaces the fields that are given, and is judged as a whole.
+//! * Deleted consignments stay readable and are listed only when the status `DELETED` is asked for.
+//! * Lists are newest first by creation. A page holds 20 records unless `first` says otherwise, and at most 200.
+//!   `fromDate` and `toDate` compare `updatedAt` and are inclusive.
+//! * `today` is the day in UTC. Answers inside a REPEATABLE question carry the row, answers elsewhere no index; others do
+//!   not count.
+//! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), gives 25 records a page unless asked, at
+//!   most 100, and calls fuzzy what contains the text without regard to case.
+//! * Messages of field rules follow the family of the two that the specification shows.
+
+mod base64;
+mod builder;
+mod graphql;
+mod instant;
+mod library;
+mod listing;
+mod problem;
+mod provider;
+mod record;
+mod register;
+mod reply;
+mod routes;
+mod rules;
+mod seed;
+mod server;
+#[cfg(test)]
+mod tests;
+mod user;
+mod world;
+
+pub use self::builder::FakeBuilder;
+pub use self::server::Fake;
+pub use self::user::User;

@@ -1,0 +1,171 @@
+//! Settings of the fake.
+
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use url::Url;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer};
+
+use super::graphql::Documents;
+use super::library::Library;
+use super::provider::Provider;
+use super::register::Register;
+use super::routes::{Parts, Routes, State};
+use super::server::Fake;
+use super::user::User;
+use super::world::World;
+use crate::error::Error;
+use crate::secret::Secret;
+use crate::transport::Clock;
+
+/// Settings of a [`Fake`]; every one of them has a default.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// use std::time::Duration;
+/// use envd_sdk::fake::{Fake, User};
+///
+/// let fake = Fake::builder()
+///     .user(User::Receiver)
+///     .access_token_lifetime(Duration::from_secs(60))
+///     .start()
+///     .await?;
+/// assert_eq!(fake.account_id(), "envd-100301");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+#[must_use]
+pub struct FakeBuilder {
+    port: u16,
+    listener: Option<TcpListener>,
+    clock: Clock,
+    user: User,
+    access_token_lifetime: Option<Duration>,
+    accreditations: Vec<(String, bool)>,
+    return_to: Vec<Url>,
+    first_page: Option<usize>,
+    register_token: Option<Secret>,
+}
+
+impl FakeBuilder {
+    /// Listens on this port of 127.0.0.1; a free one unless set.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Listens on a socket that is bound already. Takes precedence over [`port`](Self::port).
+    pub fn listener(mut self, listener: TcpListener) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// The clock by which tokens expire, records are dated and rules know today; the system's unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Who logs in; [`User::Producer`] unless set.
+    pub fn user(mut self, user: User) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// How long access tokens are valid, in whole seconds; 24 hours unless set (spec 5.6).
+    pub fn access_token_lifetime(mut self, lifetime: Duration) -> Self {
+        self.access_token_lifetime = Some(lifetime);
+        self
+    }
+
+    /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
+    pub fn accreditation(mut self, name: impl Into<String>, granted: bool) -> Self {
+        self.accreditations.push((name.into(), granted));
+        self
+    }
+
+    /// Allows a further address for `returnTo` at logout, beside [`Fake::return_to`].
+    pub fn allow_return_to(mut self, address: Url) -> Self {
+        self.return_to.push(address);
+        self
+    }
+
+    /// The number of the register's first page; 1 unless set. The specification does not show which it is.
+    pub fn register_pages_from(mut self, first: usize) -> Self {
+        self.first_page = Some(first);
+        self
+    }
+
+    /// The bearer token that the register wants; unless set it answers everybody. The specification does not show how
+    /// the register authenticates.
+    pub fn register_token(mut self, token: Secret) -> Self {
+        self.register_token = Some(token);
+        self
+    }
+
+    /// Starts to serve.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the port cannot be bound, the listener is not on a loopback address, or an
+    /// accreditation has an unknown name.
+    pub async fn start(self) -> Result<Fake, Error> {
+        let listener = match self.listener {
+            Some(listener) => listener,
+            None => TcpListener::bind(("127.0.0.1", self.port)).map_err(|source| {
+                Error::config("the port of the fake cannot be bound").with_source(source)
+            })?,
+        };
+        let address = listener.local_addr().map_err(|source| {
+            Error::config("the listener of the fake has no address").with_source(source)
+        })?;
+        if !address.ip().is_loopback() {
+            return Err(Error::config("the fake listens on loopback addresses only"));
+        }
+        let base = Url::parse(&format!("http://{address}/")).map_err(|source| {
+            Error::config("the listener of the fake has no usable address").with_source(source)
+        })?;
+        let mut library = Library::new(base.as_str().trim_end_matches('/').to_owned());
+        for (name, granted) in &self.accreditations {
+            if !library.accredit(name, *granted) {
+                return Err(Error::config(format!("there is no accreditation {name}")));
+            }
+        }
+        let now = self.clock.now();
+        let lifetime = self
+            .access_token_lifetime
+            .unwrap_or(Duration::from_secs(86_400));
+        let mut provider = Provider::new(base.to_string(), self.user, lifetime);
+        provider.return_to = self.return_to.iter().map(Url::to_string).collect();
+        provider.return_to.push(super::server::RETURN_TO.to_owned());
+        let access_token = Secret::new(provider.grant(self.user, now));
+        let mut register = Register::new(now);
+        register.first_page = self.first_page.unwrap_or(1);
+        register.token = self.register_token.map(|token| token.expose().to_owned());
+        let parts = Mutex::new(Parts {
+            world: World::seeded(&library),
+            provider,
+            register,
+            documents: Documents::default(),
+        });
+        let state = Arc::new(State {
+            clock: self.clock,
+            library,
+            parts,
+        });
+        // Unpooled: a pooled server goes on listening after it was dropped.
+        let server = MockServer::builder()
+            .listener(listener)
+            .disable_request_recording()
+            .start()
+            .await;
+        Mock::given(any())
+            .respond_with(Routes(Arc::clone(&state)))
+            .mount(&server)
+            .await;
+        Ok(Fake::new(server, state, base, self.user, access_token))
+    }
+}

@@ -1,0 +1,249 @@
+//! What the compiler finds wrong with a document, in the words of GraphQL.NET.
+//!
+//! The compiler's messages are read by their backticked names: its own structured form is not public. A message that
+//! matches no line of the table is passed on as it is, so that a new version of the compiler changes words at worst.
+
+use apollo_compiler::diagnostic::ToCliReport;
+use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
+use apollo_compiler::parser::{LineColumn, SourceSpan};
+use apollo_compiler::validation::WithErrors;
+use apollo_compiler::{ExecutableDocument, Node};
+
+use super::refusal::Refusal;
+
+/// Every problem of a document.
+pub(super) fn refusals(failed: &WithErrors<ExecutableDocument>, text: &str) -> Vec<Refusal> {
+    let document = &failed.partial;
+    let findings: Vec<Finding> = failed
+        .errors
+        .iter()
+        .map(|error| Finding {
+            message: error.error.to_string(),
+            span: error.error.location(),
+            place: error.line_column_range().map(|range| range.start),
+        })
+        .collect();
+    // After a syntax error the rest is noise.
+    if let Some(syntax) = findings.iter().find(|finding| finding.is_syntax()) {
+        let message = syntax.message.trim_start_matches("syntax error: ");
+        let message = format!("Error parsing query: {message}");
+        let place = syntax.place.or(Some(end(text)));
+        return Refusal::new("SYNTAX_ERROR", message).at(place).into();
+    }
+    if document.operations.is_empty() && !findings.iter().any(Finding::is_missing_root) {
+        return Refusal::new("NO_OPERATION", "Document does not contain any operations.").into();
+    }
+    findings
+        .iter()
+        .filter_map(|finding| finding.translated(document, text))
+        .collect()
+}
+
+/// A problem as the compiler tells it.
+struct Finding {
+    message: String,
+    span: Option<SourceSpan>,
+    place: Option<LineColumn>,
+}
+
+impl Finding {
+    fn has(&self, part: &str) -> bool {
+        self.message.contains(part)
+    }
+
+    fn is_syntax(&self) -> bool {
+        self.message.starts_with("syntax error") || self.has("limit reached")
+    }
+
+    fn is_missing_root(&self) -> bool {
+        self.has("root operation type is not defined")
+    }
+
+    /// The n-th backticked name.
+    fn name(&self, n: usize) -> &str {
+        self.message.split('`').nth(2 * n + 1).unwrap_or_default()
+    }
+
+    /// In the words of GraphQL.NET; none for a problem that only follows from another.
+    fn translated(&self, document: &ExecutableDocument, text: &str) -> Option<Refusal> {
+        let refusal = |code, number, words| Refusal::new(code, words).number(number).at(self.place);
+        let (a, b) = (self.name(0), self.name(1));
+        if self.has("does not have a field") {
+            let words = format!("Cannot query field '{b}' on type '{a}'.");
+            return Some(refusal("FIELDS_ON_CORRECT_TYPE", Some("5.3.1"), words));
+        }
+        if self.has("is not supported by")
+            && let Some((owner, field)) = coordinate(b)
+        {
+            let words = format!("Unknown argument '{a}' on field '{field}' of type '{owner}'.");
+            return Some(refusal("KNOWN_ARGUMENT_NAMES", Some("5.4.1"), words));
+        }
+        if self.has("the required argument")
+            && let Some(field) = self.field(document)
+        {
+            let wanted = a
+                .split_once('(')
+                .map_or("", |(_, rest)| rest.trim_end_matches(":)"));
+            let ty = &field.definition.argument_by_name(wanted)?.ty;
+            let words = format!(
+                "Argument '{wanted}' of type '{ty}' is required for field '{}' but not provided.",
+                field.name
+            );
+            return Some(refusal(
+                "PROVIDED_NON_NULL_ARGUMENTS",
+                Some("5.4.2.1"),
+                words,
+            ));
+        }
+        if self.has("must have a subselection set")
+            && let Some(field) = self.field(document)
+        {
+            // It has one, but nothing of it is known.
+            if field
+                .location()
+                .is_some_and(|span| text[..span.end_offset()].ends_with('}'))
+            {
+                return None;
+            }
+            let (name, ty) = (&field.name, &field.definition.ty);
+            let words = format!("Field {name} of type {ty} must have a sub selection");
+            return Some(refusal("SCALAR_LEAFS", Some("5.3.3"), words));
+        }
+        if self.has("variable `$") && self.has("is not defined") {
+            let operation = self.operation(document);
+            let name = operation
+                .and_then(|op| op.name.as_ref())
+                .map_or("", |name| name.as_str());
+            let words = format!("Variable '{a}' is not defined by operation '{name}'.");
+            let at = operation.and_then(Node::location);
+            let refusal = refusal("NO_UNDEFINED_VARIABLES", Some("5.8.3"), words);
+            return Some(refusal.at_span(at, &document.sources));
+        }
+        if self.is_missing_root() {
+            let words = format!("Schema is not configured for {a}s");
+            return Some(refusal("INVALID_OPERATION", None, words));
+        }
+        let known = CODES.iter().find(|(part, _, _)| self.has(part));
+        let (code, number) = known.map_or(("VALIDATION_ERROR", None), |(_, code, number)| {
+            (*code, Some(*number))
+        });
+        Some(refusal(code, number, self.message.clone()))
+    }
+
+    /// The field at whose name, or at whose start, the compiler points.
+    fn field<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Field>> {
+        let offset = self.span?.offset();
+        fields(document).into_iter().find(|field| {
+            [field.name.location(), field.location()]
+                .into_iter()
+                .flatten()
+                .any(|span| span.offset() == offset)
+        })
+    }
+
+    /// The operation around the problem; the first one when it lies in a fragment.
+    fn operation<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Operation>> {
+        let offset = self.span.map(|span| span.offset());
+        let around = document.operations.iter().find(|op| {
+            let span = op.location().zip(offset);
+            span.is_some_and(|(span, at)| (span.offset()..span.end_offset()).contains(&at))
+        });
+        around.or_else(|| document.operations.iter().next())
+    }
+}
+
+/// Part of a message, class of the rule in GraphQL.NET, section of the GraphQL specification.
+const CODES: [(&str, &str, &str); 24] = [
+    ("the operation `", "UNIQUE_OPERATION_NAMES", "5.2.1.1"),
+    ("anonymous operation", "LONE_ANONYMOUS_OPERATION", "5.2.2.1"),
+    ("conflict", "OVERLAPPING_FIELDS_CAN_BE_MERGED", "5.3.2"),
+    ("different", "OVERLAPPING_FIELDS_CAN_BE_MERGED", "5.3.2"),
+    ("must not have subselections", "SCALAR_LEAFS", "5.3.3"),
+    ("argument `", "UNIQUE_ARGUMENT_NAMES", "5.4.2"),
+    ("the fragment `", "UNIQUE_FRAGMENT_NAMES", "5.5.1.1"),
+    ("type condition", "KNOWN_TYPE_NAMES", "5.5.1.2"),
+    ("cannot find type", "KNOWN_TYPE_NAMES", "5.5.1.2"),
+    ("composite type", "FRAGMENTS_ON_COMPOSITE_TYPES", "5.5.1.3"),
+    (
+        "must be used in an operation",
+        "NO_UNUSED_FRAGMENTS",
+        "5.5.1.4",
+    ),
+    ("cannot find fragment", "KNOWN_FRAGMENT_NAMES", "5.5.2.1"),
+    ("cannot reference itself", "NO_FRAGMENT_CYCLES", "5.5.2.2"),
+    (
+        "cannot be applied to",
+        "POSSIBLE_FRAGMENT_SPREADS",
+        "5.5.2.3",
+    ),
+    (
+        "expected value of type",
+        "ARGUMENTS_OF_CORRECT_TYPE",
+        "5.6.1",
+    ),
+    ("does not exist on", "ARGUMENTS_OF_CORRECT_TYPE", "5.6.1"),
+    ("the required field", "ARGUMENTS_OF_CORRECT_TYPE", "5.6.1"),
+    ("cannot represent", "ARGUMENTS_OF_CORRECT_TYPE", "5.6.1"),
+    ("directive", "KNOWN_DIRECTIVES", "5.7.1"),
+    (
+        "is declared multiple times",
+        "UNIQUE_VARIABLE_NAMES",
+        "5.8.1",
+    ),
+    (
+        "must be of an input type",
+        "VARIABLES_ARE_INPUT_TYPES",
+        "5.8.2",
+    ),
+    ("unused variable", "NO_UNUSED_VARIABLES", "5.8.4"),
+    (
+        "cannot be used for argument",
+        "VARIABLES_IN_ALLOWED_POSITION",
+        "5.8.5",
+    ),
+    (
+        "is defined multiple times",
+        "UNIQUE_INPUT_FIELD_NAMES",
+        "5.6.3",
+    ),
+];
+
+/// `Type.field(argument:)` to type and field.
+fn coordinate(text: &str) -> Option<(&str, &str)> {
+    let (owner, rest) = text.split_once('.')?;
+    Some((owner, rest.split('(').next().unwrap_or(rest)))
+}
+
+/// Every field that the document selects, fragments included.
+fn fields(document: &ExecutableDocument) -> Vec<&Node<Field>> {
+    let mut found = Vec::new();
+    let operations = document.operations.iter().map(|op| &op.selection_set);
+    let fragments = document
+        .fragments
+        .values()
+        .map(|fragment| &fragment.selection_set);
+    for set in operations.chain(fragments) {
+        collect(set, &mut found);
+    }
+    found
+}
+
+fn collect<'a>(set: &'a SelectionSet, found: &mut Vec<&'a Node<Field>>) {
+    for selection in &set.selections {
+        match selection {
+            Selection::Field(field) => {
+                found.push(field);
+                collect(&field.selection_set, found);
+            }
+            Selection::InlineFragment(inline) => collect(&inline.selection_set, found),
+            Selection::FragmentSpread(_) => {}
+        }
+    }
+}
+
+/// The place behind the last character, where a parser notices that something is missing.
+fn end(text: &str) -> LineColumn {
+    let line = text.lines().count().max(1);
+    let column = text.lines().last().map_or(0, |last| last.chars().count()) + 1;
+    LineColumn { line, column }
+}

@@ -1,0 +1,111 @@
+//! What never changes while the fake runs: questions, users, the PICs of accounts.
+
+use serde_json::Value;
+
+use super::problem::Problem;
+use super::user::User;
+use super::{rules, seed};
+
+pub(super) struct Library {
+    question_list: Value,
+    people: [(User, Value); 3],
+    account_pics: Value,
+    /// The address of the server, without a path.
+    pub(super) base: String,
+}
+
+impl Library {
+    pub(super) fn new(base: String) -> Self {
+        let users = [User::Producer, User::New, User::Receiver];
+        Self {
+            question_list: seed::json(seed::QUESTIONS)["data"]["questions"].take(),
+            people: users.map(|user| (user, user.details())),
+            account_pics: seed::json(seed::ACCOUNT_PICS),
+            base,
+        }
+    }
+
+    /// The answer to the query `questions`.
+    pub(super) fn question_list(&self) -> &Value {
+        &self.question_list
+    }
+
+    /// The questions that stand under no other.
+    pub(super) fn questions(&self) -> &[Value] {
+        self.question_list["items"]
+            .as_array()
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The questions of some forms, for the field `questions` of a consignment.
+    pub(super) fn questions_of(&self, forms: &Value) -> Vec<Value> {
+        rules::questions_of(self.questions(), forms)
+    }
+
+    pub(super) fn person(&self, user: User) -> &Value {
+        let found = self.people.iter().find(|(known, _)| *known == user);
+        found.map_or(&Value::Null, |(_, details)| details)
+    }
+
+    /// Grants or withdraws an accreditation of all users; false when there is none of that name.
+    pub(super) fn accredit(&mut self, name: &str, granted: bool) -> bool {
+        self.people.iter_mut().all(|(_, details)| {
+            let flag = details["accreditations"].get_mut(name);
+            flag.map(|flag| *flag = granted.into()).is_some()
+        })
+    }
+
+    /// The account of a user. assumed: another's account is refused like a missing permission.
+    pub(super) fn account(&self, user: User, id: &str) -> Result<Account<'_>, Problem> {
+        let details = self.person(user);
+        details["accounts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|account| account["envdAccountId"] == id)
+            .map(|account| Account {
+                pic: self.account_pics[id].as_str(),
+                program: account["accountType"].as_str().unwrap_or_default(),
+                holder: details,
+            })
+            .ok_or_else(|| Problem::denied("The account is not one of the user's."))
+    }
+}
+
+/// An account of the user who asks.
+pub(super) struct Account<'a> {
+    pic: Option<&'a str>,
+    program: &'a str,
+    holder: &'a Value,
+}
+
+impl<'a> Account<'a> {
+    /// Section 5.10: only producers create consignments, from accounts of the LPA program.
+    pub(super) fn may_create(&self) -> Result<(), Problem> {
+        let producer = self.roles().any(|role| role == "Producer");
+        if producer && self.program == "LPA" {
+            return Ok(());
+        }
+        Err(Problem::denied(
+            "Only the LPA account of a producer may create consignments.",
+        ))
+    }
+
+    /// The PIC from which consignments of the account start.
+    pub(super) fn origin_pic(&self) -> Option<&'a str> {
+        self.pic.filter(|_| self.program == "LPA")
+    }
+
+    pub(super) fn rangeland_goats(&self) -> bool {
+        self.holder["accreditations"]["hRG"] == true
+    }
+
+    pub(super) fn roles(&self) -> impl Iterator<Item = &'a str> {
+        let roles = self.holder["roles"].as_array();
+        roles.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    pub(super) fn holder(&self, field: &str) -> &'a str {
+        self.holder[field].as_str().unwrap_or_default()
+    }
+}

@@ -1,0 +1,170 @@
+//! Whether the answers to the questions in play are right: sections 2.4, 2.6 and 7.2.
+
+use chrono::{Datelike, NaiveDate};
+use serde_json::Value;
+
+use super::Setting;
+use super::play::Play;
+use super::tree::{is_rows, list};
+use crate::fake::instant;
+use crate::fake::problem::Problem;
+
+/// Question by question, in the order of the tree, row by row.
+pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
+    let play = Play::new(input, setting.questions);
+    let mut problems = Vec::new();
+    play.walk(setting.questions, &mut |question, row| {
+        problems.extend(judged(
+            question,
+            row,
+            play.values(question, row),
+            setting.today,
+        ));
+    });
+    problems
+}
+
+fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) -> Vec<Problem> {
+    if is_rows(question) || question["readOnly"] == true {
+        return Vec::new();
+    }
+    let id = question["id"].as_str().unwrap_or_default();
+    let code = match row {
+        Some(row) => format!("answers.{id}.{row}"),
+        None => format!("answers.{id}"),
+    };
+    let validators = list(&question["validators"]);
+    // An empty text is no answer.
+    let given: Vec<&str> = given.iter().copied().filter(|v| !v.is_empty()).collect();
+    let mut problems = Vec::new();
+    if given.is_empty() && validators.iter().any(|rule| rule["type"] == "required") {
+        problems.push(Problem::warning(&code, "Required"));
+    }
+    for value in given {
+        problems.extend(outside_choices(question, &code, value));
+        if validators.iter().any(|rule| breaks(rule, value, today)) {
+            let message = format!("Question {id}: {value} is not valid");
+            problems.push(Problem::warning(&code, message));
+        }
+        // Section 2.6: the goats may not be moved.
+        if id == "185" && value == "No" {
+            let why = "The goats are not eligible to be moved without devices. The accreditation is at risk.";
+            problems.push(Problem::bad_request(&["answers", "185"], why));
+        }
+    }
+    problems
+}
+
+fn breaks(rule: &Value, value: &str, today: NaiveDate) -> bool {
+    let parameter = rule["parameter"].as_str().unwrap_or_default();
+    let breaks = |beyond: &dyn Fn(NaiveDate) -> bool| first_day(value).is_none_or(beyond);
+    match (rule["type"].as_str(), parameter.parse::<i32>()) {
+        (Some("minYear"), Ok(year)) => breaks(&|day| day.year() < year),
+        (Some("maxYear"), Ok(year)) => breaks(&|day| day.year() > year),
+        (Some("maxYear"), Err(_)) if parameter == "now" => breaks(&|day| day > today),
+        // Validators that the specification does not name are not judged.
+        _ => false,
+    }
+}
+
+fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem> {
+    let choices: Vec<&str> = list(&question["acceptableAnswers"])
+        .iter()
+        .filter_map(|choice| choice["value"].as_str())
+        .collect();
+    let several = question["type"] == "MULTIPLE_CHOICE";
+    let fits = choices.contains(&value)
+        || several && value.split(',').all(|part| choices.contains(&part.trim()));
+    (!choices.is_empty() && !fits).then(|| {
+        let choices = choices.join(", ");
+        let message = format!("Answer: {value} is not valid. Acceptable answers are: {choices}");
+        Problem::field(code, message)
+    })
+}
+
+/// The first day of a day, a month or a year; all three were seen as answers (public).
+fn first_day(value: &str) -> Option<NaiveDate> {
+    let day = match value.len() {
+        4 => format!("{value}-01-01"),
+        7 => format!("{value}-01"),
+        _ => value.to_owned(),
+    };
+    instant::parse_day(&day)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn today() -> NaiveDate {
+        instant::parse_day("2026-11-20").unwrap()
+    }
+
+    #[test]
+    fn years_are_read_off_days_months_and_years() {
+        let rule = |kind: &str, parameter: &str| json!({"type": kind, "parameter": parameter});
+        for (kind, parameter, good, bad) in [
+            (
+                "minYear",
+                "2000",
+                ["2000-01-01", "2000-01", "2000"],
+                ["1999-12-31", "1999-12", "1999"],
+            ),
+            (
+                "maxYear",
+                "2040",
+                ["2040-12-31", "2040-12", "2040"],
+                ["2041-01-01", "2041-01", "2041"],
+            ),
+            (
+                "maxYear",
+                "now",
+                ["2026-11-20", "2026-11", "2026"],
+                ["2026-11-21", "2026-12", "2027"],
+            ),
+            (
+                "minYear",
+                "2000",
+                ["2024-02-29"; 3],
+                ["2026-02-30", "soon", "12/2024"],
+            ),
+            ("maxLength", "1", ["unnamed kinds pass"; 3], [""; 3]),
+        ] {
+            let rule = rule(kind, parameter);
+            for value in good {
+                assert!(!breaks(&rule, value, today()), "{kind} {parameter} {value}");
+            }
+            for value in bad.into_iter().filter(|value| !value.is_empty()) {
+                assert!(breaks(&rule, value, today()), "{kind} {parameter} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn several_choices_may_stand_in_one_answer_where_the_type_allows() {
+        let question = |kind: &str| json!({"type": kind, "acceptableAnswers": [{"value": "A"}, {"value": "B"}, {"value": "A, b"}]});
+        assert_eq!(
+            outside_choices(&question("MULTIPLE_CHOICE"), "answers.1", "A, B"),
+            None
+        );
+        assert_eq!(
+            outside_choices(&question("SINGLE_CHOICE"), "answers.1", "A, b"),
+            None
+        );
+        assert!(outside_choices(&question("SINGLE_CHOICE"), "answers.1", "A, B").is_some());
+        assert!(outside_choices(&question("MULTIPLE_CHOICE"), "answers.1", "A, C").is_some());
+    }
+
+    #[test]
+    fn read_only_questions_are_never_required() {
+        let question = json!({"id": "1", "readOnly": true, "validators": [{"type": "required", "parameter": ""}]});
+        assert!(judged(&question, None, &[], today()).is_empty());
+        let question = json!({"id": "1", "validators": [{"type": "required", "parameter": ""}]});
+        assert_eq!(
+            judged(&question, None, &[""], today()),
+            [Problem::warning("answers.1", "Required")]
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! Forms: sections 2.7 and 9.
+
+use chrono::NaiveDate;
+use serde_json::Value;
+
+use super::Setting;
+use crate::fake::problem::Problem;
+
+/// The species of a form (2.7, names as in public material).
+pub(in crate::fake) fn species(form: &str) -> Option<&'static str> {
+    Some(match form {
+        "LPAC1" | "EUC1" | "NFASC0" | "NFASDDC1" | "NFASEUC1" | "MSAC1" | "HSC2" => "CATTLE",
+        "LPABC1" => "BOBBY_CALVES",
+        "LPASL1" | "HSSL1" => "SHEEP_LAMB",
+        "LPAG2" | "LPAG3" | "LPAHRG0" | "HSG0" => "GOAT",
+        _ => return None,
+    })
+}
+
+/// The letter before the eight digits of a serial number (public; none seen for most forms).
+pub(in crate::fake) fn serial_prefix(form: &str) -> &'static str {
+    match form {
+        "EUC1" => "D",
+        "NFASC0" => "Z",
+        "NFASEUC1" => "E",
+        "NFASDDC1" => "A",
+        _ => "",
+    }
+}
+
+pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if names(input).next().is_none() {
+        // The species follows from the forms, so it is missing too (7.2, row 3).
+        problems.push(Problem::field(
+            "species",
+            "invalid type, expected String but got Null",
+        ));
+        problems.push(Problem::field(
+            "programs",
+            "array item count 0 is less than minimum count of 1",
+        ));
+    }
+    problems.extend(mixed_species(input));
+    problems.extend(out_of_date(input, setting.today, setting.kept_forms));
+    if !setting.rangeland_goats && names(input).any(|form| form == "LPAHRG0") {
+        problems.push(Problem::denied("The user is not accredited for LPAHRG0."));
+    }
+    problems
+}
+
+pub(super) fn mixed_species(input: &Value) -> Option<Problem> {
+    let mut kinds = names(input).filter_map(species);
+    let first = kinds.next();
+    kinds
+        .any(|kind| Some(kind) != first)
+        .then(|| Problem::bad_request(&[], "The programs are linked to more than one species."))
+}
+
+/// Section 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
+pub(super) fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<Problem> {
+    let from =
+        |year, month, day| NaiveDate::from_ymd_opt(year, month, day).is_some_and(|d| today >= d);
+    let goats_changed = from(2024, 11, 19);
+    names(input)
+        .filter(|form| !kept.iter().any(|kept| kept == form))
+        .filter_map(|form| match form {
+            "LPAG2" if goats_changed => Some("LPAG2 can no longer be created. Use LPAG3."),
+            "LPAG3" if !goats_changed => Some("LPAG3 cannot be created before 2024-11-19."),
+            "LPAHRG0" if !from(2024, 10, 1) => Some("LPAHRG0 cannot be created before 2024-10-01."),
+            _ => None,
+        })
+        .map(|description| Problem::bad_request(&[], description))
+        .collect()
+}
+
+fn names(input: &Value) -> impl Iterator<Item = &str> {
+    let forms = input["forms"].as_array();
+    forms.into_iter().flatten().filter_map(Value::as_str)
+}

@@ -1,0 +1,345 @@
+//! The identity provider.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::caller::{Answer, fixture_day, form, get, post};
+use crate::fake::{Fake, User};
+use crate::secret::Secret;
+use crate::transport::Body;
+
+/// RFC 7636 appendix B.
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+const SCOPE: &str = "openid profile email offline_access";
+
+fn authorization(fake: &Fake, changes: &[(&str, &str)]) -> Url {
+    let redirect = fake.redirect_uri();
+    let mut pairs = vec![
+        ("response_type", "code"),
+        ("client_id", fake.client_id()),
+        ("redirect_uri", redirect.as_str()),
+        ("audience", fake.audience()),
+        ("scope", SCOPE),
+        ("state", "state-1"),
+        ("nonce", "nonce-1"),
+        ("code_challenge", CHALLENGE),
+        ("code_challenge_method", "S256"),
+    ];
+    for (name, value) in changes {
+        pairs.retain(|(known, _)| known != name);
+        if !value.is_empty() {
+            pairs.push((name, value));
+        }
+    }
+    let mut url = fake.authorize_url();
+    url.query_pairs_mut().extend_pairs(pairs);
+    url
+}
+
+fn parameter(url: &Url, name: &str) -> Option<String> {
+    url.query_pairs()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value.into_owned())
+}
+
+fn code(fake: &Fake, changes: &[(&str, &str)]) -> String {
+    let back = fake.consent(&authorization(fake, changes)).unwrap();
+    parameter(&back, "code").unwrap()
+}
+
+async fn exchange(fake: &Fake, code: &str, verifier: &str) -> Answer {
+    form(
+        fake.token_url(),
+        &[
+            ("grant_type", "authorization_code"),
+            ("client_id", fake.client_id()),
+            ("redirect_uri", fake.redirect_uri().as_str()),
+            ("code", code),
+            ("code_verifier", verifier),
+        ],
+    )
+    .await
+}
+
+async fn refresh(fake: &Fake, token: &str) -> Answer {
+    form(
+        fake.token_url(),
+        &[
+            ("grant_type", "refresh_token"),
+            ("client_id", fake.client_id()),
+            ("refresh_token", token),
+        ],
+    )
+    .await
+}
+
+async fn login(fake: &Fake) -> Value {
+    let answer = exchange(fake, &code(fake, &[]), VERIFIER).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body
+}
+
+async fn is_accepted(fake: &Fake, token: &Value) -> bool {
+    let body = json!({"query": "{ userDetails { email } }"}).to_string();
+    let token = Secret::new(token.as_str().unwrap());
+    post(fake.graphql_url(), &token, body).await.status == 200
+}
+
+/// The middle part of a token, each of whose three parts is base64url (RFC 7515).
+fn claims(token: &Value) -> Value {
+    let parts: Vec<&str> = token.as_str().unwrap().split('.').collect();
+    assert!(parts.len() == 3 && parts.iter().all(|part| !part.is_empty()));
+    let mut bits = (0_u32, 0);
+    let mut bytes = Vec::new();
+    for digit in parts[1].bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'-' => 62,
+            b'_' => 63,
+            other => panic!("{other} is no digit of base64url"),
+        };
+        bits = (bits.0 << 6 | u32::from(value), bits.1 + 6);
+        if bits.1 >= 8 {
+            bits.1 -= 8;
+            bytes.push(u8::try_from(bits.0 >> bits.1 & 0xff).unwrap());
+        }
+    }
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+fn assert_invalid_grant(answer: &Answer, description: &str) {
+    assert_eq!(answer.status, 403);
+    assert_eq!(
+        answer.body,
+        json!({"error": "invalid_grant", "error_description": description})
+    );
+}
+
+#[tokio::test]
+async fn the_browser_comes_back_with_code_state_and_issuer() {
+    let fake = Fake::start().await;
+    let answer = get(authorization(&fake, &[])).await;
+    assert_eq!(answer.status, 302);
+    let back = Url::parse(answer.headers["location"].to_str().unwrap()).unwrap();
+    assert!(back.as_str().starts_with(fake.redirect_uri().as_str()));
+    assert_eq!(parameter(&back, "state").unwrap(), "state-1");
+    assert_eq!(parameter(&back, "iss").unwrap(), fake.issuer());
+    assert!(fake.issuer().ends_with('/'));
+    assert!(parameter(&back, "code").is_some());
+}
+
+#[tokio::test]
+async fn a_code_becomes_tokens_of_the_user() {
+    let fake = Fake::start().await;
+    let tokens = login(&fake).await;
+    assert_eq!(tokens["expires_in"], 86_400);
+    assert_eq!(tokens["token_type"], "Bearer");
+    assert_eq!(tokens["scope"], SCOPE);
+    assert!(is_accepted(&fake, &tokens["access_token"]).await);
+    let claims = claims(&tokens["id_token"]);
+    assert_eq!(claims["iss"], fake.issuer());
+    assert_eq!(claims["aud"], fake.client_id());
+    assert_eq!(claims["sub"], "auth0|000000000000000000000001");
+    assert_eq!(claims["nonce"], "nonce-1");
+    assert!(claims["exp"].as_u64() > claims["iat"].as_u64());
+    assert_eq!(fake.token_requests(), 1);
+}
+
+#[tokio::test]
+async fn scopes_decide_which_tokens_there_are() {
+    let fake = Fake::start().await;
+    let code = code(&fake, &[("scope", "profile")]);
+    let tokens = exchange(&fake, &code, VERIFIER).await.body;
+    assert_eq!(
+        (&tokens["refresh_token"], &tokens["id_token"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn a_code_works_once_with_its_verifier_and_its_address() {
+    let clock = fixture_day();
+    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let bad = "Invalid authorization code";
+    assert_invalid_grant(&exchange(&fake, "nonsense", VERIFIER).await, bad);
+    assert_invalid_grant(
+        &exchange(&fake, &code(&fake, &[]), CHALLENGE).await,
+        "Failed to verify code verifier",
+    );
+    assert_invalid_grant(
+        &exchange(&fake, &code(&fake, &[]), "").await,
+        "Failed to verify code verifier",
+    );
+    assert_invalid_grant(
+        &exchange(
+            &fake,
+            &code(&fake, &[("redirect_uri", "https://app.example/cb")]),
+            VERIFIER,
+        )
+        .await,
+        bad,
+    );
+    let late = code(&fake, &[]);
+    clock.advance(Duration::from_secs(600));
+    assert_invalid_grant(&exchange(&fake, &late, VERIFIER).await, bad);
+    let code = code(&fake, &[]);
+    let tokens = exchange(&fake, &code, VERIFIER).await.body;
+    assert_invalid_grant(&exchange(&fake, &code, VERIFIER).await, bad);
+    assert!(
+        !is_accepted(&fake, &tokens["access_token"]).await,
+        "the family goes with a code that comes twice"
+    );
+}
+
+#[tokio::test]
+async fn refresh_tokens_rotate_and_reuse_ends_the_family() {
+    let fake = Fake::start().await;
+    let first = login(&fake).await;
+    let old = first["refresh_token"].as_str().unwrap();
+    let second = refresh(&fake, old).await.body;
+    assert_ne!(second["refresh_token"], first["refresh_token"]);
+    assert!(is_accepted(&fake, &second["access_token"]).await);
+    let other = login(&fake).await;
+    let bad = "Unknown or invalid refresh token.";
+    assert_invalid_grant(&refresh(&fake, old).await, bad);
+    assert_invalid_grant(
+        &refresh(&fake, second["refresh_token"].as_str().unwrap()).await,
+        bad,
+    );
+    assert!(!is_accepted(&fake, &second["access_token"]).await);
+    assert!(
+        is_accepted(&fake, &other["access_token"]).await,
+        "another login is another family"
+    );
+    assert_invalid_grant(&refresh(&fake, "nonsense").await, bad);
+}
+
+#[tokio::test]
+async fn tokens_expire_by_the_clock() {
+    let clock = fixture_day();
+    let fake = Fake::builder()
+        .clock(clock.clone())
+        .access_token_lifetime(Duration::from_secs(60))
+        .start()
+        .await
+        .unwrap();
+    let tokens = login(&fake).await;
+    assert_eq!(tokens["expires_in"], 60);
+    clock.advance(Duration::from_secs(59));
+    assert!(is_accepted(&fake, &tokens["access_token"]).await);
+    clock.advance(Duration::from_secs(1));
+    assert!(!is_accepted(&fake, &tokens["access_token"]).await);
+    clock.advance(Duration::from_secs(30 * 86_400));
+    assert_eq!(
+        refresh(&fake, tokens["refresh_token"].as_str().unwrap())
+            .await
+            .status,
+        403
+    );
+}
+
+#[tokio::test]
+async fn a_revoked_refresh_token_takes_its_family_along() {
+    let fake = Fake::start().await;
+    let tokens = login(&fake).await;
+    let token = tokens["refresh_token"].as_str().unwrap();
+    for token in ["unknown", token] {
+        let answer = form(
+            fake.revoke_url(),
+            &[("client_id", "fake-client"), ("token", token)],
+        )
+        .await;
+        assert_eq!((answer.status, answer.body), (200, Value::Null));
+    }
+    assert_eq!(refresh(&fake, token).await.status, 403);
+    assert!(!is_accepted(&fake, &tokens["access_token"]).await);
+    let json = json!({"token": fake.access_token().expose()}).to_string();
+    let answer = super::caller::send(crate::transport::Request::post(
+        fake.revoke_url(),
+        Body::Json(json.into()),
+    ))
+    .await;
+    assert_eq!(answer.status, 200);
+    assert!(!is_accepted(&fake, &fake.access_token().expose().into()).await);
+}
+
+#[tokio::test]
+async fn bad_authorization_requests_are_told_to_the_right_one() {
+    let fake = Fake::start().await;
+    for change in [
+        ("client_id", "other"),
+        ("redirect_uri", ""),
+        ("redirect_uri", "http://app.example/cb"),
+        ("redirect_uri", "javascript:alert(1)"),
+    ] {
+        let url = authorization(&fake, &[change]);
+        assert!(fake.consent(&url).unwrap_err().is_config(), "{change:?}");
+        assert_eq!(get(url).await.status, 400, "{change:?}");
+    }
+    for (change, error) in [
+        (("response_type", "token"), "unsupported_response_type"),
+        (("code_challenge_method", "plain"), "invalid_request"),
+        (("code_challenge_method", ""), "invalid_request"),
+        (("audience", "https://other.example"), "access_denied"),
+    ] {
+        let back = fake.consent(&authorization(&fake, &[change])).unwrap();
+        assert_eq!(
+            parameter(&back, "error").as_deref(),
+            Some(error),
+            "{change:?}"
+        );
+        assert_eq!(parameter(&back, "code"), None);
+        assert_eq!(parameter(&back, "state").as_deref(), Some("state-1"));
+    }
+    let back = fake.refuse(&authorization(&fake, &[])).unwrap();
+    assert_eq!(parameter(&back, "error").as_deref(), Some("access_denied"));
+}
+
+#[tokio::test]
+async fn a_token_without_audience_is_not_for_the_endpoint() {
+    let fake = Fake::start().await;
+    let code = code(&fake, &[("audience", "")]);
+    let tokens = exchange(&fake, &code, VERIFIER).await.body;
+    assert!(!is_accepted(&fake, &tokens["access_token"]).await);
+}
+
+#[tokio::test]
+async fn logout_returns_to_allowed_addresses_only() {
+    let other = Url::parse("https://app.example/bye").unwrap();
+    let fake = Fake::builder()
+        .allow_return_to(other.clone())
+        .start()
+        .await
+        .unwrap();
+    let logout = |to: Option<&str>| {
+        let mut url = fake.logout_url();
+        url.query_pairs_mut()
+            .append_pair("client_id", "fake-client");
+        if let Some(to) = to {
+            url.query_pairs_mut().append_pair("returnTo", to);
+        }
+        get(url)
+    };
+    for to in [fake.return_to(), other] {
+        let answer = logout(Some(to.as_str())).await;
+        assert_eq!(
+            (answer.status, &answer.headers["location"]),
+            (302, &to.as_str().parse().unwrap())
+        );
+    }
+    assert_eq!(logout(Some("https://evil.example/")).await.status, 200);
+    assert_eq!(logout(None).await.status, 200);
+}
+
+#[tokio::test]
+async fn debug_hides_the_tokens() {
+    let fake = Fake::builder().user(User::Receiver).start().await.unwrap();
+    assert!(!format!("{fake:?}").contains(fake.access_token().expose()));
+    let builder = Fake::builder().register_token("hush".into());
+    assert!(!format!("{builder:?}").contains("hush"));
+}

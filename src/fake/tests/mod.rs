@@ -1,0 +1,9 @@
+//! The fake over HTTP, without the client of this crate's upper rooms.
+
+mod caller;
+mod consignments;
+mod independence;
+mod login;
+mod properties;
+mod records;
+mod refusals;

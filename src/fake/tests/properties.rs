@@ -1,0 +1,152 @@
+//! The property register.
+
+use reqwest::header::{HeaderValue, IF_MODIFIED_SINCE};
+use serde_json::Value;
+use url::Url;
+
+use super::caller::{fixture, get, post, send};
+use crate::fake::Fake;
+use crate::transport::Request;
+
+fn address(fake: &Fake, call: &str) -> Url {
+    fake.register_url().join(call).unwrap()
+}
+
+async fn pics(fake: &Fake, query: &str) -> Vec<String> {
+    let answer = get(address(fake, &format!("/api/v2/PICRegister?{query}"))).await;
+    assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+    let records = answer.body["Value"]["SubSet"].as_array().unwrap().clone();
+    records
+        .iter()
+        .map(|record| record["PIC"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_literal_bodies_come_back_for_their_requests() {
+    let fake = Fake::start().await;
+    for case in fixture("register/index.json").as_array().unwrap() {
+        let file = case["file"].as_str().unwrap();
+        let call = case["request"]
+            .as_str()
+            .unwrap()
+            .strip_prefix("GET ")
+            .unwrap();
+        let page = match file {
+            "register/page-1.json" => "1",
+            "register/page-2.json" => "2",
+            "register/page-3.json" => "3",
+            _ => "4",
+        };
+        let answer = get(address(&fake, &call.replace("...", page))).await;
+        assert_eq!(answer.status, 200, "{file}");
+        assert_eq!(answer.body, fixture(file), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_have_the_literal_bodies() {
+    let fake = Fake::start().await;
+    for (call, status, file) in [
+        ("?SearchText=yards&State=NSW", 400, "register-bad-request"),
+        ("/(PIC=QZZZ0000)", 404, "register-not-found"),
+    ] {
+        let answer = get(address(&fake, &format!("/api/v2/PICRegister{call}"))).await;
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.body, fixture(&format!("errors/{file}.json")));
+    }
+    for call in [
+        "?pagesize=many",
+        "?pageindex=0",
+        "?pagesize=0",
+        "?Colour=red",
+    ] {
+        let answer = get(address(&fake, &format!("/api/v2/PICRegister{call}"))).await;
+        assert_eq!(answer.status, 400, "{call}");
+    }
+}
+
+#[tokio::test]
+async fn parameters_match_exactly_or_fuzzily_whatever_their_casing() {
+    let fake = Fake::start().await;
+    assert_eq!(pics(&fake, "pic=qazz7777").await, ["QAZZ7777"]);
+    assert_eq!(pics(&fake, "PIC=QAZZ777").await, [""; 0]);
+    assert_eq!(
+        pics(&fake, "Lastname=o%27sample&Town=springs").await,
+        ["TBZZ0001"]
+    );
+    assert_eq!(pics(&fake, "FirstName=zo%C3%AB").await, ["TBZZ0001"]);
+    assert_eq!(
+        pics(&fake, "BusinessName=pastoral&PropertyName=station").await,
+        ["QAZZ7777"]
+    );
+    assert_eq!(pics(&fake, "Brand=ZE3").await, ["QBZZ2222"]);
+    assert_eq!(
+        pics(&fake, "PICStatus=Blocked").await,
+        pics(&fake, "picstatus=b").await
+    );
+    assert_eq!(pics(&fake, "PICStatus=Amalgamated").await.len(), 2);
+    assert_eq!(pics(&fake, "Postcode=4999").await, [""; 0]);
+    assert_eq!(
+        pics(&fake, "SearchText=test%20QLD%20yards").await,
+        ["QCZZ8888"]
+    );
+    assert_eq!(pics(&fake, "Pagesize=1000").await.len(), 60);
+    assert_eq!(
+        pics(&fake, "Pagesize=2&PageIndex=2").await,
+        ["QCZZ8888", "QDZZ3333"]
+    );
+}
+
+#[tokio::test]
+async fn pages_may_count_from_zero() {
+    let fake = Fake::builder()
+        .register_pages_from(0)
+        .start()
+        .await
+        .unwrap();
+    assert_eq!(
+        pics(&fake, "pagesize=2&pageindex=0").await,
+        ["QAZZ7777", "QBZZ2222"]
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_did_not_change_is_304() {
+    let fake = Fake::start().await;
+    for call in [
+        "/api/v2/PICRegister?State=NSW",
+        "/api/v2/PICRegister/%28PIC%3DQAZZ7777%29",
+    ] {
+        let url = address(&fake, call);
+        let first = get(url.clone()).await;
+        assert_eq!(first.status, 200, "{call}");
+        let since = first.headers["last-modified"].clone();
+        let again = send(Request::get(url.clone()).header(IF_MODIFIED_SINCE, since)).await;
+        assert_eq!((again.status, again.body), (304, Value::Null));
+        let old = HeaderValue::from_static("Sat, 01 Jan 2000 00:00:00 GMT");
+        assert_eq!(
+            send(Request::get(url).header(IF_MODIFIED_SINCE, old))
+                .await
+                .status,
+            200
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_wanted_only_when_one_is_set() {
+    let fake = Fake::builder()
+        .register_token("key-1".into())
+        .start()
+        .await
+        .unwrap();
+    let url = address(&fake, "/api/v2/PICRegister?PIC=QAZZ7777");
+    let answer = get(url.clone()).await;
+    assert_eq!(answer.status, 401);
+    assert_eq!(answer.body, fixture("errors/register-unauthorised.json"));
+    let bearer = HeaderValue::from_static("Bearer key-1");
+    let request = Request::get(url.clone()).header(reqwest::header::AUTHORIZATION, bearer);
+    assert_eq!(send(request).await.status, 200);
+    assert_eq!(post(url, &"key-1".into(), "{}").await.status, 404);
+}
