@@ -1,0 +1,80 @@
+//! What the rules need to know besides the consignment.
+
+use crate::model::{Accreditations, Day};
+
+/// Whether the consignment is new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// A new consignment; forms must be open on the day (spec 9.3, 9.4).
+    #[default]
+    Create,
+    /// A change to a record that exists; it may have forms that can no longer be created.
+    Update,
+}
+
+/// What the rules need to know besides the consignment: the day, and what is known of the user.
+///
+/// What is not given is not checked.
+///
+/// ```
+/// use envd_sdk::model::Day;
+/// use envd_sdk::validate::{Context, Operation};
+///
+/// let context = Context::on(Day::parse("2026-11-20")?)
+///     .operation(Operation::Update)
+///     .account_pic("QAZZ7777");
+/// # let _ = context;
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub(super) today: Day,
+    pub(super) operation: Operation,
+    pub(super) account_pic: Option<String>,
+    /// Whether the user has `hRG`; `None` when nothing is known of the user.
+    pub(super) rangeland_goats: Option<bool>,
+    pub(super) advice: bool,
+}
+
+impl Context {
+    /// Rules as they are on this day, for a new consignment of an unknown user.
+    #[must_use]
+    pub fn on(today: Day) -> Self {
+        Self {
+            today,
+            operation: Operation::Create,
+            account_pic: None,
+            rangeland_goats: None,
+            advice: false,
+        }
+    }
+
+    /// Whether the consignment is new; [`Operation::Create`] unless said otherwise.
+    #[must_use]
+    pub fn operation(mut self, operation: Operation) -> Self {
+        self.operation = operation;
+        self
+    }
+
+    /// The PIC of the selected LPA account: the origin must have the same (spec 7.2).
+    #[must_use]
+    pub fn account_pic(mut self, pic: impl Into<String>) -> Self {
+        self.account_pic = Some(pic.into());
+        self
+    }
+
+    /// The accreditations of the user: LPAHRG0 needs `hRG` (spec 2.8, 9.3).
+    #[must_use]
+    pub fn accreditations(mut self, accreditations: &Accreditations) -> Self {
+        self.rangeland_goats = Some(accreditations.hrg == Some(true));
+        self
+    }
+
+    /// Whether to collect advice: answers that nobody asked for, and the like; off unless said otherwise.
+    #[must_use]
+    pub fn advice(mut self, wanted: bool) -> Self {
+        self.advice = wanted;
+        self
+    }
+}

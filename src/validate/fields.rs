@@ -1,0 +1,167 @@
+//! The fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
+
+use super::formats::{self, Complaint};
+use super::{Context, Finding, QuestionRules, Report, Rule, forms};
+use crate::model::{AddressInput, ConsignmentInput, DeclarationInput, FormType, Maybe, PartyInput};
+
+/// Checks everything that needs no questions.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+/// use envd_sdk::validate::{Context, validate_fields};
+///
+/// let input = ConsignmentInput::new([FormType::Lpag2], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// assert!(validate_fields(&input, &Context::on(Day::parse("2024-11-18")?)).is_valid());
+/// assert!(!validate_fields(&input, &Context::on(Day::parse("2024-11-19")?)).is_valid());
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[must_use]
+pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
+    let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
+    check(input, context, &mut report.findings);
+    report
+}
+
+/// Collects the findings; false when the server would not look any further.
+pub(super) fn check(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) -> bool {
+    forms::of_schema(input, found);
+    if !found.is_empty() {
+        return false;
+    }
+    forms::of_forms(input, context, found);
+    of_party(Some(&input.origin), "origin", true, found);
+    of_account(input, context, found);
+    of_party(Some(&input.destination), "destination", true, found);
+    of_party(input.owner.value(), "owner", false, found);
+    of_party(input.consignee.value(), "consignee", false, found);
+    of_declaration(input.declaration.value(), found);
+    let none: &[&str] = &[];
+    text(
+        &input.movement_date,
+        none,
+        "movementDate",
+        found,
+        formats::date,
+    );
+    text(
+        &input.movement_time,
+        none,
+        "movementTime",
+        found,
+        formats::time,
+    );
+    of_goats(input, found);
+    true
+}
+
+fn of_party(party: Option<&PartyInput>, name: &str, pic_required: bool, found: &mut Vec<Finding>) {
+    let Some(party) = party else { return };
+    let at: &[&str] = &[name];
+    text(&party.name, at, "name", found, |name| {
+        formats::max_length(name, 300)
+    });
+    if pic_required && party.pic.value().is_none() {
+        let message = "invalid type, expected String but got Null";
+        found.push(Finding::field(
+            Rule::PicPresent,
+            format!("{name}.pic"),
+            message,
+        ));
+    }
+    text(&party.pic, at, "pic", found, formats::pic);
+    of_address(party.address.value(), &[name, "address"], found);
+}
+
+/// The origin PIC is that of the selected LPA account (spec 7.2). A PIC that is none was reported already.
+fn of_account(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) {
+    if let (Some(pic), Some(own)) = (input.origin.pic.value(), &context.account_pic)
+        && formats::pic(pic).is_none()
+        && !pic.eq_ignore_ascii_case(own.trim())
+    {
+        let message = format!("{pic} is not associated with user");
+        found.push(Finding::field(Rule::PicOfAccount, "consignorPic", message));
+    }
+}
+
+fn of_address(address: Option<&AddressInput>, at: &[&str], found: &mut Vec<Finding>) {
+    let Some(address) = address else { return };
+    text(&address.line1, at, "line1", found, |line| {
+        formats::max_length(line, 300)
+    });
+    text(&address.town, at, "town", found, |town| {
+        formats::max_length(town, 100)
+    });
+    text(&address.state, at, "state", found, formats::state);
+    text(&address.postcode, at, "postcode", found, formats::postcode);
+}
+
+fn of_declaration(declaration: Option<&DeclarationInput>, found: &mut Vec<Finding>) {
+    let Some(declaration) = declaration else {
+        return;
+    };
+    let at: &[&str] = &["declaration"];
+    text(&declaration.full_name, at, "fullName", found, |name| {
+        formats::max_length(name, 300)
+    });
+    text(&declaration.phone, at, "phone", found, formats::phone);
+    text(&declaration.email, at, "email", found, formats::email);
+    text(&declaration.date, at, "date", found, formats::date_time);
+    text(
+        &declaration.signature,
+        at,
+        "signature",
+        found,
+        formats::base64,
+    );
+    text(
+        &declaration.certificate_number,
+        at,
+        "certificateNumber",
+        found,
+        |number| formats::max_length(number, 7),
+    );
+    of_address(
+        declaration.address.value(),
+        &["declaration", "address"],
+        found,
+    );
+}
+
+/// Only Yes to question 185 lets goats move without devices (spec 2.6). It needs no questions to know that.
+fn of_goats(input: &ConsignmentInput, found: &mut Vec<Finding>) {
+    if !input.forms.contains(&FormType::Lpahrg0) {
+        return;
+    }
+    let refused = input.answers().iter().any(|answer| {
+        answer.question_id.value().is_some_and(|id| *id == "185")
+            && answer.value.value().is_some_and(|value| value == "No")
+    });
+    if refused {
+        let description =
+            "The goats are not eligible to be moved without devices. The accreditation is at risk.";
+        found.push(Finding {
+            path: vec!["answers".to_owned(), "185".to_owned()],
+            question: Some(super::QuestionRef::new("185", None)),
+            ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
+        });
+    }
+}
+
+/// Judges a text that is there; absent and null are fine. The code is built only when there is something to say.
+fn text(
+    value: &Maybe<String>,
+    at: &[&str],
+    name: &str,
+    found: &mut Vec<Finding>,
+    judge: impl FnOnce(&str) -> Option<Complaint>,
+) {
+    if let Some((rule, message)) = value.value().and_then(|text| judge(text)) {
+        let code = at
+            .iter()
+            .copied()
+            .chain([name])
+            .collect::<Vec<_>>()
+            .join(".");
+        found.push(Finding::field(rule, code, message));
+    }
+}

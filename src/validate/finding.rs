@@ -1,0 +1,222 @@
+//! One thing that is wrong, in one shape for the mirror and for the server.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::QuestionId;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Severity {
+    /// The server refuses the consignment.
+    Error,
+    /// The server saves the consignment and says so (spec 7.2).
+    Warning,
+    /// The server is not known to say anything.
+    Advice,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Advice => "advice",
+        })
+    }
+}
+
+/// Who said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Source {
+    /// This crate, as the server would.
+    Mirror,
+    /// The server.
+    Server,
+    /// This crate, beyond what the server is known to say.
+    Advice,
+}
+
+/// Which rule is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Rule {
+    /// At least one form (spec 2.1, 7.2).
+    FormsNotEmpty,
+    /// Only known forms (spec 7.2).
+    FormKnown,
+    /// Only known states of a consignment (spec 3.1).
+    StatusKnown,
+    /// Forms of one species (spec 2.1).
+    OneSpecies,
+    /// The form can be created on this day (spec 9.3, 9.4).
+    FormOpen,
+    /// The user is accredited for the form (spec 2.8).
+    Accredited,
+    /// Origin and destination have a PIC (spec 2.2).
+    PicPresent,
+    /// A PIC has 8 letters or digits (spec 2.2, 8).
+    PicFormat,
+    /// The origin has the PIC of the account (spec 7.2).
+    PicOfAccount,
+    /// At most so many characters (spec 8).
+    MaxLength,
+    /// Four digits, 1000 to 9999 (spec 2.2).
+    Postcode,
+    /// A state or territory (spec 2.2).
+    State,
+    /// An email address (spec 2.3).
+    Email,
+    /// A phone number (spec 2.3).
+    Phone,
+    /// A date and time, yyyy-MM-ddTHH:mm:ss (spec 2.3).
+    DateTime,
+    /// A date, yyyy-MM-dd (spec 2.1).
+    Date,
+    /// A time, HH:mm (spec 2.1).
+    Time,
+    /// Base64 (spec 2.3).
+    Base64,
+    /// Question 185 is not answered No (spec 2.6).
+    GoatsWithDevices,
+    /// The question must be answered (spec 2.6).
+    Required,
+    /// The answer is one of the acceptable ones (spec 2.4).
+    Acceptable,
+    /// The year of the answer is in bounds (spec 2.6).
+    Year,
+    /// Advice: the question is asked by the forms and answers.
+    AnswerApplies,
+    /// Advice: the question exists.
+    QuestionKnown,
+    /// Advice: one answer to a question, or one in a row.
+    AnsweredOnce,
+    /// Something else that the server said.
+    Other,
+}
+
+/// A question, and the row where it stands inside a REPEATABLE question.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct QuestionRef {
+    /// The question.
+    pub id: QuestionId,
+    /// The row, from 0; `None` outside rows.
+    pub row: Option<i64>,
+}
+
+impl QuestionRef {
+    pub(super) fn new(id: &str, row: Option<i64>) -> Self {
+        Self { id: id.into(), row }
+    }
+}
+
+/// One thing that is wrong with a consignment.
+///
+/// `Display` is the message. `Debug` leaves the texts out, because they repeat what the user entered.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The rule that is broken.
+    pub rule: Rule,
+    /// Where, as names, without the name of the operation; empty when the consignment as a whole is meant.
+    pub path: Vec<String>,
+    /// The server's Code: the dotted path of the field, or empty (spec 7.2).
+    pub code: String,
+    /// The text for people, in the server's words where the specification shows them.
+    pub message: String,
+    /// A longer text, where the server gives one.
+    pub description: Option<String>,
+    /// The question, where the finding is about an answer.
+    pub question: Option<QuestionRef>,
+    /// Who said it.
+    pub source: Source,
+}
+
+impl Finding {
+    /// An error at a field; its path is its code, cut at the dots.
+    pub(super) fn field(rule: Rule, code: impl Into<String>, message: impl Into<String>) -> Self {
+        let code = code.into();
+        Self {
+            path: code.split('.').map(str::to_owned).collect(),
+            code,
+            ..Self::whole(rule, message)
+        }
+    }
+
+    /// An error about the consignment as a whole.
+    pub(super) fn whole(rule: Rule, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            rule,
+            path: Vec::new(),
+            code: String::new(),
+            message: message.into(),
+            description: None,
+            question: None,
+            source: Source::Mirror,
+        }
+    }
+
+    /// A value that the server's schema cannot take: it stops there (spec 7.2).
+    pub(super) fn schema(rule: Rule, message: String) -> Self {
+        Self {
+            code: "INVALID_VALUE".to_owned(),
+            ..Self::whole(rule, message)
+        }
+    }
+
+    /// A finding about an answer, at `answers.<id>` or `answers.<id>.<row>`.
+    pub(super) fn answer(
+        severity: Severity,
+        rule: Rule,
+        question: QuestionRef,
+        message: String,
+    ) -> Self {
+        let mut path = vec!["answers".to_owned(), question.id.to_string()];
+        path.extend(question.row.map(|row| row.to_string()));
+        Self {
+            severity,
+            code: path.join("."),
+            path,
+            question: Some(question),
+            source: if severity == Severity::Advice {
+                Source::Advice
+            } else {
+                Source::Mirror
+            },
+            ..Self::whole(rule, message)
+        }
+    }
+
+    pub(super) fn described(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finding")
+            .field("severity", &self.severity)
+            .field("rule", &self.rule)
+            .field("code", &self.code)
+            .field("path", &self.path)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}

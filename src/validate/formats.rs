@@ -1,0 +1,115 @@
+//! Whether a text has the form that its field wants (spec 2.1 to 2.3). Each returns the message when it has not.
+
+use email_address::{EmailAddress, Options};
+
+use super::Rule;
+use crate::model::{Day, Pic};
+
+/// What is wrong with a text.
+pub(super) type Complaint = (Rule, String);
+
+const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
+
+pub(super) fn pic(text: &str) -> Option<Complaint> {
+    let message = || format!("{text} is not a valid value for PIC");
+    (!Pic::has_format(text)).then(|| (Rule::PicFormat, message()))
+}
+
+/// Lengths count characters. There are never more characters than bytes, which settles nearly all.
+pub(super) fn max_length(text: &str, max: usize) -> Option<Complaint> {
+    let message = || format!("String '{text}' exceeds maximum length of {max}.");
+    (text.len() > max && text.chars().count() > max).then(|| (Rule::MaxLength, message()))
+}
+
+pub(super) fn postcode(text: &str) -> Option<Complaint> {
+    let good =
+        text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
+    (!good).then(|| (Rule::Postcode, no_match(text, "^[1-9][0-9]{3}$")))
+}
+
+pub(super) fn state(text: &str) -> Option<Complaint> {
+    let message = || format!("Value \"{text}\" is not defined in enum.");
+    (!STATES.contains(&text)).then(|| (Rule::State, message()))
+}
+
+pub(super) fn date(text: &str) -> Option<Complaint> {
+    Day::parse(text)
+        .is_err()
+        .then(|| (Rule::Date, no_format(text, "date")))
+}
+
+pub(super) fn time(text: &str) -> Option<Complaint> {
+    let good = match text.as_bytes() {
+        [h1, h2, b':', m1, m2] => is_below([*h1, *h2], 24) && is_below([*m1, *m2], 60),
+        _ => false,
+    };
+    let pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+    (!good).then(|| (Rule::Time, no_match(text, pattern)))
+}
+
+pub(super) fn date_time(text: &str) -> Option<Complaint> {
+    let good = text.split_once('T').is_some_and(|(day, time)| {
+        let clock = match time.as_bytes() {
+            [h1, h2, b':', m1, m2, b':', s1, s2] => {
+                is_below([*h1, *h2], 24) && is_below([*m1, *m2], 60) && is_below([*s1, *s2], 60)
+            }
+            _ => false,
+        };
+        clock && Day::parse(day).is_ok()
+    });
+    (!good).then(|| (Rule::DateTime, no_format(text, "date-time")))
+}
+
+/// RFC 5322 without a display name or a domain literal, at a domain of at least two labels. assumed
+pub(super) fn email(text: &str) -> Option<Complaint> {
+    let options = Options::default()
+        .with_required_tld()
+        .without_display_text()
+        .without_domain_literal();
+    EmailAddress::parse_with_options(text, options)
+        .is_err()
+        .then(|| (Rule::Email, no_format(text, "email")))
+}
+
+/// Perhaps a plus, then 7 to 15 digits (E.164 allows 15), with spaces, dashes, dots and brackets anywhere. assumed
+pub(super) fn phone(text: &str) -> Option<Complaint> {
+    let rest = text.strip_prefix('+').unwrap_or(text);
+    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+    let good = (7..=15).contains(&digits)
+        && rest
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b" -().".contains(&b));
+    (!good).then(|| (Rule::Phone, no_format(text, "phone")))
+}
+
+/// RFC 4648 section 4 with padding; public material also shows data URIs, which are therefore taken. assumed
+pub(super) fn base64(text: &str) -> Option<Complaint> {
+    let data = text
+        .strip_prefix("data:image/")
+        .and_then(|rest| rest.split_once(";base64,"))
+        .map_or(text, |(_, data)| data)
+        .as_bytes();
+    let padding = data
+        .iter()
+        .rev()
+        .take(2)
+        .take_while(|b| **b == b'=')
+        .count();
+    let good = data.len() % 4 == 0
+        && data[..data.len() - padding]
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
+    (!good).then(|| (Rule::Base64, no_format(text, "base64")))
+}
+
+fn is_below(digits: [u8; 2], limit: u8) -> bool {
+    digits.iter().all(u8::is_ascii_digit) && (digits[0] - b'0') * 10 + (digits[1] - b'0') < limit
+}
+
+fn no_match(text: &str, pattern: &str) -> String {
+    format!("String '{text}' does not match regex pattern '{pattern}'.")
+}
+
+fn no_format(text: &str, format: &str) -> String {
+    format!("String '{text}' does not validate against format '{format}'.")
+}

@@ -1,0 +1,74 @@
+//! Forms and species (spec 2.7, 7.2, 9).
+
+use super::{Context, Finding, Operation, Rule};
+use crate::model::{ConsignmentInput, FormType};
+
+/// Values that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
+pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Finding>) {
+    for (position, form) in input.forms.iter().enumerate() {
+        if !form.is_known() {
+            let message = format!(
+                "Variable '$input.forms[{position}]' is invalid. Unable to convert '{form}' to 'EFormType'"
+            );
+            found.push(Finding::schema(Rule::FormKnown, message));
+        }
+    }
+    if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
+        // assumed: as for forms.
+        let message = format!(
+            "Variable '$input.status' is invalid. Unable to convert '{status}' to 'ConsignmentStatus'"
+        );
+        found.push(Finding::schema(Rule::StatusKnown, message));
+    }
+}
+
+pub(super) fn of_forms(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) {
+    let forms = &input.forms;
+    if forms.is_empty() {
+        // The species follows from the forms, so it is missing too.
+        found.push(Finding::field(
+            Rule::FormsNotEmpty,
+            "species",
+            "invalid type, expected String but got Null",
+        ));
+        found.push(Finding::field(
+            Rule::FormsNotEmpty,
+            "programs",
+            "array item count 0 is less than minimum count of 1",
+        ));
+    }
+    let first = forms.first().and_then(FormType::species);
+    if forms.iter().any(|form| form.species() != first) {
+        found.push(
+            Finding::whole(Rule::OneSpecies, "Bad request")
+                .described("The programs are linked to more than one species."),
+        );
+    }
+    if context.operation == Operation::Create {
+        for (position, form) in forms.iter().enumerate() {
+            if !forms[..position].contains(form) {
+                found.extend(closed(form, context));
+            }
+        }
+    }
+    if context.rangeland_goats == Some(false) && forms.contains(&FormType::Lpahrg0) {
+        found.push(
+            Finding::whole(Rule::Accredited, "Access denied")
+                .described("The user is not accredited for LPAHRG0."),
+        );
+    }
+}
+
+fn closed(form: &FormType, context: &Context) -> Option<Finding> {
+    let today = context.today;
+    let description = if form.closed_from().is_some_and(|day| today >= day) {
+        match form {
+            FormType::Lpag2 => "LPAG2 can no longer be created. Use LPAG3.".to_owned(),
+            _ => format!("{form} can no longer be created."),
+        }
+    } else {
+        let first = form.first_day().filter(|day| today < *day)?;
+        format!("{form} cannot be created before {first}.")
+    };
+    Some(Finding::whole(Rule::FormOpen, "Bad request").described(description))
+}

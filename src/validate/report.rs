@@ -1,0 +1,143 @@
+//! All findings about one consignment.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, Rule, Severity};
+use crate::model::QuestionId;
+
+/// Whether the rules of the questions were checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum QuestionRules {
+    /// They were.
+    Checked,
+    /// No questions were at hand: the answers may still be wrong.
+    NoQuestionsLoaded,
+}
+
+/// Why a rule could not be checked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum UncheckedReason {
+    /// This version of the crate does not know the type of the question.
+    UnknownType(String),
+    /// This version of the crate does not know the type of the validator.
+    UnknownValidator(String),
+    /// The parameter of the validator cannot be read.
+    UnreadableParameter(String),
+    /// The question has no id, so it cannot be answered.
+    NoId,
+}
+
+/// A rule of a question in play that could not be checked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Unchecked {
+    /// The question.
+    pub question: QuestionId,
+    /// Why.
+    pub reason: UncheckedReason,
+}
+
+/// All findings about one consignment: fields in the order of the input, then questions in display order.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day};
+/// use envd_sdk::validate::{Context, QuestionRules, validate_fields};
+///
+/// let report = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
+/// assert!(!report.is_valid());
+/// assert!(report.at("programs").next().is_some());
+/// assert_eq!(report.question_rules(), QuestionRules::NoQuestionsLoaded);
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    pub(super) findings: Vec<Finding>,
+    pub(super) advice: Vec<Finding>,
+    pub(super) unchecked: Vec<Unchecked>,
+    pub(super) question_rules: QuestionRules,
+}
+
+impl Report {
+    pub(super) fn new(question_rules: QuestionRules) -> Self {
+        Self {
+            findings: Vec::new(),
+            advice: Vec::new(),
+            unchecked: Vec::new(),
+            question_rules,
+        }
+    }
+
+    /// Errors and warnings.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// What the server refuses the consignment for.
+    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+        self.of(Severity::Error)
+    }
+
+    /// What the server saves and remarks on.
+    pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
+        self.of(Severity::Warning)
+    }
+
+    /// What the server is not known to remark on; empty unless the context asked for it.
+    #[must_use]
+    pub fn advice(&self) -> &[Finding] {
+        &self.advice
+    }
+
+    /// Rules of questions in play that could not be checked; none of them is a finding.
+    #[must_use]
+    pub fn unchecked(&self) -> &[Unchecked] {
+        &self.unchecked
+    }
+
+    /// Whether no finding is an error. A required answer that is missing leaves the report valid.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.errors().next().is_none()
+    }
+
+    /// Whether the server would create the consignment: no finding is an error.
+    #[must_use]
+    pub fn can_create(&self) -> bool {
+        self.is_valid()
+    }
+
+    /// Whether there is no error and no required answer is missing.
+    ///
+    /// Without questions nobody knows what is required: see [`question_rules`](Self::question_rules).
+    #[must_use]
+    pub fn ready_to_submit(&self) -> bool {
+        self.is_valid() && !self.findings.iter().any(|f| f.rule == Rule::Required)
+    }
+
+    /// Errors and warnings with this code, such as `origin.address.postcode`.
+    pub fn at<'a>(&'a self, code: &'a str) -> impl Iterator<Item = &'a Finding> {
+        self.findings.iter().filter(move |f| f.code == code)
+    }
+
+    /// Errors and warnings about the answers to a question, in all rows.
+    pub fn question<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Finding> {
+        self.findings
+            .iter()
+            .filter(move |f| f.question.as_ref().is_some_and(|q| q.id == id))
+    }
+
+    /// Whether the rules of the questions were checked.
+    #[must_use]
+    pub fn question_rules(&self) -> QuestionRules {
+        self.question_rules
+    }
+
+    fn of(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |f| f.severity == severity)
+    }
+}

@@ -1,0 +1,114 @@
+//! The shared table: literal server bodies, and what the validator says to the same input.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::model::{Accreditations, ConsignmentInput, Day, Question, QuestionList, ServerError};
+use crate::validate::{Context, Finding, Questionnaire, Report, compare};
+
+pub(super) fn fixture(file: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(file);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+pub(super) fn questions() -> Vec<Question> {
+    let list: QuestionList =
+        serde_json::from_value(fixture("questions.json")["data"]["questions"].clone()).unwrap();
+    list.items.into_vec()
+}
+
+pub(super) fn input(file: &str) -> ConsignmentInput {
+    serde_json::from_value(fixture(file)["input"].clone()).unwrap()
+}
+
+fn context(case: &Value) -> Context {
+    let context = Context::on(Day::new(2026, 11, 20).unwrap());
+    let given = if case["context"].is_object() {
+        &case["context"]
+    } else {
+        case
+    };
+    let context = match given["account_pic"].as_str() {
+        Some(pic) => context.account_pic(pic),
+        None => context,
+    };
+    match Accreditations::deserialize(&given["accreditations"]) {
+        Ok(accreditations) => context.accreditations(&accreditations),
+        Err(_) => context,
+    }
+}
+
+use serde::Deserialize;
+
+fn told(finding: &Finding) -> [String; 4] {
+    let end = finding.path.last().cloned().unwrap_or_default();
+    [
+        finding.severity.to_string(),
+        finding.code.clone(),
+        end,
+        finding.message.clone(),
+    ]
+}
+
+#[test]
+fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
+    let questionnaire = Questionnaire::prepare(&questions());
+    let index = fixture("consignments/index.json");
+    for case in index["invalid"].as_array().unwrap() {
+        let file = case["file"].as_str().unwrap();
+        let report = questionnaire.validate(&input(file), &context(case));
+        let mut found: Vec<_> = report.findings().iter().map(told).collect();
+        let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
+        let mut wanted: Vec<_> = case["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|f| ["severity", "code", "path_ends_with", "message"].map(|name| text(f, name)))
+            .collect();
+        found.sort();
+        wanted.sort();
+        assert_eq!(found, wanted, "{file}");
+
+        let body = fixture(case["response"].as_str().unwrap());
+        let errors: Vec<ServerError> = serde_json::from_value(body["errors"].clone()).unwrap();
+        let server = Report::from_server_errors(&errors);
+        assert!(compare(&report, &server).is_none(), "{file}");
+        for said in server.findings() {
+            let mirrored = report
+                .findings()
+                .iter()
+                .find(|f| f.message == said.message && f.code == said.code);
+            let mirrored = mirrored.unwrap();
+            assert_eq!(mirrored.path, said.path, "{file}");
+            assert_eq!(mirrored.description, said.description, "{file}");
+        }
+    }
+}
+
+#[test]
+fn valid_consignments_have_no_findings() {
+    let questionnaire = Questionnaire::prepare(&questions());
+    let index = fixture("consignments/index.json");
+    let cases = index["valid"].as_array().unwrap();
+    assert_eq!(cases.len(), 16);
+    for case in cases {
+        let file = case["file"].as_str().unwrap();
+        let report = questionnaire.validate(&input(file), &context(case).advice(true));
+        assert!(
+            report.findings().is_empty(),
+            "{file}: {:?}",
+            report.findings()
+        );
+        assert!(report.ready_to_submit());
+        assert!(report.unchecked().is_empty());
+        assert!(report.advice().is_empty(), "{file}: {:?}", report.advice());
+    }
+    assert!(
+        questionnaire.lints().is_empty(),
+        "{:?}",
+        questionnaire.lints()
+    );
+}

@@ -1,0 +1,3 @@
+//! Cases of the validator as a whole.
+
+mod bodies;

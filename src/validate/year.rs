@@ -1,0 +1,121 @@
+//! Years of answers (spec 2.6: minYear, maxYear).
+
+use crate::model::{Day, Timestamp};
+
+/// The bounds that the validators of a question set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Years {
+    pub(super) min: Option<i32>,
+    pub(super) max: Option<i32>,
+    /// `maxYear` with the parameter `now`: no date in the future.
+    pub(super) not_future: bool,
+}
+
+impl Years {
+    pub(super) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether an answer breaks a bound; one that cannot be read breaks any.
+    pub(super) fn broken_by(self, answer: &str, today: Day) -> bool {
+        !self.is_none()
+            && first_day(answer).is_none_or(|day| {
+                self.min.is_some_and(|min| day.year() < min)
+                    || self.max.is_some_and(|max| day.year() > max)
+                    || self.not_future && day > today
+            })
+    }
+}
+
+/// The first day of a year (yyyy), month (yyyy-MM) or day (yyyy-MM-dd, perhaps with a time). assumed: the forms.
+fn first_day(answer: &str) -> Option<Day> {
+    let number = |text: &str| {
+        let digits = text.bytes().all(|b| b.is_ascii_digit());
+        if digits {
+            text.parse::<u32>().ok()
+        } else {
+            None
+        }
+    };
+    match answer.len() {
+        4 => Day::new(i32::try_from(number(answer)?).ok()?, 1, 1),
+        7 => {
+            let (year, month) = answer.split_once('-').filter(|(year, _)| year.len() == 4)?;
+            Day::new(i32::try_from(number(year)?).ok()?, number(month)?, 1)
+        }
+        10 => Day::parse(answer).ok(),
+        _ => {
+            let (day, _) = answer.split_once('T')?;
+            let whole = Timestamp::from(answer).to_time();
+            // A time without seconds is a time too.
+            let whole = whole.or_else(|| Timestamp::from(format!("{answer}:00")).to_time());
+            whole.and_then(|_| Day::parse(day).ok())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_are_read_off_days_months_years_and_times() {
+        let today = Day::new(2026, 11, 20).unwrap();
+        let min = Years {
+            min: Some(2000),
+            ..Years::default()
+        };
+        let max = Years {
+            max: Some(2040),
+            ..Years::default()
+        };
+        let now = Years {
+            not_future: true,
+            ..Years::default()
+        };
+        for (years, good, bad) in [
+            (
+                min,
+                &[
+                    "2000",
+                    "2000-01",
+                    "2000-01-01",
+                    "2000-01-01T00:00:00",
+                    "2000-01-01T00:00",
+                    "2001-02-03T04:05:06.789Z",
+                ][..],
+                &[
+                    "1999",
+                    "1999-12",
+                    "1999-12-31",
+                    "1999-12-31T23:59:59",
+                    "2026-02-30",
+                    "soon",
+                    "20000",
+                    "12/2024",
+                    "+200",
+                    "2024-13",
+                    "2024-0",
+                    "２０００",
+                ][..],
+            ),
+            (
+                max,
+                &["2040", "2040-12", "2040-12-31"][..],
+                &["2041", "2041-01", "2041-01-01"][..],
+            ),
+            (
+                now,
+                &["2026", "2026-11", "2026-11-20", "2026-11-20T23:59:59"][..],
+                &["2027", "2026-12", "2026-11-21", "2026-11-21T00:00:00"][..],
+            ),
+        ] {
+            for text in good {
+                assert!(!years.broken_by(text, today), "{text}");
+            }
+            for text in bad {
+                assert!(years.broken_by(text, today), "{text}");
+            }
+        }
+    }
+}
