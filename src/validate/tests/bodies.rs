@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::model::{Accreditations, ConsignmentInput, Day, Question, QuestionList, ServerError};
@@ -40,8 +41,6 @@ fn context(case: &Value) -> Context {
         Err(_) => context,
     }
 }
-
-use serde::Deserialize;
 
 fn told(finding: &Finding) -> [String; 4] {
     let end = finding.path.last().cloned().unwrap_or_default();

@@ -1,0 +1,246 @@
+//! Which questions apply, and whether their answers are right (spec 2.4, 2.6).
+
+use serde_json::{Value, json};
+
+use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
+use crate::validate::{Context, LintKind, Questionnaire, UncheckedReason};
+
+pub(super) fn prepare(questions: &Value) -> Questionnaire {
+    let questions: Vec<Question> = serde_json::from_value(questions.clone()).unwrap();
+    Questionnaire::prepare(&questions)
+}
+
+/// A required question of LPAC1.
+pub(super) fn ask(id: &str, kind: &str, triggers: &[(&str, &str)], children: &[Value]) -> Value {
+    let triggers: Vec<Value> = triggers
+        .iter()
+        .map(|(id, value)| json!({"questionId": id, "value": value}))
+        .collect();
+    json!({"id": id, "type": kind, "forms": ["LPAC1"], "triggers": triggers, "childQuestions": children,
+        "validators": [{"type": "required", "parameter": ""}]})
+}
+
+pub(super) fn input(answers: &[(&str, Option<i64>, &str)]) -> ConsignmentInput {
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    answers.iter().fold(input, |input, (id, row, value)| {
+        let answer = AnswerInput::new(*id, *value);
+        input.answer(row.map_or(answer.clone(), |row| answer.row(row)))
+    })
+}
+
+pub(super) fn today() -> Context {
+    Context::on(Day::new(2026, 11, 20).unwrap())
+}
+
+/// Codes without the word `answers`, errors with an exclamation mark.
+pub(super) fn found(
+    questionnaire: &Questionnaire,
+    answers: &[(&str, Option<i64>, &str)],
+) -> Vec<String> {
+    let report = questionnaire.validate(&input(answers), &today());
+    let short = |code: &str| code.strip_prefix("answers.").unwrap().to_owned();
+    let errors = report.errors().map(|f| short(&f.code) + "!");
+    errors
+        .chain(report.warnings().map(|f| short(&f.code)))
+        .collect()
+}
+
+#[test]
+fn what_hangs_on_something_hidden_is_hidden_and_its_answers_do_not_count() {
+    let deep = ask("3", "STRING", &[("2", "Yes")], &[]);
+    let tree = prepare(&json!([
+        ask(
+            "1",
+            "STRING",
+            &[],
+            &[ask("2", "STRING", &[("1", "Yes")], &[deep])]
+        ),
+        ask("4", "STRING", &[("2", "Yes")], &[]),
+    ]));
+    assert_eq!(found(&tree, &[]), ["1"]);
+    assert_eq!(
+        found(&tree, &[("1", None, "No"), ("2", None, "Yes")]),
+        [""; 0]
+    );
+    assert_eq!(found(&tree, &[("1", None, "Yes")]), ["2"]);
+    assert_eq!(
+        found(&tree, &[("1", None, "Yes"), ("2", None, "Yes")]),
+        ["3", "4"]
+    );
+}
+
+#[test]
+fn values_of_one_question_are_alternatives_and_questions_must_agree() {
+    let tree = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("2", "STRING", &[], &[]),
+        ask("3", "STRING", &[("1", "A"), ("2", "A"), ("1", "B")], &[]),
+    ]));
+    for (first, second, asked) in [
+        ("A", "A", true),
+        ("B", "A", true),
+        ("C", "A", false),
+        ("A", "B", false),
+        ("a", "A", false),
+    ] {
+        let answers = [("1", None, first), ("2", None, second)];
+        assert_eq!(
+            found(&tree, &answers).contains(&"3".to_owned()),
+            asked,
+            "{first} {second}"
+        );
+    }
+}
+
+#[test]
+fn children_without_triggers_apply_below_an_answered_parent() {
+    let child = || [ask("2", "STRING", &[], &[])];
+    let tree = prepare(&json!([ask("1", "STRING", &[], &child())]));
+    assert_eq!(found(&tree, &[]), ["1"]);
+    assert_eq!(found(&tree, &[("1", None, "")]), ["1"]);
+    assert_eq!(found(&tree, &[("1", None, "x")]), ["2"]);
+    let tree = prepare(&json!([ask("1", "DISPLAY", &[], &child())]));
+    assert_eq!(found(&tree, &[]), ["2"]);
+    let tree = prepare(&json!([ask("1", "MULTIPLE_CHOICE", &[], &child())]));
+    assert_eq!(found(&tree, &[]), ["1", "2"]);
+}
+
+#[test]
+fn forms_decide_and_children_without_forms_have_those_of_their_parent() {
+    let mut parent = ask("1", "DISPLAY", &[], &[ask("2", "STRING", &[], &[])]);
+    parent["childQuestions"][0]["forms"] = json!([]);
+    assert_eq!(found(&prepare(&json!([parent.clone()])), &[]), ["2"]);
+    parent["forms"] = json!(["EUC1"]);
+    assert_eq!(found(&prepare(&json!([parent.clone()])), &[]), [""; 0]);
+    parent["childQuestions"][0]["forms"] = json!(["LPAC1"]);
+    assert_eq!(found(&prepare(&json!([parent])), &[]), [""; 0]);
+}
+
+#[test]
+fn nobody_in_a_ring_applies_and_a_lint_names_the_members_only() {
+    let tree = prepare(&json!([
+        ask("1", "STRING", &[("2", "A")], &[]),
+        ask("2", "STRING", &[("1", "A")], &[]),
+        ask("3", "STRING", &[("3", "A")], &[]),
+        ask("4", "STRING", &[("1", "A")], &[]),
+        ask("5", "STRING", &[("nobody", "A")], &[]),
+    ]));
+    let all = [
+        ("1", None, "A"),
+        ("2", None, "A"),
+        ("3", None, "A"),
+        ("4", None, ""),
+    ];
+    assert_eq!(found(&tree, &all), [""; 0]);
+    let lints: Vec<String> = tree.lints().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lints,
+        [
+            "question 1, 2 wait for each other, so none of them ever applies",
+            "question 3 wait for each other, so none of them ever applies",
+            "question 5 has a trigger on an unknown question: nobody",
+        ]
+    );
+}
+
+#[test]
+fn choices_are_acceptable_and_several_may_stand_in_one_answer() {
+    let tree = |kind: &str| {
+        let mut question = ask("1", kind, &[], &[]);
+        question["acceptableAnswers"] =
+            json!([{"value": "A"}, {"value": "B"}, {"value": "A, c"}, {"displayName": "X"}]);
+        prepare(&json!([question, ask("2", "STRING", &[("1", "B")], &[])]))
+    };
+    let one = tree("SINGLE_CHOICE");
+    assert_eq!(found(&one, &[("1", None, "A, c")]), [""; 0]);
+    assert_eq!(found(&one, &[("1", None, "A, B")]), ["1!"]);
+    assert_eq!(found(&one, &[("1", None, "a")]), ["1!"]);
+    let several = tree("MULTIPLE_CHOICE");
+    assert_eq!(found(&several, &[("1", None, "A, B")]), ["2"]);
+    assert_eq!(
+        found(&several, &[("1", None, "A"), ("1", None, "B")]),
+        ["2"]
+    );
+    assert_eq!(found(&several, &[("1", None, "A, c")]), [""; 0]);
+    assert_eq!(found(&several, &[("1", None, "A, d")]), ["1!"]);
+    assert_eq!(found(&tree("STRING"), &[("1", None, "anything")]), [""; 0]);
+}
+
+#[test]
+fn now_is_today_and_a_date_that_cannot_be_read_breaks_the_rule() {
+    let mut question = ask("1", "DATE", &[], &[]);
+    question["validators"] =
+        json!([{"type": "maxYear", "parameter": "now"}, {"type": "minYear", "parameter": "2000"}]);
+    let tree = prepare(&json!([question]));
+    for good in ["2026-11-20", "2000-01-01", ""] {
+        assert_eq!(found(&tree, &[("1", None, good)]), [""; 0], "{good}");
+    }
+    for bad in ["2026-11-21", "1999-12-31", "soon"] {
+        assert_eq!(found(&tree, &[("1", None, bad)]), ["1"], "{bad}");
+    }
+}
+
+#[test]
+fn what_is_only_shown_is_never_required() {
+    let mut shown = ask("2", "STRING", &[], &[]);
+    shown["readOnly"] = json!(true);
+    assert_eq!(
+        found(
+            &prepare(&json!([
+                ask("1", "DISPLAY", &[], &[]),
+                shown,
+                ask("3", "REPEATABLE", &[], &[])
+            ])),
+            &[]
+        ),
+        [""; 0]
+    );
+}
+
+#[test]
+fn unknown_kinds_are_listed_as_unchecked() {
+    let mut question = ask("1", "STRING", &[], &[]);
+    question["validators"] =
+        json!([{"type": "maxLength", "parameter": "1"}, {"type": "minYear", "parameter": "soon"}]);
+    let tree = prepare(&json!([question, ask("2", "COLOUR", &[], &[])]));
+    let report = tree.validate(&input(&[("1", None, "long")]), &today());
+    assert!(report.findings().is_empty());
+    let reasons: Vec<_> = report
+        .unchecked()
+        .iter()
+        .map(|u| u.reason.clone())
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            UncheckedReason::UnknownValidator("maxLength".to_owned()),
+            UncheckedReason::UnreadableParameter("soon".to_owned()),
+            UncheckedReason::UnknownType("COLOUR".to_owned()),
+        ]
+    );
+    assert!(
+        tree.lints()
+            .iter()
+            .any(|lint| lint.kind == LintKind::UnknownType)
+    );
+}
+
+#[test]
+fn advice_is_given_on_request_only() {
+    let tree = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("2", "STRING", &[("1", "Yes")], &[])
+    ]));
+    let input = input(&[
+        ("1", None, "No"),
+        ("1", None, "No"),
+        ("2", None, "x"),
+        ("99", None, "x"),
+    ]);
+    assert!(tree.validate(&input, &today()).advice().is_empty());
+    let report = tree.validate(&input, &today().advice(true));
+    let codes: Vec<&str> = report.advice().iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(codes, ["answers.1", "answers.2", "answers.99"]);
+    assert!(report.is_valid());
+}

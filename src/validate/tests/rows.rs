@@ -1,0 +1,100 @@
+//! Questions that are answered row by row.
+
+use serde_json::json;
+
+use super::questions::{ask, found, input, prepare};
+
+#[test]
+fn rows_are_checked_each_for_itself_and_without_rows_nothing_is_required() {
+    let tree = prepare(&json!([ask(
+        "1",
+        "REPEATABLE",
+        &[],
+        &[ask("2", "STRING", &[], &[]), ask("3", "STRING", &[], &[])]
+    )]));
+    assert_eq!(found(&tree, &[]), [""; 0]);
+    assert_eq!(
+        found(&tree, &[("2", Some(0), "x"), ("3", Some(4), "x")]),
+        ["3.0", "2.4"]
+    );
+    assert_eq!(found(&tree, &[("2", Some(0), "")]), ["2.0", "3.0"]);
+    // The sample payloads show no index at all (spec 2.4).
+    assert_eq!(found(&tree, &[("2", None, "x")]), ["3"]);
+}
+
+#[test]
+fn triggers_look_in_the_row_first_and_then_outside() {
+    let tree = prepare(&json!([
+        ask(
+            "1",
+            "REPEATABLE",
+            &[],
+            &[
+                ask(
+                    "2",
+                    "STRING",
+                    &[],
+                    &[ask("3", "STRING", &[("2", "Yes")], &[])]
+                ),
+                ask("4", "STRING", &[("9", "Yes")], &[]),
+            ]
+        ),
+        ask("9", "STRING", &[], &[]),
+    ]));
+    let answers = [
+        ("2", Some(0), "Yes"),
+        ("2", Some(2), "No"),
+        ("9", None, "Yes"),
+    ];
+    assert_eq!(found(&tree, &answers), ["3.0", "4.0", "4.2"]);
+    assert_eq!(found(&tree, &answers[..2]), ["3.0", "9"]);
+}
+
+#[test]
+fn rows_of_a_hidden_question_do_not_count() {
+    let rows = ask(
+        "2",
+        "REPEATABLE",
+        &[("1", "Yes")],
+        &[ask("3", "STRING", &[], &[]), ask("4", "STRING", &[], &[])],
+    );
+    let tree = prepare(&json!([ask("1", "STRING", &[], &[]), rows]));
+    assert_eq!(
+        found(&tree, &[("1", None, "No"), ("3", Some(0), "x")]),
+        [""; 0]
+    );
+    assert_eq!(
+        found(&tree, &[("1", None, "Yes"), ("3", Some(0), "x")]),
+        ["4.0"]
+    );
+}
+
+#[test]
+fn next_questions_are_those_without_an_answer_and_a_first_row() {
+    let tree = prepare(&json!([
+        ask("0", "DISPLAY", &[], &[]),
+        ask(
+            "1",
+            "REPEATABLE",
+            &[],
+            &[ask("2", "STRING", &[], &[]), ask("3", "STRING", &[], &[])]
+        ),
+        ask("9", "STRING", &[], &[]),
+    ]));
+    let next = |answers: &[(&str, Option<i64>, &str)]| -> Vec<String> {
+        let next = tree.next_questions(&input(answers));
+        next.into_iter()
+            .map(|q| {
+                format!(
+                    "{}{}",
+                    q.question.id,
+                    q.question
+                        .row
+                        .map_or(String::new(), |row| format!(".{row}"))
+                )
+            })
+            .collect()
+    };
+    assert_eq!(next(&[]), ["1", "9"]);
+    assert_eq!(next(&[("2", Some(0), "x"), ("9", None, "x")]), ["3.0"]);
+}
