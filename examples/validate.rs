@@ -89,13 +89,13 @@ fn judge(task: &Value, last: &mut Option<(Value, Questionnaire)>) -> Result<Repo
     }
     // Lines of one file mostly share their questions.
     let known = last.take().filter(|(known, _)| known == questions);
-    let (_, questionnaire) = match known {
-        Some(known) => last.insert(known),
-        None => {
-            let list: List<Question> = read(questions, &["questions"])?;
-            last.insert((questions.clone(), Questionnaire::prepare(&list)))
-        }
+    let ready = if let Some(known) = known {
+        known
+    } else {
+        let items: List<Question> = read(questions, &["questions"])?;
+        (questions.clone(), Questionnaire::prepare(&items))
     };
+    let (_, questionnaire) = last.insert(ready);
     Ok(questionnaire.validate(&input, &context))
 }
 

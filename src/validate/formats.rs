@@ -95,7 +95,7 @@ pub(super) fn base64(text: &str) -> Option<Complaint> {
         .take(2)
         .take_while(|b| **b == b'=')
         .count();
-    let good = data.len() % 4 == 0
+    let good = data.len().is_multiple_of(4)
         && data[..data.len() - padding]
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));

@@ -31,6 +31,7 @@
 mod answers;
 mod applied;
 mod context;
+mod explain;
 mod fields;
 mod finding;
 mod formats;
@@ -50,6 +51,7 @@ mod year;
 
 pub use self::applied::AppliedQuestion;
 pub use self::context::{Context, Operation};
+pub use self::explain::Explanation;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, Rule, Severity, Source};
 pub use self::lint::{Lint, LintKind};

@@ -15,6 +15,9 @@ pub(super) struct Play<'a> {
     /// Where the states of each node begin: one for each row of its scope.
     starts: Vec<usize>,
     applies: Vec<bool>,
+    on_forms: Vec<bool>,
+    /// Those that wait for themselves; empty when the list has no ring.
+    in_ring: Vec<bool>,
 }
 
 impl<'a> Play<'a> {
@@ -32,6 +35,8 @@ impl<'a> Play<'a> {
             rows: Vec::with_capacity(prepared.scopes.len()),
             starts: Vec::with_capacity(prepared.nodes.len()),
             applies: Vec::new(),
+            on_forms: Vec::new(),
+            in_ring: Vec::new(),
         };
         play.find_rows(&on_forms);
         let mut states = 0;
@@ -41,6 +46,7 @@ impl<'a> Play<'a> {
         }
         play.applies.resize(states, false);
         play.evaluate(&on_forms);
+        play.on_forms = on_forms;
         play
     }
 
@@ -50,9 +56,13 @@ impl<'a> Play<'a> {
         self.rows.push(vec![None]);
         for scope in &self.prepared.scopes[1..] {
             let mut rows = Vec::new();
-            for position in scope.start + 1..scope.end {
-                if on_forms[position] {
-                    let given = self.answers.all(self.prepared.nodes[position].id);
+            let below = scope.start + 1..scope.end;
+            for (node, on_forms) in self.prepared.nodes[below.clone()]
+                .iter()
+                .zip(&on_forms[below])
+            {
+                if *on_forms {
+                    let given = self.answers.all(node.id);
                     rows.extend(given.iter().map(|answer| answer.row));
                 }
             }
@@ -81,6 +91,7 @@ impl<'a> Play<'a> {
                 self.settle(node, on_forms);
             }
         }
+        self.in_ring = in_ring;
     }
 
     fn settle(&mut self, position: usize, on_forms: &[bool]) {
@@ -130,7 +141,7 @@ impl<'a> Play<'a> {
     }
 
     /// Whether some answer that counts has one of the values. Answers to a question that does not apply do not count.
-    fn is_met(&self, group: &Group, asking: &Node, row: Option<i64>) -> bool {
+    pub(super) fn is_met(&self, group: &Group, asking: &Node, row: Option<i64>) -> bool {
         let Some(id) = group.source else { return false };
         let wanted = &self.prepared.texts[group.wanted.clone()];
         self.prepared.id_nodes[id].iter().any(|&position| {
@@ -161,6 +172,20 @@ impl<'a> Play<'a> {
             self.rows[scope].binary_search(&row).ok()
         };
         nth.is_some_and(|nth| self.applies[self.starts[position] + nth])
+    }
+
+    /// Whether a question and those above it appear in the forms.
+    pub(super) fn is_on_forms(&self, position: usize) -> bool {
+        self.on_forms[position]
+    }
+
+    pub(super) fn is_in_ring(&self, position: usize) -> bool {
+        self.in_ring.get(position) == Some(&true)
+    }
+
+    /// Whether a scope has a row. Outside rows the index does not matter.
+    pub(super) fn has_row(&self, scope: usize, row: Option<i64>) -> bool {
+        scope == 0 || self.rows[scope].binary_search(&row).is_ok()
     }
 
     /// Whether a question applies anywhere.
@@ -205,9 +230,10 @@ impl<'a> Play<'a> {
                 continue;
             };
             for (nth, row) in self.rows[scope].iter().enumerate() {
-                for inner in below.start + 1..below.end {
+                let inside = below.start + 1..below.end;
+                for (inner, node) in inside.clone().zip(&nodes[inside]) {
                     if self.applies[self.starts[inner] + nth] {
-                        visit(inner, &nodes[inner], *row);
+                        visit(inner, node, *row);
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::explain::{Explanation, explain};
 use super::node::Prepared;
 use super::play::Play;
 use super::{AppliedQuestion, Context, Lint, QuestionRules, Report, applied, fields, judge};
@@ -65,6 +66,12 @@ impl Questionnaire {
         let mut questions = self.applicable(input);
         questions.retain(|question| question.answerable && !question.answered);
         questions
+    }
+
+    /// Why a question applies in a row (`None` outside rows), or why it does not.
+    #[must_use]
+    pub fn explain(&self, id: &str, row: Option<i64>, input: &ConsignmentInput) -> Explanation {
+        explain(&Play::new(&self.0, input), id, row)
     }
 
     /// What is odd about the questions.

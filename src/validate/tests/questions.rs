@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
-use crate::validate::{Context, LintKind, Questionnaire, UncheckedReason};
+use crate::validate::{Context, Explanation, LintKind, Questionnaire, UncheckedReason};
 
 pub(super) fn prepare(questions: &Value) -> Questionnaire {
     let questions: Vec<Question> = serde_json::from_value(questions.clone()).unwrap();
@@ -243,4 +243,41 @@ fn advice_is_given_on_request_only() {
     let codes: Vec<&str> = report.advice().iter().map(|f| f.code.as_str()).collect();
     assert_eq!(codes, ["answers.1", "answers.2", "answers.99"]);
     assert!(report.is_valid());
+}
+
+#[test]
+fn it_is_told_why_a_question_does_not_apply() {
+    let mut other = ask("4", "STRING", &[], &[]);
+    other["forms"] = json!(["EUC1"]);
+    let tree = prepare(&json!([
+        ask(
+            "1",
+            "STRING",
+            &[],
+            &[ask(
+                "2",
+                "STRING",
+                &[("1", "Yes")],
+                &[ask("3", "STRING", &[], &[])]
+            )]
+        ),
+        other,
+        ask("5", "STRING", &[("5", "x")], &[]),
+        ask("6", "REPEATABLE", &[], &[ask("7", "STRING", &[], &[])]),
+    ]));
+    let why =
+        |id: &str, answers: &[(&str, Option<i64>, &str)]| tree.explain(id, None, &input(answers));
+    assert_eq!(why("1", &[]), Explanation::Applies);
+    let unmet = Explanation::TriggerNotMet {
+        source: "1".into(),
+        wanted: vec!["Yes".to_owned()],
+    };
+    assert_eq!(why("2", &[("1", None, "No")]), unmet);
+    assert!(matches!(why("3", &[]), Explanation::ParentHidden(parent) if parent.id == "2"));
+    let yes = [("1", None, "Yes")];
+    assert!(matches!(why("3", &yes), Explanation::ParentUnanswered(parent) if parent.id == "2"));
+    assert_eq!(why("4", &[]), Explanation::OtherForms);
+    assert_eq!(why("7", &[]), Explanation::NoSuchRow);
+    assert_eq!(why("8", &[]), Explanation::Unknown);
+    assert_eq!(why("5", &[("5", None, "x")]), Explanation::Ring);
 }
