@@ -47,7 +47,8 @@ where
 
 /// Whether the attempt ended before its request was sent: there was no token, or nothing that could be sent.
 fn is_before_sending(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Auth(_) | Kind::Config(_))
+    // An attempt that was refused with 401 and got no new token says itself that it was sent.
+    error.attempts() == 0 && matches!(error.kind(), Kind::Auth(_) | Kind::Config(_))
 }
 
 #[cfg(test)]
