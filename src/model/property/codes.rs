@@ -40,10 +40,10 @@ impl PropertyStatus {
     #[must_use]
     pub fn from_code(text: &str) -> Self {
         let text = text.trim();
-        let status = Self::KNOWN.iter().find(|status| {
-            let short = status.short_code().unwrap_or_default();
-            text.eq_ignore_ascii_case(short) || text.eq_ignore_ascii_case(status.as_str())
-        });
+        let is = |name: &str| text.eq_ignore_ascii_case(name);
+        let status = Self::KNOWN
+            .iter()
+            .find(|status| is(status.as_str()) || status.short_code().is_some_and(is));
         status
             .cloned()
             .unwrap_or_else(|| Self::Unrecognized(text.to_owned()))
