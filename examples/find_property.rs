@@ -3,9 +3,11 @@
 //! Searches at `ENVD_REGISTER_URL`, with `ENVD_REGISTER_TOKEN` as bearer token if it is set; without an address, in a fake
 //! register of invented properties.
 
+use std::env::VarError;
+
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::Fake;
-use envd_sdk::model::Property;
+use envd_sdk::model::{Property, PropertyTypeCode};
 use envd_sdk::register::{Register, TextSearch};
 
 #[tokio::main]
@@ -15,11 +17,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_else(|| "yards".to_owned());
     let fake; // lives as long as `main`
     let mut builder = match std::env::var("ENVD_REGISTER_URL") {
-        Ok(address) => Register::builder(address),
-        Err(_) => {
+        Err(VarError::NotPresent) => {
             fake = Fake::start().await;
             Register::builder(fake.register_url())
         }
+        address => Register::builder(address?),
     };
     if let Ok(token) = std::env::var("ENVD_REGISTER_TOKEN") {
         builder = builder.token_source(StaticToken::new(&token)?);
@@ -54,7 +56,7 @@ fn print_row(property: &Property) {
     let types: Vec<&str> = property
         .property_types
         .iter()
-        .map(|code| code.as_str())
+        .map(PropertyTypeCode::as_str)
         .collect();
     println!(
         "{:8}  {:24}  {:16}  {:5}  {status:10}  {}",

@@ -13,6 +13,21 @@ use crate::error::{Error, Result};
 use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy};
 
 /// Settings of a [`Register`]; all but the address have a default.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use envd_sdk::auth::StaticToken;
+/// use envd_sdk::register::Register;
+/// use envd_sdk::{HttpOptions, RetryPolicy};
+///
+/// let register = Register::builder("https://register.example.com")
+///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)
+///     .http(HttpOptions::default().timeout(Duration::from_secs(20)))
+///     .retry(RetryPolicy::default().max_retries(5))
+///     .build()?;
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
 #[must_use]
 pub struct RegisterBuilder {
     base: String,

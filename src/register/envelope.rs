@@ -32,13 +32,17 @@ pub(super) struct Found {
 pub(super) fn read(reply: Reply) -> Result<Found> {
     let failure = match std::str::from_utf8(&reply.body) {
         // The text is checked once, not once a string.
-        Ok(text) => match serde_json::from_str::<Envelope>(text) {
-            Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
-            Err(failure) if failure.classify() == Category::Data => {
-                return Err(misfit(reply.status, text, &failure));
+        Ok(text) => {
+            // A byte order mark may be ignored (RFC 8259 section 8.1).
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            match serde_json::from_str::<Envelope>(text) {
+                Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
+                Err(failure) if failure.classify() == Category::Data => {
+                    return Err(misfit(reply.status, text, &failure));
+                }
+                Err(failure) => detail(&failure),
             }
-            Err(failure) => detail(&failure),
-        },
+        }
         Err(_) => "not UTF-8".to_owned(),
     };
     if !reply.media_type().is_some_and(|name| name.contains("json")) {
@@ -112,8 +116,10 @@ mod tests {
             let error = read(reply("application/json", body)).err().unwrap();
             assert!(error.is_decode(), "{body}");
         }
-        let nothing = read(reply("application/json", r#"{"Value": null}"#)).unwrap();
-        assert!(nothing.records.is_empty());
+        for body in [r#"{"Value": null}"#, "\u{feff}{\"Value\": {}}"] {
+            let nothing = read(reply("application/json", body)).unwrap();
+            assert!(nothing.records.is_empty());
+        }
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::Register;
-use crate::error::Result;
+use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::model::{Pic, Property};
 
 impl Register {
@@ -47,18 +47,19 @@ impl Register {
             self.start(&mut running, pic);
         }
         while let Some(done) = running.join_next().await {
-            match done {
-                Ok((pic, answer)) => answers.insert(pic, answer),
-                // Nobody cancels these tasks, so it panicked: as it would have without a task of its own.
-                Err(failure) => std::panic::resume_unwind(failure.into_panic()),
-            };
+            match done.map_err(JoinError::try_into_panic) {
+                Ok((pic, answer)) => drop(answers.insert(pic, answer)),
+                // As it would have without a task of its own.
+                Err(Ok(panic)) => std::panic::resume_unwind(panic),
+                Err(Err(_)) => {}
+            }
             if let Some(pic) = waiting.next() {
                 self.start(&mut running, pic);
             }
         }
-        let answered = pics.into_iter().filter_map(|pic| {
-            let answer = answers.get(&pic)?.clone();
-            Some((pic, answer))
+        let answered = pics.into_iter().map(|pic| {
+            let answer = answers.get(&pic).cloned();
+            (pic, answer.unwrap_or_else(|| Err(stopped())))
         });
         answered.collect()
     }
@@ -70,4 +71,14 @@ impl Register {
             (pic, answer)
         });
     }
+}
+
+/// The runtime ended the task.
+fn stopped() -> Error {
+    Error::new(Kind::Transport(Failure {
+        what: "the runtime stopped before the look-up was done",
+        timeout: false,
+        unsent: Unsent::Perhaps,
+        refused_locally: true,
+    }))
 }

@@ -134,11 +134,12 @@ impl PropertyPage {
                 "the register does not say which page it gave; set first_page_index",
             ));
         };
-        let is_first_again = offset == self.offset;
-        self.register
-            .found_first_page_index(u32::from(is_first_again));
-        if is_first_again {
+        if offset == self.offset {
+            self.register.found_first_page_index(1);
             return Ok((2, self.fetch(2).await?));
+        }
+        if offset >= self.end() && !found.records.is_empty() {
+            self.register.found_first_page_index(0);
         }
         Ok((1, found))
     }

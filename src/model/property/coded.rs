@@ -1,21 +1,52 @@
 //! Codes that the wire wraps into objects.
 
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::PropertyStatus;
 use crate::model::List;
 
 /// `{ShortCode, Description}`, or the code by itself. assumed: the latter is tolerated, not seen
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Wire {
-    Object {
-        #[serde(rename = "ShortCode", default)]
-        short_code: Option<String>,
-        #[serde(rename = "Description", default)]
-        description: Option<String>,
-    },
-    Text(String),
+struct Wire {
+    code: Option<String>,
+    name: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Wire {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Fields {
+            #[serde(rename = "ShortCode")]
+            code: Option<String>,
+            #[serde(rename = "Description")]
+            name: Option<String>,
+        }
+
+        struct Code;
+
+        impl<'de> Visitor<'de> for Code {
+            type Value = Wire;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with a short code")
+            }
+
+            fn visit_str<E: Error>(self, code: &str) -> Result<Wire, E> {
+                let code = Some(code.to_owned());
+                Ok(Wire { code, name: None })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wire, A::Error> {
+                let Fields { code, name } = Fields::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Wire { code, name })
+            }
+        }
+        deserializer.deserialize_any(Code)
+    }
 }
 
 /// A list of `{ShortCode}`.
@@ -39,10 +70,7 @@ pub(super) mod codes {
         deserializer: D,
     ) -> Result<List<T>, D::Error> {
         let items = List::<Wire>::deserialize(deserializer)?;
-        let codes = items.into_iter().filter_map(|item| match item {
-            Wire::Object { short_code, .. } => short_code,
-            Wire::Text(text) => Some(text),
-        });
+        let codes = items.into_iter().filter_map(|item| item.code);
         Ok(codes.map(T::from).collect())
     }
 }
@@ -53,6 +81,7 @@ pub(super) mod status {
 
     use super::{Deserialize, Deserializer, PropertyStatus, Serializer, Wire};
 
+    #[allow(clippy::ref_option)] // OK because serde hands over the field as it is.
     pub(in super::super) fn serialize<S: Serializer>(
         status: &Option<PropertyStatus>,
         serializer: S,
@@ -69,13 +98,8 @@ pub(super) mod status {
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<PropertyStatus>, D::Error> {
-        let (code, name) = match Option::<Wire>::deserialize(deserializer)? {
-            None => return Ok(None),
-            Some(Wire::Text(text)) => (Some(text), None),
-            Some(Wire::Object {
-                short_code,
-                description,
-            }) => (short_code, description),
+        let Some(Wire { code, name }) = Option::deserialize(deserializer)? else {
+            return Ok(None);
         };
         let code = code.map(|text| PropertyStatus::from_code(&text));
         let name = name.map(|text| PropertyStatus::from_code(&text));
