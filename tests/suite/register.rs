@@ -383,3 +383,60 @@ async fn many_are_answered_in_order_each_asked_once_and_a_failure_stops_nobody()
     assert!(answers[0].1.as_ref().unwrap().is_some());
     assert!(self::register(&fake).lookup_many([], 3).await.is_empty());
 }
+
+/// Counts how many ask at the same time.
+struct Counting {
+    now: AtomicUsize,
+    most: &'static AtomicUsize,
+}
+
+impl TokenSource for Counting {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async {
+            let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(now, Ordering::SeqCst);
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            self.now.fetch_sub(1, Ordering::SeqCst);
+            AccessToken::new("t0ken")
+        })
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.token()
+    }
+}
+
+#[tokio::test]
+async fn no_more_are_asked_at_a_time_than_was_said() {
+    static MOST: AtomicUsize = AtomicUsize::new(0);
+    let fake = Fake::start().await;
+    let source = Counting {
+        now: AtomicUsize::new(0),
+        most: &MOST,
+    };
+    let builder = Register::builder(fake.register_url()).token_source(source);
+    let register = builder.build().unwrap();
+    let pics = (1000..1012).map(|number| pic(&format!("QZZZ{number}")));
+    let answers = register.lookup_many(pics, 3).await;
+    assert_eq!(answers.len(), 12);
+    assert!(answers.iter().all(|(_, found)| found.is_ok()));
+    assert_eq!(MOST.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn debug_shows_neither_token_nor_records() {
+    let fake = Fake::start().await;
+    let source = StaticToken::new("s3cr3t").unwrap();
+    let builder = Register::builder(fake.register_url()).token_source(source);
+    assert!(!format!("{builder:?}").contains("s3cr3t"));
+    let register = builder.build().unwrap();
+    assert!(!format!("{register:?}").contains("s3cr3t"));
+    let page = register
+        .search_text(&TextSearch::new("sampleton"))
+        .await
+        .unwrap();
+    let shown = format!("{page:?} {:?}", page.records());
+    assert!(!shown.contains("Sam") && !shown.contains("Sample"));
+}
