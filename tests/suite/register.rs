@@ -1,14 +1,15 @@
 //! The client of the property register (spec 2.10, 4.2, 7.1) against the fake, and against scripted replies.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod many;
+mod tokens;
+
 use std::time::Duration;
 
-use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, PropertyStatus, PropertyTypeCode};
 use envd_sdk::register::{FieldSearch, PropertyPage, Register, TextSearch};
-use envd_sdk::{Result, RetryPolicy, Secret};
-use wiremock::matchers::{any, header, path, query_param};
+use envd_sdk::{Result, RetryPolicy};
+use wiremock::matchers::{any, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 fn register(fake: &Fake) -> Register {
@@ -275,168 +276,4 @@ async fn the_error_says_how_long_the_register_asked_to_wait() {
     assert_eq!(error.retry_after(), Some(Duration::from_secs(600)));
     assert_eq!((error.http_status(), error.attempts()), (Some(429), 1));
     assert_eq!(error.operation(), Some("PICRegister"));
-}
-
-/// Its first token is refused, the renewed ones are as given.
-struct Renewing {
-    renewed: &'static str,
-    renewals: &'static AtomicUsize,
-}
-
-impl TokenSource for Renewing {
-    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(async { AccessToken::new("old") })
-    }
-
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.renewals.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { AccessToken::new(self.renewed) })
-    }
-}
-
-#[tokio::test]
-async fn a_refused_token_is_renewed_once() {
-    static RENEWALS: AtomicUsize = AtomicUsize::new(0);
-    let server = MockServer::start().await;
-    let good = Mock::given(header("authorization", "Bearer new"));
-    good.respond_with(page(0, 1, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(ResponseTemplate::new(401))
-        .mount(&server)
-        .await;
-    for (renewed, works) in [("new", true), ("also-old", false)] {
-        let source = Renewing {
-            renewed,
-            renewals: &RENEWALS,
-        };
-        let builder = Register::builder(server.uri()).token_source(source);
-        let outcome = builder.build().unwrap().property(&pic("QAZZ7777")).await;
-        assert_eq!(RENEWALS.swap(0, Ordering::SeqCst), 1);
-        match outcome {
-            Ok(found) => assert!(works && found.is_some()),
-            Err(error) => assert!(!works && error.is_unauthorized()),
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_register_that_wants_a_token_gets_it() {
-    let builder = Fake::builder().register_token(Secret::new("t0ken"));
-    let fake = builder.start().await.unwrap();
-    let error = register(&fake)
-        .property(&pic("QAZZ7777"))
-        .await
-        .unwrap_err();
-    assert!(error.is_unauthorized());
-    let with = |token: &str| {
-        let source = StaticToken::new(token).unwrap();
-        Register::builder(fake.register_url())
-            .token_source(source)
-            .build()
-            .unwrap()
-    };
-    assert!(
-        with("t0ken")
-            .property(&pic("QAZZ7777"))
-            .await
-            .unwrap()
-            .is_some()
-    );
-    let error = with("wrong").property(&pic("QAZZ7777")).await.unwrap_err();
-    assert!(error.is_reauth_required() && error.attempts() == 1);
-}
-
-#[tokio::test]
-async fn many_are_answered_in_order_each_asked_once_and_a_failure_stops_nobody() {
-    let server = MockServer::start().await;
-    let at = |pic: &str| Mock::given(path(format!("/api/v2/PICRegister/(PIC={pic})")));
-    at("QAZZ7777")
-        .respond_with(page(0, 1, &["QAZZ7777"]))
-        .expect(1)
-        .mount(&server)
-        .await;
-    at("QBZZ2222")
-        .respond_with(ResponseTemplate::new(500))
-        .expect(1)
-        .mount(&server)
-        .await;
-    at("QCZZ8888")
-        .respond_with(ResponseTemplate::new(404))
-        .expect(1)
-        .mount(&server)
-        .await;
-    let register = client(&server);
-    let asked = ["QBZZ2222", "QAZZ7777", "QCZZ8888", "QAZZ7777"].map(pic);
-    let answers = register.lookup_many(asked.clone(), 2).await;
-    let pics: Vec<_> = answers.iter().map(|(pic, _)| pic.clone()).collect();
-    assert_eq!(pics, asked);
-    assert_eq!(answers[0].1.as_ref().unwrap_err().http_status(), Some(500));
-    assert!(answers[1].1.as_ref().unwrap().is_some());
-    assert!(answers[2].1.as_ref().unwrap().is_none());
-    assert!(answers[3].1.as_ref().unwrap().is_some());
-    let fake = Fake::start().await;
-    let answers = self::register(&fake)
-        .lookup_many([pic("QAZZ7777")], 0)
-        .await;
-    assert!(answers[0].1.as_ref().unwrap().is_some());
-    assert!(self::register(&fake).lookup_many([], 3).await.is_empty());
-}
-
-/// Counts how many ask at the same time.
-struct Counting {
-    now: AtomicUsize,
-    most: &'static AtomicUsize,
-}
-
-impl TokenSource for Counting {
-    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(async {
-            let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most.fetch_max(now, Ordering::SeqCst);
-            for _ in 0..20 {
-                tokio::task::yield_now().await;
-            }
-            self.now.fetch_sub(1, Ordering::SeqCst);
-            AccessToken::new("t0ken")
-        })
-    }
-
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.token()
-    }
-}
-
-#[tokio::test]
-async fn no_more_are_asked_at_a_time_than_was_said() {
-    static MOST: AtomicUsize = AtomicUsize::new(0);
-    let fake = Fake::start().await;
-    let source = Counting {
-        now: AtomicUsize::new(0),
-        most: &MOST,
-    };
-    let builder = Register::builder(fake.register_url()).token_source(source);
-    let register = builder.build().unwrap();
-    let pics = (1000..1012).map(|number| pic(&format!("QZZZ{number}")));
-    let answers = register.lookup_many(pics, 3).await;
-    assert_eq!(answers.len(), 12);
-    assert!(answers.iter().all(|(_, found)| found.is_ok()));
-    assert_eq!(MOST.load(Ordering::SeqCst), 3);
-}
-
-#[tokio::test]
-async fn debug_shows_neither_token_nor_records() {
-    let fake = Fake::start().await;
-    let source = StaticToken::new("s3cr3t").unwrap();
-    let builder = Register::builder(fake.register_url()).token_source(source);
-    assert!(!format!("{builder:?}").contains("s3cr3t"));
-    let register = builder.build().unwrap();
-    assert!(!format!("{register:?}").contains("s3cr3t"));
-    let page = register
-        .search_text(&TextSearch::new("sampleton"))
-        .await
-        .unwrap();
-    let shown = format!("{page:?} {:?}", page.records());
-    assert!(!shown.contains("Sam") && !shown.contains("Sample"));
 }
