@@ -20,6 +20,7 @@ mod maybe;
 mod open_enum;
 mod pdf_url;
 mod pic;
+mod property;
 mod server_error;
 
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
@@ -33,6 +34,9 @@ pub use self::list::List;
 pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 pub use self::pic::{Jurisdiction, Pic, TextError};
+pub use self::property::{
+    Property, PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode,
+};
 pub use self::server_error::{Location, PathSegment, ServerError};
 
 use self::hidden::Hidden;

@@ -3,6 +3,7 @@
 //! A reply of any status is a reply; an error means that no complete reply came. Redirects are never followed, and
 //! addresses are `https`, except on loopback (RFC 8252 section 8.3).
 
+mod attempts;
 mod clock;
 mod endpoint;
 mod http;
@@ -14,6 +15,7 @@ pub use self::clock::Clock;
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
+pub(crate) use self::attempts::with_retries;
 pub(crate) use self::endpoint::{is_loopback, parse_endpoint};
 pub(crate) use self::http::{Body, Http, Reply, Request};
 pub(crate) use self::retry::{Budget, Safety};

@@ -1,1 +1,3 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
+
+mod register;

@@ -1,0 +1,10 @@
+//! The records of the property register (spec 2.10).
+
+mod coded;
+mod codes;
+mod contact;
+mod record;
+
+pub use self::codes::{PropertyStatus, PropertyTypeCode, SpeciesCode};
+pub use self::contact::PropertyContact;
+pub use self::record::Property;

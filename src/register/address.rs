@@ -1,0 +1,109 @@
+//! The two addresses of the register (spec 4.2).
+
+use url::Url;
+
+use super::query::Query;
+use crate::error::{Error, Result};
+use crate::model::Pic;
+use crate::transport::parse_endpoint;
+
+/// The address of the search; all others are made from it.
+#[derive(Clone, Debug)]
+pub(super) struct Address(Url);
+
+impl Address {
+    pub(super) fn new(base: &str) -> Result<Self> {
+        let mut url = parse_endpoint("the register's address", base)?;
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(Error::config(
+                "the register's address must end before the query",
+            ));
+        }
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(["api", "v2", "PICRegister"]);
+        }
+        Ok(Self(url))
+    }
+
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    pub(super) fn search(&self, query: &Query, index: Option<u32>) -> Url {
+        let mut url = self.0.clone();
+        let mut pairs = url.query_pairs_mut();
+        pairs.extend_pairs(&query.fields);
+        if let Some(index) = index {
+            pairs.append_pair("pageindex", &index.to_string());
+        }
+        if let Some(size) = query.page_size {
+            pairs.append_pair("pagesize", &size.to_string());
+        }
+        drop(pairs);
+        url
+    }
+
+    /// The parentheses and the sign stand in the path as they are.
+    pub(super) fn property(&self, pic: &Pic) -> Url {
+        let mut url = self.0.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.push(&format!("(PIC={pic})"));
+        }
+        url
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_look_up_has_its_parentheses_literally_in_the_path() {
+        for base in [
+            "https://register.example.com",
+            "https://register.example.com/",
+        ] {
+            let address = Address::new(base).unwrap();
+            assert_eq!(
+                address.property(&Pic::parse("qazz7777").unwrap()).as_str(),
+                "https://register.example.com/api/v2/PICRegister/(PIC=QAZZ7777)"
+            );
+        }
+    }
+
+    #[test]
+    fn a_base_with_a_path_keeps_it() {
+        let address = Address::new("https://example.com/nlis/").unwrap();
+        assert_eq!(
+            address.url().as_str(),
+            "https://example.com/nlis/api/v2/PICRegister"
+        );
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_a_base_is_refused() {
+        for bad in [
+            "",
+            "http://register.example.com",
+            "https://example.com/?key=1",
+            "https://e.com/#a",
+        ] {
+            assert!(Address::new(bad).unwrap_err().is_config(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn values_are_escaped() {
+        let query = Query {
+            fields: vec![("Town", "O'Brien & Sons=50%".to_owned())],
+            page_size: Some(10),
+        };
+        let url = Address::new("https://e.com")
+            .unwrap()
+            .search(&query, Some(2));
+        assert_eq!(
+            url.query(),
+            Some("Town=O%27Brien+%26+Sons%3D50%25&pageindex=2&pagesize=10")
+        );
+    }
+}

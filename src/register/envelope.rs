@@ -1,0 +1,138 @@
+//! What surrounds the records of a reply (spec 2.10).
+
+use serde::Deserialize;
+use serde_json::error::Category;
+
+use crate::error::{Error, Kind, Result};
+use crate::model::{List, Property};
+use crate::transport::Reply;
+
+/// `{"Value": ..}`; the name must be there, or any JSON object would be an empty page.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(rename = "Value", deserialize_with = "Option::deserialize")]
+    value: Option<Found>,
+}
+
+/// A part of what was found.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Found {
+    #[serde(rename = "Offset")]
+    pub(super) offset: Option<u64>,
+    #[serde(rename = "Limit")]
+    pub(super) limit: Option<u64>,
+    #[serde(rename = "Total")]
+    pub(super) total: Option<u64>,
+    #[serde(rename = "SubSet")]
+    pub(super) records: List<Property>,
+}
+
+/// Reads a reply of status 2xx.
+pub(super) fn read(reply: Reply) -> Result<Found> {
+    let failure = match std::str::from_utf8(&reply.body) {
+        // The text is checked once, not once a string.
+        Ok(text) => {
+            // A byte order mark may be ignored (RFC 8259 section 8.1).
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            match serde_json::from_str::<Envelope>(text) {
+                Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
+                Err(failure) if failure.classify() == Category::Data => {
+                    return Err(misfit(reply.status, text, &failure));
+                }
+                Err(failure) => detail(&failure),
+            }
+        }
+        Err(_) => "not UTF-8".to_owned(),
+    };
+    if !reply.media_type().is_some_and(|name| name.contains("json")) {
+        // A page of something in front of the register.
+        return Err(reply.into_error());
+    }
+    Err(decode(reply.status, ".".to_owned(), failure))
+}
+
+/// Reads once more, slowly, to learn where the reply does not fit.
+fn misfit(status: u16, text: &str, failure: &serde_json::Error) -> Error {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let path = match serde_path_to_error::deserialize::<_, Envelope>(&mut deserializer) {
+        Err(located) => located.path().to_string(),
+        Ok(_) => ".".to_owned(),
+    };
+    decode(status, path, detail(failure))
+}
+
+fn decode(status: u16, path: String, detail: String) -> Error {
+    Error::new(Kind::Decode {
+        status,
+        path,
+        detail,
+    })
+}
+
+/// Not the words of the decoder: they repeat the value.
+fn detail(failure: &serde_json::Error) -> String {
+    let what = match failure.classify() {
+        Category::Data => "a value of another type",
+        Category::Eof => "JSON that ends early",
+        Category::Syntax | Category::Io => "not JSON",
+    };
+    format!(
+        "{what}, line {} column {}",
+        failure.line(),
+        failure.column()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+
+    use super::*;
+
+    fn reply(media_type: &'static str, body: &'static str) -> Reply {
+        Reply {
+            status: 200,
+            headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]),
+            body: body.into(),
+        }
+    }
+
+    #[test]
+    fn a_misfit_is_located_and_its_value_is_not_shown() {
+        let body = r#"{"Value": {"SubSet": [{"Town": ["hidden"]}, {"Town": 5}]}}"#;
+        let error = read(reply("application/json", body)).err().unwrap();
+        assert!(error.is_decode());
+        assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
+        let body = r#"{"Value": {"Total": "hidden"}}"#;
+        let error = read(reply("application/json", body)).err().unwrap();
+        assert_eq!(error.json_path(), Some("Value.Total"));
+        assert!(!format!("{error} {error:?}").contains("hidden"));
+    }
+
+    #[test]
+    fn another_object_is_not_an_empty_page() {
+        for body in ["{}", r#"{"Message": "x"}"#, "[]", "null"] {
+            let error = read(reply("application/json", body)).err().unwrap();
+            assert!(error.is_decode(), "{body}");
+        }
+        for body in [r#"{"Value": null}"#, "\u{feff}{\"Value\": {}}"] {
+            let nothing = read(reply("application/json", body)).unwrap();
+            assert!(nothing.records.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_web_page_is_told_by_its_media_type() {
+        let error = read(reply("text/html; charset=utf-8", "<html>"))
+            .err()
+            .unwrap();
+        assert_eq!(error.media_type(), Some("text/html"));
+        assert!(
+            read(reply("application/json", "{\"Val"))
+                .err()
+                .unwrap()
+                .is_decode()
+        );
+    }
+}

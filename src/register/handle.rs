@@ -1,0 +1,80 @@
+//! The client of the register.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::address::Address;
+use super::page;
+use super::send::Sender;
+use super::{FieldSearch, PropertyPage, RegisterBuilder, TextSearch};
+use crate::error::Result;
+
+/// A client of the property register (spec 4.2). Cheap to clone; clones share their connections.
+///
+/// # Errors
+///
+/// All calls fail with [`is_transport`](crate::Error::is_transport) when no reply came,
+/// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
+/// token was refused, [`http_status`](crate::Error::http_status) and [`body_excerpt`](crate::Error::body_excerpt) for
+/// other refusals, and [`is_decode`](crate::Error::is_decode) when a reply does not have the expected shape.
+#[derive(Clone)]
+pub struct Register(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) address: Address,
+    pub(super) sender: Sender,
+    pub(super) first_page_index: AtomicU32,
+}
+
+/// Nobody has said or seen yet which number the first page has.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+impl Register {
+    /// Settings of a client for the register at this address: `/api/v2/PICRegister` comes below it.
+    ///
+    /// ```
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com").build()?;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn builder(base: impl Into<String>) -> RegisterBuilder {
+        RegisterBuilder::new(base.into())
+    }
+
+    /// The first page of the properties of which each given field fits.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config) when a value cannot be searched for; else as for all calls, see [`Register`].
+    pub async fn search(&self, search: &FieldSearch) -> Result<PropertyPage> {
+        page::first(self, search.query()?).await
+    }
+
+    /// The first page of the properties that these words describe.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config) when there are no words; else as for all calls, see [`Register`].
+    pub async fn search_text(&self, search: &TextSearch) -> Result<PropertyPage> {
+        page::first(self, search.query()?).await
+    }
+
+    /// The number of the first page, once it is known.
+    pub(super) fn first_page_index(&self) -> Option<u32> {
+        Some(self.0.first_page_index.load(Ordering::Relaxed)).filter(|index| *index != UNKNOWN)
+    }
+
+    pub(super) fn found_first_page_index(&self, index: u32) {
+        self.0.first_page_index.store(index, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Register")
+            .field("host", &self.0.address.url().host_str())
+            .finish_non_exhaustive()
+    }
+}

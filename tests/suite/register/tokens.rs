@@ -1,0 +1,99 @@
+//! Tokens: sent, renewed once, never shown.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
+use envd_sdk::fake::Fake;
+use envd_sdk::register::{Register, TextSearch};
+use envd_sdk::{Result, Secret};
+use wiremock::matchers::{any, header};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{page, pic, register};
+
+/// Its first token is refused, the renewed ones are as given.
+struct Renewing {
+    renewed: &'static str,
+    renewals: &'static AtomicUsize,
+}
+
+impl TokenSource for Renewing {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async { AccessToken::new("old") })
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.renewals.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { AccessToken::new(self.renewed) })
+    }
+}
+
+#[tokio::test]
+async fn a_refused_token_is_renewed_once() {
+    static RENEWALS: AtomicUsize = AtomicUsize::new(0);
+    let server = MockServer::start().await;
+    let good = Mock::given(header("authorization", "Bearer new"));
+    good.respond_with(page(0, 1, &["QAZZ7777"]))
+        .mount(&server)
+        .await;
+    Mock::given(any())
+        .respond_with(ResponseTemplate::new(401))
+        .mount(&server)
+        .await;
+    for (renewed, works) in [("new", true), ("also-old", false)] {
+        let source = Renewing {
+            renewed,
+            renewals: &RENEWALS,
+        };
+        let builder = Register::builder(server.uri()).token_source(source);
+        let outcome = builder.build().unwrap().property(&pic("QAZZ7777")).await;
+        assert_eq!(RENEWALS.swap(0, Ordering::SeqCst), 1);
+        match outcome {
+            Ok(found) => assert!(works && found.is_some()),
+            Err(error) => assert!(!works && error.is_unauthorized()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_register_that_wants_a_token_gets_it() {
+    let builder = Fake::builder().register_token(Secret::new("t0ken"));
+    let fake = builder.start().await.unwrap();
+    let error = register(&fake)
+        .property(&pic("QAZZ7777"))
+        .await
+        .unwrap_err();
+    assert!(error.is_unauthorized());
+    let with = |token: &str| {
+        let source = StaticToken::new(token).unwrap();
+        Register::builder(fake.register_url())
+            .token_source(source)
+            .build()
+            .unwrap()
+    };
+    assert!(
+        with("t0ken")
+            .property(&pic("QAZZ7777"))
+            .await
+            .unwrap()
+            .is_some()
+    );
+    let error = with("wrong").property(&pic("QAZZ7777")).await.unwrap_err();
+    assert!(error.is_reauth_required() && error.attempts() == 1);
+}
+
+#[tokio::test]
+async fn debug_shows_neither_token_nor_records() {
+    let fake = Fake::start().await;
+    let source = StaticToken::new("s3cr3t").unwrap();
+    let builder = Register::builder(fake.register_url()).token_source(source);
+    assert!(!format!("{builder:?}").contains("s3cr3t"));
+    let register = builder.build().unwrap();
+    assert!(!format!("{register:?}").contains("s3cr3t"));
+    let page = register
+        .search_text(&TextSearch::new("sampleton"))
+        .await
+        .unwrap();
+    let shown = format!("{page:?} {:?}", page.records());
+    assert!(!shown.contains("Sam") && !shown.contains("Sample"));
+}
