@@ -77,8 +77,7 @@ fn supers(path: &str, text: &str) -> Vec<String> {
     let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
     let depth = module.split('/').count();
     let tokens = tokens(text);
-    // An inline test module is one deeper.
-    let inline = starts(&tokens, &["mod", "tests", "{"]).next();
+    let tests = inline_tests(&tokens);
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -86,8 +85,8 @@ fn supers(path: &str, text: &str) -> Vec<String> {
             .chunks(3)
             .take_while(|link| *link == ["super", ":", ":"])
             .count();
-        let deeper = inline.is_some_and(|start| at > start);
-        if climbs > 0 && climbs >= depth + usize::from(deeper) {
+        // An inline module is one deeper.
+        if climbs > 0 && climbs >= depth + usize::from(at > tests) {
             found.push(format!("{path}: {climbs} times super leaves the room"));
         }
         at += 3 * climbs + 1;
@@ -98,13 +97,15 @@ fn supers(path: &str, text: &str) -> Vec<String> {
 /// Imports by name; a test module may take all of its parent.
 fn globs(path: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
+    let tests = inline_tests(&tokens);
+    let of_tests = |at| at > tests || path.contains("/tests/");
     starts(&tokens, &["use"])
-        .filter_map(|at| tokens[at + 1..].split(|token| token == ";").next())
-        .filter(|import| import.iter().any(|token| token == "*"))
-        .map(<[String]>::concat)
-        .filter(|import| import != "super::*" || !is_test(path, &tokens))
-        .filter(|import| (path, import.as_str()) != ("model/mod.rs", "self::generated::*"))
-        .map(|import| format!("{path}: use {import}"))
+        .filter_map(|at| Some((at, tokens[at + 1..].split(|token| token == ";").next()?)))
+        .filter(|(_, import)| import.iter().any(|token| token == "*"))
+        .map(|(at, import)| (at, import.concat()))
+        .filter(|(at, import)| import != "super::*" || !of_tests(*at))
+        .filter(|(_, import)| (path, import.as_str()) != ("model/mod.rs", "self::generated::*"))
+        .map(|(_, import)| format!("{path}: use {import}"))
         .collect()
 }
 
@@ -121,13 +122,13 @@ fn size(path: &str, text: &str) -> Vec<String> {
 /// Leaves the choice of what is compiled to lib.rs.
 fn features(path: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
-    let conditions = ["cfg", "cfg_attr"].into_iter().flat_map(|name| {
-        // `cfg!(..)` has a mark between.
-        starts(&tokens, &[name, "("]).chain(starts(&tokens, &[name, "!", "("]))
+    // Within a condition, `feature` opens it or follows a comma; then comes a text.
+    let conditions = tokens.windows(4).filter(|window| {
+        ["(", ","].contains(&window[0].as_str())
+            && window[1..3] == ["feature", "="]
+            && window[3].starts_with('"')
     });
     conditions
-        .filter_map(|at| tokens[at..].split(|token| token == ")").next())
-        .filter(|condition| condition.iter().any(|token| token == "feature"))
         .map(|_| format!("{path}: cfg(feature) stands in lib.rs only"))
         .collect()
 }
@@ -245,7 +246,7 @@ fn a_planted_glob_is_caught() {
         ("auth/token.rs", "use crate::error::*;"),
         ("auth/token.rs", "use crate::model::{Pic, codes::*};"),
         ("auth/mod.rs", "pub use self::token::*;"),
-        ("auth/token.rs", "use super::*;"),
+        ("auth/token.rs", "use super::*; mod tests { use super::*; }"),
         ("graphql/mod.rs", "pub use self::generated::*;"),
     ] {
         assert_eq!(globs(path, text).len(), 1, "{path}: {text}");
@@ -273,6 +274,7 @@ fn a_planted_feature_is_caught() {
     for text in [
         "#[cfg(feature = \"fake\")] mod fake;",
         "#[cfg(all(unix, feature = \"fake\"))] mod fake;",
+        "#[cfg(any(not(unix), feature = \"fake\"))] mod fake;",
         "#[cfg_attr(feature = \"fake\", derive(Debug))] struct A;",
         "fn f() -> bool { cfg!(feature = \"fake\") }",
     ] {
@@ -301,8 +303,10 @@ fn step_of(room: &str) -> Option<u8> {
     Some(*step)
 }
 
-fn is_test(path: &str, tokens: &[String]) -> bool {
-    path.contains("/tests/") || starts(tokens, &["cfg", "(", "test", ")"]).next().is_some()
+/// Where the test module at the end of a file begins; behind the file if there is none.
+fn inline_tests(tokens: &[String]) -> usize {
+    let mut modules = starts(tokens, &["mod", "tests", "{"]);
+    modules.next().unwrap_or(tokens.len())
 }
 
 /// Where a run of tokens begins.
