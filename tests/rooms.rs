@@ -348,7 +348,7 @@ fn read(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
         let path = format!("{prefix}{}", entry.file_name().to_str().unwrap());
         if entry.file_type().unwrap().is_dir() {
             read(&entry.path(), &format!("{path}/"), files);
-        } else if path.ends_with(".rs") && path != "lib.rs" {
+        } else if Path::new(&path).extension() == Some("rs".as_ref()) && path != "lib.rs" {
             files.push((path, fs::read_to_string(entry.path()).unwrap()));
         }
     }
