@@ -1,0 +1,120 @@
+//! Promises about the build, asked of `cargo tree`: what a set of features links, and what it does not.
+//!
+//! Only normal dependencies count: the crate is its own dev-dependency, with more features. No network is used.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::process::Command;
+
+/// What only a program that talks to a server needs.
+const ONLINE: [&str; 6] = [
+    "reqwest",
+    "tokio",
+    "hyper",
+    "oauth2",
+    "graphql_client",
+    "wiremock",
+];
+
+#[test]
+fn the_validator_alone_links_nothing_that_sends() {
+    let tree = Tree::of(&["--no-default-features"]);
+    for package in ONLINE {
+        assert_eq!(tree.versions(package), [""; 0], "{package}");
+    }
+    // The question can be answered with yes.
+    assert_eq!(tree.versions("serde").len(), 1);
+    let fake = Tree::of(&["--features", "fake"]);
+    for package in ONLINE {
+        assert_ne!(fake.versions(package), [""; 0], "{package}");
+    }
+}
+
+#[test]
+fn the_default_build_links_no_part_of_the_fake() {
+    let tree = Tree::of(&[]);
+    let fake = Tree::of(&["--features", "fake"]);
+    for package in ["wiremock", "apollo-compiler"] {
+        assert_eq!(tree.versions(package), [""; 0], "{package}");
+        assert_ne!(fake.versions(package), [""; 0], "{package}");
+    }
+}
+
+#[test]
+fn one_reqwest_is_linked_whatever_is_chosen() {
+    for features in ["rustls", "rustls-aws-lc", "native-tls", "fake"] {
+        let tree = Tree::of(&["--no-default-features", "--features", features]);
+        let versions = tree.versions("reqwest");
+        assert_eq!(versions.len(), 1, "{features}: {versions:?}");
+        assert!(versions[0].starts_with("0.13."), "{versions:?}");
+    }
+}
+
+#[test]
+fn the_client_without_a_choice_of_tls_links_none() {
+    let stacks = ["rustls", "native-tls", "openssl"];
+    let none = Tree::of(&["--no-default-features", "--features", "client"]);
+    for package in stacks {
+        assert_eq!(none.versions(package), [""; 0], "{package}");
+    }
+    assert_ne!(Tree::of(&[]).versions("rustls"), [""; 0]);
+}
+
+#[test]
+fn two_versions_of_a_package_would_be_seen() {
+    let tree = Tree::from(
+        "a v0.1.0\nreqwest v0.13.4\nb v1.0.0\nreqwest v0.12.9 (*)\nreqwest v0.13.4 (*)\n",
+    );
+    assert_eq!(tree.versions("reqwest"), ["0.12.9", "0.13.4"]);
+}
+
+/// The packages that one choice of features links: name and version.
+struct Tree(BTreeSet<(String, String)>);
+
+impl Tree {
+    fn of(features: &[&str]) -> Self {
+        // Set for tests by cargo; the other is the cargo that built this.
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+        let output = Command::new(cargo)
+            .args([
+                "tree",
+                "--offline",
+                "--locked",
+                "-e",
+                "normal",
+                "--prefix",
+                "none",
+            ])
+            .args([
+                "--manifest-path",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+            ])
+            .args(features)
+            .output()
+            .unwrap();
+        let problems = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "cargo tree {features:?}: {problems}"
+        );
+        let tree = Self::from(&String::from_utf8(output.stdout).unwrap());
+        // An empty answer would pass for a pure one.
+        assert_eq!(tree.versions("envd-sdk").len(), 1, "{features:?}");
+        tree
+    }
+
+    fn from(lines: &str) -> Self {
+        let packages = lines.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let name = words.next()?;
+            let version = words.next()?.strip_prefix('v')?;
+            Some((name.to_owned(), version.to_owned()))
+        });
+        Self(packages.collect())
+    }
+
+    fn versions(&self, package: &str) -> Vec<&str> {
+        let same = self.0.iter().filter(|(name, _)| name == package);
+        same.map(|(_, version)| version.as_str()).collect()
+    }
+}
