@@ -1,6 +1,6 @@
 //! Writes the generated Rust from `graphql/` and proves that it is up to date.
 //!
-//! `cargo test --test codegen` compares; `UPDATE_GENERATED=1 cargo test --test codegen` writes. graphql_client_codegen
+//! `cargo test --test codegen` compares; `UPDATE_GENERATED=1 cargo test --test codegen` writes. `graphql_client_codegen`
 //! makes the types of each operation; the steps under `tests/codegen/` hoist what operations share, open the enums, give
 //! inputs three states, and carry descriptions with their provenance into rustdoc.
 

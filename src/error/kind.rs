@@ -4,6 +4,7 @@ use crate::model::ServerError;
 
 /// The kinds of failure; private, so that kinds can be added without breaking anybody.
 #[derive(Clone)]
+#[allow(dead_code)] // Some are for the client room, which is not there yet.
 pub(crate) enum Kind {
     Config(String),
     Transport(Failure),

@@ -127,8 +127,9 @@ impl Error {
     #[must_use]
     pub fn http_status(&self) -> Option<u16> {
         match &self.0.kind {
-            Kind::Rejected { status, .. } | Kind::Decode { status, .. } => Some(*status),
-            Kind::Http { status, .. } => Some(*status),
+            Kind::Rejected { status, .. }
+            | Kind::Decode { status, .. }
+            | Kind::Http { status, .. } => Some(*status),
             _ => None,
         }
     }

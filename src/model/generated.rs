@@ -836,7 +836,7 @@ pub struct Question {
     /// Source: stated, specification 2.6.
     #[serde(default)]
     pub forms: List<FormType>,
-    /// What kind of answer is wanted; REPEATABLE, SINGLE_CHOICE, MULTIPLE_CHOICE and STRING are named, further kinds are not shown.
+    /// What kind of answer is wanted; `REPEATABLE`, `SINGLE_CHOICE`, `MULTIPLE_CHOICE` and `STRING` are named, further kinds are not shown.
     ///
     /// Source: stated, specification 2.6.
     #[serde(rename = "type")]

@@ -1,1 +1,1 @@
-//! ops
+//! The operations, a file for each group.

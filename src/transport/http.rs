@@ -1,9 +1,7 @@
 //! One request out, one reply in.
 
-use std::time::SystemTime;
-
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
 use url::Url;
 
@@ -21,6 +19,7 @@ pub(crate) struct Http {
 
 /// What is sent with a request.
 #[derive(Clone, Debug, Default)]
+#[allow(dead_code)] // Json is for the client room, which is not there yet.
 pub(crate) enum Body {
     #[default]
     Empty,
@@ -81,11 +80,6 @@ impl Reply {
                 .trim()
                 .to_ascii_lowercase(),
         )
-    }
-
-    /// The server's clock, from the `Date` header.
-    pub(crate) fn date(&self) -> Option<SystemTime> {
-        httpdate::parse_http_date(self.headers.get(DATE)?.to_str().ok()?).ok()
     }
 
     /// The start of the body as text, for an error's accessor.

@@ -22,15 +22,21 @@ pub(crate) fn page(documents: &Documents) -> String {
         .filter(|(_, kind)| !kind.is_built_in())
     {
         let fields: Vec<&str> = match kind {
-            ExtendedType::Object(object) => {
-                object.fields.keys().map(|field| field.as_str()).collect()
-            }
-            ExtendedType::InputObject(input) => {
-                input.fields.keys().map(|field| field.as_str()).collect()
-            }
-            ExtendedType::Enum(values) => {
-                values.values.keys().map(|value| value.as_str()).collect()
-            }
+            ExtendedType::Object(object) => object
+                .fields
+                .keys()
+                .map(apollo_compiler::Name::as_str)
+                .collect(),
+            ExtendedType::InputObject(input) => input
+                .fields
+                .keys()
+                .map(apollo_compiler::Name::as_str)
+                .collect(),
+            ExtendedType::Enum(values) => values
+                .values
+                .keys()
+                .map(apollo_compiler::Name::as_str)
+                .collect(),
             _ => continue,
         };
         if name == "Query" || name == "Mutation" {

@@ -156,7 +156,7 @@ impl Documents {
         elements.into_iter()
     }
 
-    /// Fails on a selection that graphql_client would turn into serde(flatten).
+    /// Fails on a selection that `graphql_client` would turn into serde(flatten).
     pub(crate) fn check_selections(&self) {
         fn check(name: &str, selections: &[Selection]) {
             let spreads = selections

@@ -23,7 +23,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
         .filter_map(|(name, kind)| match kind {
             ExtendedType::Enum(values) if !kind.is_built_in() => Some(open_enum(
                 name,
-                values.values.keys().map(|value| value.as_str()),
+                values.values.keys().map(apollo_compiler::Name::as_str),
                 &descriptions,
             )),
             _ => None,
@@ -180,10 +180,11 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
         let coordinate = format!("{name}.{}", field.wire);
         let shape = Shape::of(&field.rust_type);
         let rust_type = shape.in_input(&leaf(&shape, names::text_type(&coordinate)));
-        let states = match shape {
-            Shape::Optional(_) => quote!(#[serde(skip_serializing_if = "Maybe::is_absent")]),
+        let states = if let Shape::Optional(_) = shape {
+            quote!(#[serde(skip_serializing_if = "Maybe::is_absent")])
+        } else {
             // What is required may still be missing in a draft: the validator reports it.
-            _ => quote!(#[serde(deserialize_with = "super::lenient::or_default")]),
+            quote!(#[serde(deserialize_with = "super::lenient::or_default")])
         };
         field_tokens(
             &field.wire,

@@ -74,7 +74,7 @@ pub(crate) fn is_hidden(coordinate: &str) -> bool {
         return false;
     };
     match of {
-        "Party" | "PartyInput" => field == "name",
+        "Party" | "PartyInput" | "Template" | "CreateOrSaveTemplateInput" => field == "name",
         "Address" | "AddressInput" => matches!(field, "line1" | "town" | "postcode"),
         "Answer" | "AnswerInput" => field == "value",
         "Declaration" | "DeclarationInput" => !matches!(field, "accept" | "date" | "address"),
@@ -83,7 +83,6 @@ pub(crate) fn is_hidden(coordinate: &str) -> bool {
         }
         "ConsignmentUserMapping" => matches!(field, "email" | "firstName" | "lastName"),
         "Consignment" => matches!(field, "createdBy" | "updatedBy"),
-        "Template" | "CreateOrSaveTemplateInput" => field == "name",
         "UserDetails" => matches!(
             field,
             "auth0Id" | "email" | "firstName" | "lastName" | "mobilePhone"

@@ -1,4 +1,4 @@
-//! Runs graphql_client_codegen for each operation and takes its output apart.
+//! Runs `graphql_client_codegen` for each operation and takes its output apart.
 
 use std::collections::BTreeMap;
 use std::path::Path;

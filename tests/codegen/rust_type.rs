@@ -6,7 +6,7 @@ use syn::{GenericArgument, PathArguments, Type};
 
 use crate::names;
 
-/// A GraphQL type as graphql_client spelled it in Rust.
+/// A GraphQL type as `graphql_client` spelled it in Rust.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     Optional(Box<Shape>),
