@@ -40,7 +40,11 @@ mod transport;
 pub mod validate;
 
 #[cfg(feature = "client")]
+pub use crate::client::{Account, Client, ClientBuilder};
+#[cfg(feature = "client")]
 pub use crate::error::{Error, Result};
+#[cfg(feature = "client")]
+pub use crate::graphql::Outcome;
 pub use crate::secret::Secret;
 #[cfg(feature = "client")]
 pub use crate::transport::{Clock, HttpOptions, RetryPolicy};

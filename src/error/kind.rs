@@ -4,7 +4,6 @@ use crate::model::ServerError;
 
 /// The kinds of failure; private, so that kinds can be added without breaking anybody.
 #[derive(Clone)]
-#[allow(dead_code)] // Some are for the client room, which is not there yet.
 pub(crate) enum Kind {
     Config(String),
     Transport(Failure),
@@ -24,6 +23,8 @@ pub(crate) enum Kind {
         status: u16,
         path: String,
         detail: String,
+        /// What the server said beside the data that could not be read.
+        errors: Vec<ServerError>,
     },
     Protocol(String),
     NotRegistered,

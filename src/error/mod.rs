@@ -118,7 +118,7 @@ impl Error {
     #[must_use]
     pub fn server_errors(&self) -> &[ServerError] {
         match &self.0.kind {
-            Kind::Rejected { errors, .. } => errors,
+            Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } => errors,
             _ => &[],
         }
     }

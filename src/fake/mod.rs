@@ -41,6 +41,7 @@
 mod base64;
 mod builder;
 mod graphql;
+mod handles;
 mod instant;
 mod library;
 mod listing;

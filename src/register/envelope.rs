@@ -67,6 +67,7 @@ fn decode(status: u16, path: String, detail: String) -> Error {
         status,
         path,
         detail,
+        errors: Vec::new(),
     })
 }
 

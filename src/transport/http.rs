@@ -19,7 +19,6 @@ pub(crate) struct Http {
 
 /// What is sent with a request.
 #[derive(Clone, Debug, Default)]
-#[allow(dead_code)] // Json is for the client room, which is not there yet.
 pub(crate) enum Body {
     #[default]
     Empty,

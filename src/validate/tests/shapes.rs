@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use proptest::prelude::*;
+use proptest::prelude::{
+    BoxedStrategy, Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq,
+    prop_oneof, proptest,
+};
 use serde_json::{Value, json};
 
 use super::questions::{ask, found, input, prepare, today};

@@ -1,0 +1,130 @@
+//! Consignments: list, read, save, copy, delete.
+
+use super::ConsignmentFilter;
+use crate::client::Account;
+use crate::error::Result;
+use crate::graphql::Outcome;
+use crate::graphql::generated::{
+    Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
+    DeleteConsignment, consignment, consignments, copy_consignment, create_or_save_consignment,
+    delete_consignment,
+};
+use crate::model::{
+    Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, SavedConsignment,
+};
+
+impl Account {
+    /// One page of consignments, from the start or after a cursor (`page_info.end_cursor` of the page before).
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    #[doc(alias = "consignments")]
+    pub async fn consignments_page(
+        &self,
+        filter: &ConsignmentFilter,
+        after: Option<&str>,
+    ) -> Result<Outcome<ConsignmentPage>> {
+        let filter = filter.clone();
+        let variables = consignments::Variables {
+            envd_account_id: self.id().clone(),
+            first: filter.page_size,
+            after: after.map(str::to_owned),
+            status: filter.status,
+            species: filter.species,
+            search_text: filter.search_text,
+            from_date: filter.from,
+            to_date: filter.to,
+            only_submitted: filter.only_submitted,
+        };
+        let outcome = self.client().execute::<Consignments>(variables).await?;
+        outcome.part("consignments", |data| data.consignments)
+    }
+
+    /// One consignment, by its id or its number.
+    ///
+    /// Source: stated, specification 4.1; that the number may stand for the id is public, not confirmed.
+    ///
+    /// # Errors
+    ///
+    /// [`is_not_found`](crate::Error::is_not_found), and as [`execute`](crate::Client::execute).
+    pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Outcome<Consignment>> {
+        let variables = consignment::Variables {
+            id: id.into(),
+            envd_account_id: self.id().clone(),
+        };
+        let outcome = self.client().execute::<ReadConsignment>(variables).await?;
+        outcome.part("consignment", |data| data.consignment)
+    }
+
+    /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
+    ///
+    /// It is not sent twice unless the first one surely did not arrive.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// # Errors
+    ///
+    /// [`is_rejected`](crate::Error::is_rejected) with the server's reasons;
+    /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came.
+    #[doc(alias = "createOrSaveConsignment")]
+    pub async fn save_consignment(
+        &self,
+        input: ConsignmentInput,
+    ) -> Result<Outcome<SavedConsignment>> {
+        let variables = create_or_save_consignment::Variables {
+            envd_account_id: self.id().clone(),
+            input,
+        };
+        let outcome = self
+            .client()
+            .execute::<CreateOrSaveConsignment>(variables)
+            .await?;
+        outcome.part("createOrSaveConsignment", |data| {
+            data.create_or_save_consignment?.data
+        })
+    }
+
+    /// Copies a consignment.
+    ///
+    /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// # Errors
+    ///
+    /// As [`save_consignment`](Self::save_consignment).
+    pub async fn copy_consignment(
+        &self,
+        id: impl Into<ConsignmentId>,
+    ) -> Result<Outcome<SavedConsignment>> {
+        let variables = copy_consignment::Variables {
+            envd_account_id: self.id().clone(),
+            id: id.into(),
+        };
+        let outcome = self.client().execute::<CopyConsignment>(variables).await?;
+        outcome.part("copyConsignment", |data| data.copy_consignment?.data)
+    }
+
+    /// Deletes a consignment.
+    ///
+    /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// # Errors
+    ///
+    /// As [`save_consignment`](Self::save_consignment).
+    pub async fn delete_consignment(
+        &self,
+        id: impl Into<ConsignmentId>,
+    ) -> Result<Outcome<SavedConsignment>> {
+        let variables = delete_consignment::Variables {
+            envd_account_id: self.id().clone(),
+            id: id.into(),
+        };
+        let outcome = self
+            .client()
+            .execute::<DeleteConsignment>(variables)
+            .await?;
+        outcome.part("deleteConsignment", |data| data.delete_consignment?.data)
+    }
+}

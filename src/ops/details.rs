@@ -1,0 +1,68 @@
+//! The user, the questions, the eDECs: what needs no account.
+
+use crate::client::{Account, Client};
+use crate::error::{Error, Kind, Result};
+use crate::graphql::Outcome;
+use crate::graphql::generated::{
+    Edecs, Questions, UserDetails as ReadUserDetails, edecs, questions, user_details,
+};
+use crate::model::{Edec, List, QuestionList, UserDetails};
+
+impl Client {
+    /// The user whom the token names, with accounts and roles.
+    ///
+    /// Source: stated, specification 2.8 and 4.1.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    pub async fn user_details(&self) -> Result<Outcome<UserDetails>> {
+        let variables = user_details::Variables {};
+        let outcome = self.execute::<ReadUserDetails>(variables).await?;
+        outcome.part("userDetails", |data| data.user_details)
+    }
+
+    /// The user, if registered with the service. Registration happens on its website or in its app, never here.
+    ///
+    /// Source: stated, specification 1.5, 2.8 and 5.9.
+    ///
+    /// # Errors
+    ///
+    /// [`is_not_registered`](crate::Error::is_not_registered), and as [`execute`](Self::execute).
+    pub async fn registered_user(&self) -> Result<Outcome<UserDetails>> {
+        let outcome = self.user_details().await?;
+        if outcome.value.is_new_user == Some(true) {
+            return Err(Error::new(Kind::NotRegistered).with_operation("userDetails"));
+        }
+        Ok(outcome)
+    }
+
+    /// All questions of all forms, as a tree of five levels.
+    ///
+    /// Source: stated, specification 2.6 and 4.1.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    pub async fn questions(&self) -> Result<Outcome<QuestionList>> {
+        let outcome = self.execute::<Questions>(questions::Variables {}).await?;
+        outcome.part("questions", |data| data.questions)
+    }
+}
+
+impl Account {
+    /// The declarations that the user made in the eDEC system.
+    ///
+    /// Source: operation stated, specification 4.1; argument and fields assumed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Client::execute).
+    pub async fn edecs(&self) -> Result<Outcome<List<Edec>>> {
+        let variables = edecs::Variables {
+            envd_account_id: Some(self.id().clone()),
+        };
+        let outcome = self.client().execute::<Edecs>(variables).await?;
+        outcome.part("edecs", |data| Some(data.edecs))
+    }
+}

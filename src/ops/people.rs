@@ -1,0 +1,71 @@
+//! Comments on a consignment, and who may see it.
+
+use crate::client::Account;
+use crate::error::Result;
+use crate::graphql::Outcome;
+use crate::graphql::generated::{
+    Comments, ConsignmentUserMapping as ReadMapping, CreateComment, comments,
+    consignment_user_mapping, create_comment,
+};
+use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, List};
+
+impl Account {
+    /// The comments of a consignment.
+    ///
+    /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    pub async fn comments(
+        &self,
+        number: impl Into<ConsignmentNumber>,
+    ) -> Result<Outcome<List<Comment>>> {
+        let variables = comments::Variables {
+            envd_account_id: self.id().clone(),
+            consignment_number: number.into(),
+        };
+        let outcome = self.client().execute::<Comments>(variables).await?;
+        outcome.part("comments", |data| Some(data.comments))
+    }
+
+    /// Adds a comment to a consignment.
+    ///
+    /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    pub async fn create_comment(&self, input: CommentInput) -> Result<Outcome<Comment>> {
+        let variables = create_comment::Variables {
+            envd_account_id: self.id().clone(),
+            input,
+        };
+        let outcome = self.client().execute::<CreateComment>(variables).await?;
+        outcome.part("createComment", |data| data.create_comment?.data)
+    }
+
+    /// Who may see a consignment in a role; `AUTHVIEWER` is a role that was seen in public.
+    ///
+    /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    #[doc(alias = "consignmentUserMapping")]
+    pub async fn user_mappings(
+        &self,
+        number: impl Into<ConsignmentNumber>,
+        role: impl Into<String>,
+    ) -> Result<Outcome<List<ConsignmentUserMapping>>> {
+        let variables = consignment_user_mapping::Variables {
+            envd_account_id: self.id().clone(),
+            consignment_number: number.into(),
+            role: role.into(),
+        };
+        let outcome = self.client().execute::<ReadMapping>(variables).await?;
+        outcome.part("consignmentUserMapping", |data| {
+            Some(data.consignment_user_mapping)
+        })
+    }
+}

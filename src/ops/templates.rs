@@ -1,0 +1,87 @@
+//! Templates: list, read, save, delete.
+
+use crate::client::Account;
+use crate::error::Result;
+use crate::graphql::Outcome;
+use crate::graphql::generated::{
+    CreateOrSaveTemplate, DeleteTemplate, Template as ReadTemplate, Templates,
+    create_or_save_template, delete_template, template, templates,
+};
+use crate::model::{SavedTemplate, Template, TemplateId, TemplateInput, TemplatePage};
+
+impl Account {
+    /// One page of templates, from the start or after a cursor.
+    ///
+    /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    #[doc(alias = "templates")]
+    pub async fn templates_page(&self, after: Option<&str>) -> Result<Outcome<TemplatePage>> {
+        let variables = templates::Variables {
+            envd_account_id: self.id().clone(),
+            first: None,
+            after: after.map(str::to_owned),
+        };
+        let outcome = self.client().execute::<Templates>(variables).await?;
+        outcome.part("templates", |data| data.templates)
+    }
+
+    /// One template, by its id or its number.
+    ///
+    /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    pub async fn template(&self, id: impl Into<TemplateId>) -> Result<Outcome<Template>> {
+        let variables = template::Variables {
+            id: id.into(),
+            envd_account_id: self.id().clone(),
+        };
+        let outcome = self.client().execute::<ReadTemplate>(variables).await?;
+        outcome.part("template", |data| data.template)
+    }
+
+    /// Creates a template, or saves one that exists.
+    ///
+    /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    #[doc(alias = "createOrSaveTemplate")]
+    pub async fn save_template(&self, input: TemplateInput) -> Result<Outcome<SavedTemplate>> {
+        let variables = create_or_save_template::Variables {
+            envd_account_id: self.id().clone(),
+            input,
+        };
+        let outcome = self
+            .client()
+            .execute::<CreateOrSaveTemplate>(variables)
+            .await?;
+        outcome.part("createOrSaveTemplate", |data| {
+            data.create_or_save_template?.data
+        })
+    }
+
+    /// Deletes a template.
+    ///
+    /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    pub async fn delete_template(
+        &self,
+        id: impl Into<TemplateId>,
+    ) -> Result<Outcome<SavedTemplate>> {
+        let variables = delete_template::Variables {
+            envd_account_id: self.id().clone(),
+            id: id.into(),
+        };
+        let outcome = self.client().execute::<DeleteTemplate>(variables).await?;
+        outcome.part("deleteTemplate", |data| data.delete_template?.data)
+    }
+}
