@@ -48,3 +48,7 @@ pub use crate::graphql::Outcome;
 pub use crate::secret::Secret;
 #[cfg(feature = "client")]
 pub use crate::transport::{Clock, HttpOptions, RetryPolicy};
+
+#[cfg(all(doctest, feature = "fake"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

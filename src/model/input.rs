@@ -2,7 +2,7 @@
 
 use super::{
     AddressInput, AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber,
-    ConsignmentStatus, FormType, Maybe, PartyInput, Pic, QuestionId,
+    ConsignmentStatus, FormType, Maybe, PartyInput, Pic, QuestionId, TemplateInput,
 };
 
 impl ConsignmentInput {
@@ -134,6 +134,17 @@ impl CommentInput {
         Self {
             consignment_number: consignment.into(),
             comment_text: text.into(),
+        }
+    }
+}
+
+impl TemplateInput {
+    /// A template with a name and forms.
+    pub fn new(name: impl Into<String>, forms: impl IntoIterator<Item = FormType>) -> Self {
+        Self {
+            name: Maybe::Value(name.into()),
+            forms: Maybe::Value(forms.into_iter().collect()),
+            ..Self::default()
         }
     }
 }

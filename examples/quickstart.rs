@@ -1,0 +1,184 @@
+//! The whole job on the embedded fake: log in, declare a consignment, look up properties, log out.
+//!
+//! `cargo run --example quickstart`
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::{MemoryStore, TokenManager};
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{
+    AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic,
+    Role, TemplateInput,
+};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::register::{Register, TextSearch};
+use envd_sdk::validate::{Context, Questionnaire, Report};
+use envd_sdk::{Client, Clock};
+
+#[tokio::main]
+#[allow(clippy::too_many_lines)] // One story, told in one piece.
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // 2026-11-20, 00:00 UTC: a clock that stands still makes each run print the same.
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+    let fake = Fake::builder().clock(clock).start().await?;
+    println!("1. A fake of both interfaces runs on this machine.");
+
+    let provider = fake.provider().build()?;
+    let manager = TokenManager::builder(provider.clone())
+        .store(MemoryStore::new())
+        .account("sam")
+        .build()?;
+    let login = provider.authorization().start()?;
+    // In an application the browser goes to `login.url()`, and comes back with the callback.
+    let callback = fake.consent(login.url())?;
+    manager.complete_login(login, callback.as_str()).await?;
+    println!("2. Logged in with PKCE; the tokens are stored.");
+
+    let client = Client::builder(fake.graphql_url())
+        .token_source(manager.clone())
+        .build()?;
+    let user = client.registered_user().await?.value;
+    if !user.roles.contains(&Role::Producer) {
+        return Err("only a Producer may create consignments".into());
+    }
+    let account = client.account(fake.account_id());
+    println!(
+        "3. The user has {} accounts; {} is used.",
+        user.accounts.len(),
+        account.id()
+    );
+
+    let questions = client.questions().await?.value.items;
+    let questionnaire = Questionnaire::prepare(&questions);
+    let mut draft = ConsignmentInput::new(
+        [FormType::Lpahrg0],
+        PartyInput::new("QAZZ777").name("Sample Station"),
+        PartyInput::new("QDZZ3333").name("Demo Meats"),
+    )
+    .status(ConsignmentStatus::Draft)
+    .movement("2026-11-23", "05:15");
+    let next = questionnaire.next_questions(&draft);
+    println!(
+        "4. {} questions are open; the first asks: {}",
+        next.len(),
+        next[0].text
+    );
+
+    let today = Day::of(fake.clock().now());
+    let context = Context::on(today).account_pic("QAZZ7777");
+    let report = questionnaire.validate(&draft, &context);
+    println!(
+        "5. Checked offline: {} errors, {} warnings.",
+        report.errors().count(),
+        report.warnings().count()
+    );
+    for finding in report.errors() {
+        println!("   - {}: {finding}", finding.code);
+    }
+
+    let refused = account
+        .save_consignment(draft.clone())
+        .await
+        .err()
+        .ok_or("a wrong PIC was taken")?;
+    let said = Report::from_server_errors(refused.server_errors());
+    for finding in said.errors() {
+        println!(
+            "6. The server refuses with the same finding: {}: {finding}",
+            finding.code
+        );
+    }
+
+    draft.origin.pic = "QAZZ7777".into();
+    for (question, value) in [("17", "Yes"), ("70", "No"), ("185", "Yes")] {
+        draft = draft.answer(AnswerInput::new(question, value));
+    }
+    for (question, value) in [
+        ("3", "160"),
+        ("4", "Rangeland"),
+        ("5", "Mixed"),
+        ("8", "No"),
+    ] {
+        draft = draft.answer(AnswerInput::new(question, value).row(0));
+    }
+    let saved = account.save_consignment(draft.clone()).await?;
+    let number = saved.value.number.clone().ok_or("no number")?;
+    println!(
+        "7. Mended and saved as {number}, with {} warnings.",
+        saved.problems.len()
+    );
+
+    draft.number = number.as_str().into();
+    let submitted = account
+        .save_consignment(draft.status(ConsignmentStatus::Submitted))
+        .await?;
+    println!(
+        "8. Submitted: the status is {}.",
+        submitted.value.status.ok_or("no status")?
+    );
+
+    let filter = ConsignmentFilter::default()
+        .from(Day::parse("2026-01-01")?)
+        .page_size(5);
+    let (mut after, mut seen, mut pages) = (None, 0, 0);
+    loop {
+        let page = account
+            .consignments_page(&filter, after.as_deref())
+            .await?
+            .value;
+        (seen, pages) = (seen + page.edges.len(), pages + 1);
+        let info = page.page_info.ok_or("no page info")?;
+        if info.has_next_page != Some(true) {
+            break;
+        }
+        after = info.end_cursor;
+    }
+    println!("9. {seen} consignments changed this year, on {pages} pages.");
+
+    account
+        .create_comment(CommentInput::new(&number, "The truck comes at five."))
+        .await?;
+    let comments = account.comments(&number).await?.value;
+    let copy = account.copy_consignment(&number).await?.value;
+    println!(
+        "10. {} comment added; copied as {}.",
+        comments.len(),
+        copy.number.ok_or("no number")?
+    );
+    let template = account
+        .save_template(TemplateInput::new(
+            "Goats to Demo Meats",
+            [FormType::Lpahrg0],
+        ))
+        .await?;
+    println!(
+        "11. Saved as the template {}.",
+        template.value.number.ok_or("no number")?
+    );
+
+    let register = Register::builder(fake.register_url()).build()?;
+    let yards = register.search_text(&TextSearch::new("yards")).await?;
+    println!(
+        "12. The register knows {} properties for \"yards\".",
+        yards.records().len()
+    );
+    let pics = ["QAZZ7777", "NE000004", "QZZZ0000"]
+        .map(Pic::parse)
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?;
+    for (pic, found) in register.lookup_many(pics, 4).await {
+        let what = match found? {
+            Some(property) if property.is_active() => "active",
+            Some(_) => "not active",
+            None => "not in the register",
+        };
+        println!("    {pic}: {what}");
+    }
+
+    let logout = manager.logout(None).await;
+    println!(
+        "13. Logged out; {} problems. The browser ends its session at /v2/logout.",
+        logout.problems.len()
+    );
+    Ok(())
+}
