@@ -2,46 +2,31 @@
 //!
 //! `cargo run --example quickstart`
 
-use std::time::{Duration, SystemTime};
+mod settings;
 
-use envd_sdk::auth::{MemoryStore, TokenManager};
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{
     AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic,
-    Role, TemplateInput,
+    TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::register::{Register, TextSearch};
+use envd_sdk::register::TextSearch;
 use envd_sdk::validate::{Context, Questionnaire, Report};
-use envd_sdk::{Client, Clock};
+
+use settings::{Failure, Settings};
 
 #[tokio::main]
 #[allow(clippy::too_many_lines)] // One story, told in one piece.
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 2026-11-20, 00:00 UTC: a clock that stands still makes each run print the same.
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    let fake = Fake::builder().clock(clock).start().await?;
-    println!("1. A fake of both interfaces runs on this machine.");
+async fn main() -> Result<(), Failure> {
+    let settings = Settings::read().await?;
+    println!("1. {}.", settings.describe());
 
-    let provider = fake.provider().build()?;
-    let manager = TokenManager::builder(provider.clone())
-        .store(MemoryStore::new())
-        .account("sam")
-        .build()?;
-    let login = provider.authorization().start()?;
-    // In an application the browser goes to `login.url()`, and comes back with the callback.
-    let callback = fake.consent(login.url())?;
-    manager.complete_login(login, callback.as_str()).await?;
+    // In an application the browser goes to the authorization URL and comes back with the callback.
+    let (client, manager) = settings.log_in().await?;
+    let client = client.build()?;
     println!("2. Logged in with PKCE; the tokens are stored.");
 
-    let client = Client::builder(fake.graphql_url())
-        .token_source(manager.clone())
-        .build()?;
     let user = client.registered_user().await?.value;
-    if !user.roles.contains(&Role::Producer) {
-        return Err("only a Producer may create consignments".into());
-    }
-    let account = client.account(fake.account_id());
+    let account = client.account(Settings::account_id(&user)?);
     println!(
         "3. The user has {} accounts; {} is used.",
         user.accounts.len(),
@@ -50,13 +35,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
+    let today = Day::of(settings.clock().now());
     let mut draft = ConsignmentInput::new(
         [FormType::Lpahrg0],
         PartyInput::new("QAZZ777").name("Sample Station"),
         PartyInput::new("QDZZ3333").name("Demo Meats"),
     )
     .status(ConsignmentStatus::Draft)
-    .movement("2026-11-23", "05:15");
+    .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15");
     let next = questionnaire.next_questions(&draft);
     println!(
         "4. {} questions are open; the first asks: {}",
@@ -64,7 +50,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         next[0].text
     );
 
-    let today = Day::of(fake.clock().now());
     let context = Context::on(today).account_pic("QAZZ7777");
     let report = questionnaire.validate(&draft, &context);
     println!(
@@ -156,7 +141,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         template.value.number.ok_or("no number")?
     );
 
-    let register = Register::builder(fake.register_url()).build()?;
+    let register = settings.register()?.build()?;
     let yards = register.search_text(&TextSearch::new("yards")).await?;
     println!(
         "12. The register knows {} properties for \"yards\".",
@@ -175,10 +160,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("    {pic}: {what}");
     }
 
-    let logout = manager.logout(None).await;
-    println!(
-        "13. Logged out; {} problems. The browser ends its session at /v2/logout.",
-        logout.problems.len()
-    );
+    if let Some(manager) = manager {
+        let logout = manager.logout(None).await;
+        println!(
+            "13. Logged out; {} problems. The browser ends its session at /v2/logout.",
+            logout.problems.len()
+        );
+    }
     Ok(())
 }

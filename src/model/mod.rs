@@ -22,6 +22,7 @@ mod pdf_url;
 mod pic;
 mod property;
 mod server_error;
+mod user;
 
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
 pub use self::condition::Condition;

@@ -1,0 +1,140 @@
+//! Which servers an example talks to: those that the environment names, or the fake when it names none.
+//!
+//! The settings are listed in the README.
+
+use std::env;
+use std::io::{self, BufRead, Write};
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::{MemoryStore, PendingLogin, Provider, StaticToken, TokenManager};
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{AccountId, UserDetails};
+use envd_sdk::register::{Register, RegisterBuilder};
+use envd_sdk::{Client, ClientBuilder, Clock};
+
+/// What an example may fail with.
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
+/// The servers of an example.
+pub(crate) struct Settings {
+    fake: Option<Fake>,
+}
+
+impl Settings {
+    /// Starts the fake unless a setting names another server.
+    ///
+    /// The fake's clock stands at 2026-11-20, so that each run prints the same.
+    pub(crate) async fn read() -> Result<Self, Failure> {
+        if env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("ENVD_")) {
+            return Ok(Self { fake: None });
+        }
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+        let fake = Fake::builder().clock(clock).start().await?;
+        Ok(Self { fake: Some(fake) })
+    }
+
+    /// Where the example runs, for people.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self.fake {
+            Some(_) => "A fake of both interfaces runs on this machine",
+            None => "The servers are those that the environment names",
+        }
+    }
+
+    /// The clock of the fake, or of this machine.
+    pub(crate) fn clock(&self) -> Clock {
+        let fake = self.fake.as_ref();
+        fake.map_or_else(Clock::system, |fake| fake.clock().clone())
+    }
+
+    /// The identity provider.
+    pub(crate) fn provider(&self) -> Result<Provider, Failure> {
+        if let Some(fake) = &self.fake {
+            return Ok(fake.provider().build()?);
+        }
+        let mut builder = Provider::builder(required("ENVD_CLIENT_ID")?)
+            .authorize_url(required("ENVD_AUTHORIZE_URL")?)
+            .token_url(required("ENVD_TOKEN_URL")?)
+            .audience(required("ENVD_AUDIENCE")?)
+            .redirect_uri("http://127.0.0.1:8400/callback");
+        if let Some(url) = optional("ENVD_REVOKE_URL") {
+            builder = builder.revoke_url(url);
+        }
+        if let Some(url) = optional("ENVD_LOGOUT_URL") {
+            builder = builder.logout_url(url);
+        }
+        if let Some(issuer) = optional("ENVD_ISSUER") {
+            builder = builder.issuer(issuer);
+        }
+        if let Some(secret) = optional("ENVD_CLIENT_SECRET") {
+            builder = builder.client_secret(secret);
+        }
+        Ok(builder.build()?)
+    }
+
+    /// Plays the browser on the fake; elsewhere asks for the address that the browser ended at.
+    pub(crate) fn callback(&self, login: &PendingLogin) -> Result<String, Failure> {
+        if let Some(fake) = &self.fake {
+            return Ok(fake.consent(login.url())?.into());
+        }
+        println!("Open this address, log in, and paste the address that the browser ends at:");
+        println!("{}", login.url());
+        io::stdout().flush()?;
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
+
+    /// Logs in, unless the environment brings an access token; then there is no manager.
+    pub(crate) async fn log_in(&self) -> Result<(ClientBuilder, Option<TokenManager>), Failure> {
+        let graphql = match &self.fake {
+            Some(fake) => fake.graphql_url().to_string(),
+            None => required("ENVD_GRAPHQL_URL")?,
+        };
+        let client = Client::builder(graphql).clock(self.clock());
+        if let Some(token) = optional("ENVD_ACCESS_TOKEN") {
+            return Ok((client.token_source(StaticToken::new(&token)?), None));
+        }
+        let provider = self.provider()?;
+        let manager = TokenManager::builder(provider.clone())
+            .store(MemoryStore::new())
+            .account("quickstart")
+            .build()?;
+        let login = provider.authorization().start()?;
+        let callback = self.callback(&login)?;
+        manager.complete_login(login, &callback).await?;
+        Ok((client.token_source(manager.clone()), Some(manager)))
+    }
+
+    /// The property register. How it authenticates is not shown: the access token is sent where one is given.
+    pub(crate) fn register(&self) -> Result<RegisterBuilder, Failure> {
+        if let Some(fake) = &self.fake {
+            return Ok(Register::builder(fake.register_url()));
+        }
+        let register = Register::builder(required("ENVD_REGISTER_URL")?);
+        Ok(match optional("ENVD_ACCESS_TOKEN") {
+            Some(token) => register.token_source(StaticToken::new(&token)?),
+            None => register,
+        })
+    }
+
+    /// The account of `ENVD_ACCOUNT_ID`, or the first in whose name consignments can be created.
+    pub(crate) fn account_id(user: &UserDetails) -> Result<AccountId, Failure> {
+        if let Some(id) = optional("ENVD_ACCOUNT_ID") {
+            return Ok(id.into());
+        }
+        let account = user.producer_accounts().next();
+        let id = account.and_then(|account| account.envd_account_id.clone());
+        id.ok_or_else(|| "the user has no account of a Producer".into())
+    }
+}
+
+fn optional(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn required(name: &str) -> Result<String, Failure> {
+    optional(name).ok_or_else(|| {
+        format!("{name} is not set; with no ENVD_ setting at all the fake is used").into()
+    })
+}

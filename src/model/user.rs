@@ -1,0 +1,93 @@
+//! Choosing an account.
+
+use super::{AccountType, Role, UserAccount, UserDetails};
+
+impl UserDetails {
+    /// The accounts in whose name consignments can be created: those of the LPA program, if the user is a Producer.
+    ///
+    /// The role is looked for with the account (public, not confirmed), then with the user (spec 2.8, 5.10).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let fake = envd_sdk::fake::Fake::start().await;
+    /// let user = fake.client().build()?.user_details().await?.value;
+    /// let first = user.producer_accounts().next().expect("a producer");
+    /// assert_eq!(first.envd_account_id.as_ref().expect("an id"), &"envd-100201");
+    /// # Ok(()) }
+    /// ```
+    pub fn producer_accounts(&self) -> impl Iterator<Item = &UserAccount> {
+        self.accounts.iter().filter(|account| {
+            let roles = if account.roles.is_empty() {
+                &self.roles
+            } else {
+                &account.roles
+            };
+            roles.contains(&Role::Producer) && account.account_type == Some(AccountType::Lpa)
+        })
+    }
+
+    /// The default account, looked up among the accounts; `None` when none of them is meant.
+    ///
+    /// The specification has the account id with the prefix `envd-`; public material passes the same text as
+    /// `envdAccountId`. Both are tried, and nothing is guessed.
+    #[must_use]
+    pub fn default_account(&self) -> Option<&UserAccount> {
+        let wanted = self
+            .default_account
+            .as_deref()
+            .filter(|text| !text.is_empty())?;
+        let by_id = |account: &&UserAccount| {
+            let id = account.envd_account_id.as_ref();
+            id.is_some_and(|id| id.as_str() == wanted)
+        };
+        let by_program_id = |account: &&UserAccount| {
+            let id = wanted.strip_prefix("envd-");
+            id.is_some() && account.account_id.as_deref() == id
+        };
+        let accounts = || self.accounts.iter();
+        accounts()
+            .find(by_id)
+            .or_else(|| accounts().find(by_program_id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(json: &str) -> UserDetails {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn the_default_account_is_looked_up_and_never_guessed() {
+        let accounts = r#""accounts": [{"envdAccountId": "x-9", "accountId": "100201"}, {"envdAccountId": "envd-7", "accountId": "8"}]"#;
+        for (default, id) in [
+            ("envd-100201", Some("x-9")),
+            ("envd-7", Some("envd-7")),
+            ("envd-9", None),
+            ("", None),
+        ] {
+            let user = user(&format!(r#"{{"defaultAccount": "{default}", {accounts}}}"#));
+            let found = user
+                .default_account()
+                .and_then(|account| account.envd_account_id.as_ref());
+            assert_eq!(found.map(super::super::AccountId::as_str), id, "{default}");
+        }
+    }
+
+    #[test]
+    fn a_role_of_the_account_counts_before_those_of_the_user() {
+        let user = user(
+            r#"{"roles": ["Producer"], "accounts": [
+                {"accountId": "1", "accountType": "LPA"},
+                {"accountId": "2", "accountType": "LPA", "roles": ["Receiver"]},
+                {"accountId": "3", "accountType": "PIC"}]}"#,
+        );
+        let ids: Vec<_> = user
+            .producer_accounts()
+            .filter_map(|account| account.account_id.as_deref())
+            .collect();
+        assert_eq!(ids, ["1"]);
+    }
+}
