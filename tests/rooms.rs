@@ -145,7 +145,16 @@ fn names(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-const CHECKS: [Check; 6] = [stairs, supers, globs, size, features, names];
+/// Leaves reqwest to the room that sends.
+fn senders(path: &str, text: &str) -> Vec<String> {
+    if room_of(path) != "transport" && tokens(text).iter().any(|token| token == "reqwest") {
+        vec![format!("{path}: only transport knows reqwest")]
+    } else {
+        Vec::new()
+    }
+}
+
+const CHECKS: [Check; 7] = [stairs, supers, globs, size, features, names, senders];
 
 #[test]
 fn every_file_keeps_to_the_stairs() {
@@ -282,6 +291,13 @@ fn a_planted_feature_is_caught() {
     }
     let fine = "#[cfg(test)] mod tests; #[cfg(target_os = \"linux\")] fn feature() {}";
     assert_eq!(features("auth/mod.rs", fine), [""; 0]);
+}
+
+#[test]
+fn a_planted_http_client_is_caught() {
+    let planted = "use reqwest::header::HeaderValue;";
+    assert_eq!(senders("auth/token.rs", planted).len(), 1);
+    assert_eq!(senders("transport/http.rs", planted), [""; 0]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::transport::header::HeaderValue;
 use bytes::Bytes;
-use reqwest::header::HeaderValue;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use crate::transport::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
 use url::Url;

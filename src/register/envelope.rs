@@ -87,7 +87,7 @@ fn detail(failure: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+    use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
     use super::*;
 

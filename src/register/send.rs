@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use crate::transport::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use url::Url;
 
 use crate::auth::{AccessToken, TokenSource};

@@ -1,5 +1,6 @@
 //! What a user can set about HTTP.
 
+use std::fmt;
 use std::time::Duration;
 
 use url::Url;
@@ -14,7 +15,7 @@ use url::Url;
 ///     .user_agent("saleyard-desk/2.1")
 ///     .timeout(Duration::from_secs(20));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct HttpOptions {
     pub(super) user_agent: String,
@@ -85,5 +86,33 @@ impl HttpOptions {
     pub(crate) fn no_keep_alive(mut self) -> Self {
         self.keep_alive = false;
         self
+    }
+}
+
+/// Without the address of the proxy, which may hold a password.
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpOptions")
+            .field("user_agent", &self.user_agent)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("timeout", &self.timeout)
+            .field("max_body_bytes", &self.max_body_bytes)
+            .field("proxy", &self.proxy.is_some())
+            .field("extra_roots", &self.extra_roots_pem.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_of_a_proxy_is_not_shown() {
+        let proxy = "http://clerk:pa55w0rd@proxy.example:8080";
+        let options = HttpOptions::default().proxy(Url::parse(proxy).unwrap());
+        let shown = format!("{options:#?}");
+        assert!(!shown.contains("pa55w0rd"), "{shown}");
+        assert!(shown.contains("proxy: true"), "{shown}");
     }
 }

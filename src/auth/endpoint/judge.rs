@@ -150,7 +150,7 @@ fn salvage(body: &[u8]) -> Option<Secret> {
 mod tests {
     use super::*;
     use crate::error::Failure;
-    use reqwest::header::HeaderMap;
+    use crate::transport::header::HeaderMap;
 
     fn reply(status: u16, body: &str) -> Reply {
         Reply {

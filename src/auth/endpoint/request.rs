@@ -6,11 +6,11 @@
 use std::cell::RefCell;
 use std::fmt;
 
+use crate::transport::header::{ACCEPT, HeaderValue};
 use bytes::Bytes;
 use oauth2::{
     AuthorizationCode, HttpRequest, HttpResponse, PkceCodeVerifier, RefreshToken, SyncHttpClient,
 };
-use reqwest::header::{ACCEPT, HeaderValue};
 use url::form_urlencoded::Serializer;
 use zeroize::Zeroizing;
 

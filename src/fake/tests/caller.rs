@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
+use crate::transport::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use bytes::Bytes;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use url::Url;
 

@@ -1,6 +1,6 @@
 //! The property register.
 
-use reqwest::header::{HeaderValue, IF_MODIFIED_SINCE};
+use crate::transport::header::{self, HeaderValue, IF_MODIFIED_SINCE};
 use serde_json::Value;
 use url::Url;
 
@@ -146,7 +146,7 @@ async fn a_token_is_wanted_only_when_one_is_set() {
     assert_eq!(answer.status, 401);
     assert_eq!(answer.body, fixture("errors/register-unauthorised.json"));
     let bearer = HeaderValue::from_static("Bearer key-1");
-    let request = Request::get(url.clone()).header(reqwest::header::AUTHORIZATION, bearer);
+    let request = Request::get(url.clone()).header(header::AUTHORIZATION, bearer);
     assert_eq!(send(request).await.status, 200);
     assert_eq!(post(url, &"key-1".into(), "{}").await.status, 404);
 }
