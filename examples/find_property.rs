@@ -1,32 +1,22 @@
 //! Searches the property register: `cargo run --example find_property -- [TEXT]`.
 //!
-//! Searches at `ENVD_REGISTER_URL`, with `ENVD_REGISTER_TOKEN` as bearer token if it is set; without an address, in a fake
+//! Searches at `ENVD_REGISTER_URL`, with `ENVD_ACCESS_TOKEN` as bearer token if it is set; with no settings, in a fake
 //! register of invented properties.
 
-use std::env::VarError;
+mod settings;
 
-use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{Property, PropertyTypeCode};
-use envd_sdk::register::{Register, TextSearch};
+use envd_sdk::register::TextSearch;
+
+use settings::{Failure, Settings};
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<(), Failure> {
     let text = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "yards".to_owned());
-    let fake; // lives as long as `main`
-    let mut builder = match std::env::var("ENVD_REGISTER_URL") {
-        Err(VarError::NotPresent) => {
-            fake = Fake::start().await;
-            Register::builder(fake.register_url())
-        }
-        address => Register::builder(address?),
-    };
-    if let Ok(token) = std::env::var("ENVD_REGISTER_TOKEN") {
-        builder = builder.token_source(StaticToken::new(&token)?);
-    }
-    let register = builder.build()?;
+    let settings = Settings::read().await?;
+    let register = settings.register()?.build()?;
 
     let search = TextSearch::new(text.as_str()).page_size(50);
     let mut page = register.search_text(&search).await?;

@@ -1,5 +1,67 @@
-//! SDK for the Australian livestock consignment declaration API and property register API.
+//! A Rust SDK for two Australian livestock interfaces: the consignment declaration API (GraphQL: the vendor declaration of
+//! each movement of cattle, sheep, goats and bobby calves) and the property register API (REST: properties by their
+//! identification code, PIC).
+//!
+//! | you want to | go to |
+//! | --- | --- |
+//! | log a user in, keep tokens fresh and stored | [`auth`] |
+//! | save, submit, list, copy, delete consignments; templates, comments, questions | [`Client`], [`Account`], [`ops`] |
+//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate) |
+//! | look up properties, one or hundreds | [`register`] |
+//! | know what to do about an error | [`guide::errors`], [`Error`] |
+//! | run a GraphQL document of your own | [`Client::execute`], [`Client::execute_document`] |
+//! | know how sure a field or an argument is | [`guide::coverage`] |
+//! | know why something is as it is | [`guide::decisions`] |
+#![cfg_attr(
+    feature = "fake",
+    doc = "| test your application without credentials | [`fake`](mod@fake) |"
+)]
+#![cfg_attr(
+    not(feature = "fake"),
+    doc = "| test your application without credentials | the feature `fake` |"
+)]
+//!
+//! # A first call
+//!
+//! Addresses and the client id come from the service's support team. Every address is given in full; none is derived from
+//! another. Here they are those of the fake.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use envd_sdk::Client;
+//! use envd_sdk::auth::StaticToken;
+//!
+//! let fake = envd_sdk::fake::Fake::start().await;
+//! let token = StaticToken::new(fake.access_token().expose())?;
+//! let client = Client::builder(fake.graphql_url()).token_source(token).build()?;
+//!
+//! let user = client.registered_user().await?.value;
+//! let account = user.producer_accounts().next().ok_or("no account that can create consignments")?;
+//! println!("{:?} may create consignments", account.account_label);
+//! # Ok(()) }
+//! ```
+//!
+//! The example `quickstart` goes the whole way: `cargo run --example quickstart`.
+//!
+//! # How sure it is
+//!
+//! Nothing here has been tried against the live service. Every part of the interface says in its documentation whether
+//! the specification states it, public material shows it, or we assumed it. What is assumed can be replaced at run time
+//! by a document of yours.
+//!
+//! # Features
+//!
+//! `client` and `rustls` are on by default. `rustls-aws-lc` and `native-tls` are other TLS stacks; `fake` brings the fakes.
+//! Without default features only [`model`], [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
+//! async runtime in the tree.
+//!
+//! # Safety
+//!
+//! Tokens, codes, secrets, signatures and personal data do not appear in `Debug`, in error messages or in traces. A change
+//! is never sent twice unless the first surely did not arrive, or the server said that it refused it.
 
+// The front page speaks of the whole crate.
+#![cfg_attr(not(feature = "client"), allow(rustdoc::broken_intra_doc_links))]
 // Tests may unwrap; the library says `// OK because ...` on the line above where it must.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
@@ -13,6 +75,8 @@ mod error;
 pub mod fake;
 #[cfg(feature = "client")]
 pub mod graphql;
+#[cfg(feature = "client")]
+pub mod guide;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;

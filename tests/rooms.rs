@@ -9,7 +9,7 @@ use std::path::Path;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 11] = [
+const STAIRS: [(&str, u8); 12] = [
     ("secret", 0),
     ("model", 0),
     ("validate", 1),
@@ -21,6 +21,8 @@ const STAIRS: [(&str, u8); 11] = [
     ("ops", 6),
     ("register", 6),
     ("fake", 7),
+    // Pages of documentation, which may link to everything.
+    ("guide", 8),
 ];
 
 /// Pairs on one step of which the first may use the second.

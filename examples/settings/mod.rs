@@ -2,6 +2,8 @@
 //!
 //! The settings are listed in the README.
 
+#![allow(dead_code)] // Each example uses a part of it.
+
 use std::env;
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, SystemTime};
@@ -11,6 +13,22 @@ use envd_sdk::fake::Fake;
 use envd_sdk::model::{AccountId, UserDetails};
 use envd_sdk::register::{Register, RegisterBuilder};
 use envd_sdk::{Client, ClientBuilder, Clock};
+
+/// The settings that name another server.
+const SETTINGS: [&str; 12] = [
+    "ENVD_GRAPHQL_URL",
+    "ENVD_REGISTER_URL",
+    "ENVD_AUTHORIZE_URL",
+    "ENVD_TOKEN_URL",
+    "ENVD_REVOKE_URL",
+    "ENVD_LOGOUT_URL",
+    "ENVD_ISSUER",
+    "ENVD_CLIENT_ID",
+    "ENVD_CLIENT_SECRET",
+    "ENVD_AUDIENCE",
+    "ENVD_ACCESS_TOKEN",
+    "ENVD_ACCOUNT_ID",
+];
 
 /// What an example may fail with.
 pub(crate) type Failure = Box<dyn std::error::Error>;
@@ -25,7 +43,7 @@ impl Settings {
     ///
     /// The fake's clock stands at 2026-11-20, so that each run prints the same.
     pub(crate) async fn read() -> Result<Self, Failure> {
-        if env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("ENVD_")) {
+        if SETTINGS.iter().any(|name| optional(name).is_some()) {
             return Ok(Self { fake: None });
         }
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
@@ -135,6 +153,6 @@ fn optional(name: &str) -> Option<String> {
 
 fn required(name: &str) -> Result<String, Failure> {
     optional(name).ok_or_else(|| {
-        format!("{name} is not set; with no ENVD_ setting at all the fake is used").into()
+        format!("{name} is not set; with none of the settings at all the fake is used").into()
     })
 }

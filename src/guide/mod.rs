@@ -1,0 +1,16 @@
+//! Pages to read: what is covered and how sure it is, why things are as they are, what to do about errors.
+
+/// What each operation, argument and field rests on. Written by `tests/codegen.rs` from `graphql/schema.graphql`.
+///
+/// *stated (n)* is said in section n of the interface's specification; *public (Sn)* was seen in public material and is
+/// not confirmed; *assumed* is shown nowhere and is our best guess.
+///
+/// # Operations
+#[doc = include_str!("../graphql/coverage.md")]
+pub mod coverage {}
+
+#[doc = include_str!("decisions.md")]
+pub mod decisions {}
+
+#[doc = include_str!("errors.md")]
+pub mod errors {}
