@@ -143,8 +143,9 @@ impl FakeBuilder {
             }
         }
         if let Some(definition) = &self.schema {
-            library.schema = read_schema(definition)
-                .map_err(|errors| Error::config(format!("the schema is not valid: {errors}")))?;
+            library.schema = read_schema(definition).map_err(|errors| {
+                Error::config("the schema is not valid").with_source(std::io::Error::other(errors))
+            })?;
         }
         let now = self.clock.now();
         let lifetime = self

@@ -91,7 +91,15 @@ async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
 
 #[tokio::test]
 async fn what_no_operation_uses_breaks_nothing() {
-    let drift = drift(&[("  userDetailsQuery: UserDetailsResult\n", "")]).await;
+    let description = "The other name that the specification gives to `userDetails`, with the record under `data`. stated (4.1)";
+    let field = format!(
+        "  \"\"\"
+  {description}
+  \"\"\"
+  userDetailsQuery: UserDetailsResult
+"
+    );
+    let drift = drift(&[(&field, "")]).await;
     assert_eq!(drift.changes()[0].coordinate, "Query.userDetailsQuery");
     assert!(!drift.breaks());
     assert!(drift.to_string().contains("breaks no operation"));

@@ -1,6 +1,7 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
 
 mod conditions;
+mod decode_events;
 mod drift;
 mod register;
 mod statuses;

@@ -1,6 +1,6 @@
 //! The HTTP statuses of spec 7.1, and replies of other kinds, as a client meets them.
 
-use envd_sdk::auth::StaticToken;
+use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::model::Condition;
 use envd_sdk::{Client, Error, HttpOptions, RetryPolicy};
 use serde_json::{Value, json};
@@ -9,9 +9,22 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::conditions::fixture;
 
-async fn client(server: &MockServer) -> Client {
+/// Gives the same token again when it is refused, as a program does that does not know better.
+struct Stubborn;
+
+impl TokenSource for Stubborn {
+    fn token(&self) -> BoxFuture<'_, envd_sdk::Result<AccessToken>> {
+        Box::pin(std::future::ready(AccessToken::new("token-of-nobody")))
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, envd_sdk::Result<AccessToken>> {
+        self.token()
+    }
+}
+
+fn client(server: &MockServer) -> Client {
     Client::builder(server.uri())
-        .token_source(StaticToken::new("token-of-nobody").unwrap())
+        .token_source(Stubborn)
         .retry(RetryPolicy::none())
         .http(HttpOptions::default().max_body_bytes(10_000))
         .build()
@@ -21,7 +34,7 @@ async fn client(server: &MockServer) -> Client {
 async fn ask(reply: ResponseTemplate) -> envd_sdk::Result<envd_sdk::Outcome<Value>> {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(reply).mount(&server).await;
-    let client = client(&server).await;
+    let client = client(&server);
     client
         .execute_document("query Q { comments }", "Q", &json!({}))
         .await

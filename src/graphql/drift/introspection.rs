@@ -50,9 +50,10 @@ impl Introspection {
                 found.list(&mut schema, &found.name);
             }
         }
-        let coverage = match schema.0.is_empty() {
-            true => Coverage::Disabled,
-            false => Coverage::TypeByType,
+        let coverage = if schema.0.is_empty() {
+            Coverage::Disabled
+        } else {
+            Coverage::TypeByType
         };
         Some(Self { coverage, schema })
     }
