@@ -38,6 +38,9 @@ async fn the_bundled_schema_does_not_differ_from_itself() {
 
 #[tokio::test]
 async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
+    use ChangeClass::{Breaking, Dangerous, Safe};
+    use ChangeKind::{Added, Removed, Retyped};
+
     let drift = drift(&[
         // A field that is read; a value of an enum that is sent and read; a demand; a null; a mark; something new.
         ("  commentText: String\n", "  text: String\n"),
@@ -57,8 +60,6 @@ async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
         .iter()
         .map(|change| (change.coordinate.as_str(), change.kind, change.class))
         .collect();
-    use ChangeClass::{Breaking, Dangerous, Safe};
-    use ChangeKind::{Added, Removed, Retyped};
     assert_eq!(
         found,
         [

@@ -63,13 +63,13 @@ impl Maker {
     /// Changes the reply into one of a later version; what was not asked for is put in by `sent` alone.
     fn later(&mut self, value: &mut Value) {
         match value {
-            Value::String(text) if self.codes.contains(text) => {
-                if self.random.bool() {
-                    *text = format!("LATER_{text}");
-                }
+            Value::String(text) if self.codes.contains(text) && self.random.bool() => {
+                *text = format!("LATER_{text}");
             }
             Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.later(item));
+                for item in items.iter_mut() {
+                    self.later(item);
+                }
                 if self.random.u8(..4) == 0 {
                     items.insert(self.random.usize(..=items.len()), Value::Null);
                 }
