@@ -9,7 +9,7 @@ mod salvage;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::drift::{Abilities, document, probe, spot_check};
+pub(crate) use self::drift::{Abilities, introspection_document, introspection_probe, spot_check};
 pub use self::drift::{
     ChangeClass, ChangeKind, Coverage, Introspection, SchemaChange, SchemaCoordinates, SchemaDrift,
 };

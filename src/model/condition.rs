@@ -34,8 +34,6 @@ pub enum Condition {
     Question185No,
     /// The user is not permitted, for example not accredited for a form. The shape is assumed.
     AccessDenied,
-    /// Too many requests were sent. The specification shows no limits; the codes are those of other GraphQL servers.
-    RateLimited,
     /// The query does not fit the server's schema: the service has changed, or a document of the caller's is wrong.
     SchemaMismatch,
     /// A value in the variables does not fit the server's schema.
@@ -69,9 +67,6 @@ impl Condition {
             // assumed: the words of other GraphQL servers, and of access rules in GraphQL.NET.
             Some("UNAUTHENTICATED" | "UNAUTHORIZED") => return Self::InvalidToken,
             Some("ACCESS_DENIED" | "FORBIDDEN") => return Self::AccessDenied,
-            Some("RATE_LIMITED" | "RATELIMITED" | "THROTTLED" | "TOO_MANY_REQUESTS") => {
-                return Self::RateLimited;
-            }
             _ => {}
         }
         match error.code() {

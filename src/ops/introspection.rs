@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::error::Result;
-use crate::graphql::{Abilities, Introspection, SchemaDrift, document, probe, spot_check};
+use crate::graphql::{
+    Abilities, Introspection, SchemaDrift, introspection_document, introspection_probe, spot_check,
+};
 
 impl Client {
     /// Asks the server for its schema, with the client's own token.
@@ -19,10 +21,12 @@ impl Client {
     ///
     /// As [`execute`](Self::execute), but for refusals of introspection.
     pub async fn introspect(&self) -> Result<Introspection> {
-        let abilities = self.shown("EnvdIntrospectionProbe", probe()).await?;
+        let abilities = self
+            .shown("EnvdIntrospectionProbe", introspection_probe())
+            .await?;
         let abilities = abilities.as_ref().map(Abilities::of).unwrap_or_default();
         let whole = self
-            .shown("EnvdIntrospection", &document(abilities))
+            .shown("EnvdIntrospection", &introspection_document(abilities))
             .await?;
         if let Some(shown) = whole.as_ref().and_then(Introspection::whole) {
             return Ok(shown);
@@ -40,7 +44,7 @@ impl Client {
     /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
     /// let drift = fake.client().build()?.schema_drift().await?;
     /// assert!(drift.breaks());
-    /// assert!(drift.broken_operations().contains(&"Comments"));
+    /// assert!(drift.broken_operations().contains(&"comments"));
     /// println!("{drift}");
     /// # Ok(()) }
     /// ```

@@ -136,10 +136,6 @@ fn what_the_specification_writes_is_recognised_in_other_envelopes() {
             Condition::AccessDenied,
         ),
         (
-            r#"{"message": "slow down", "extensions": {"code": "RATELIMITED"}}"#,
-            Condition::RateLimited,
-        ),
-        (
             r#"{"message": "Error trying to resolve field 'comments'.", "path": ["comments"]}"#,
             Condition::Other,
         ),

@@ -72,16 +72,16 @@ async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
         ]
     );
     let operations = |i: usize| drift.changes()[i].operations.join(" ");
-    assert_eq!(operations(0), "Comments CreateComment");
+    assert_eq!(operations(0), "comments createComment");
     assert_eq!(operations(1), "");
-    assert!(operations(3).contains("CreateOrSaveConsignment"));
-    assert_eq!(operations(4), "ConsignmentUserMapping");
-    assert_eq!(operations(5), "Edecs");
-    assert!(drift.broken_operations().starts_with(&["Comments"]));
+    assert!(operations(3).contains("createOrSaveConsignment"));
+    assert_eq!(operations(4), "consignmentUserMapping");
+    assert_eq!(operations(5), "edecs");
+    assert!(drift.broken_operations().starts_with(&["comments"]));
     let text = drift.to_string();
     assert!(
         text.contains(
-            "Comment.commentText was removed (it was String)\n    used by Comments, CreateComment"
+            "Comment.commentText was removed (it was String)\n    used by comments, createComment"
         ),
         "{text}"
     );

@@ -1,7 +1,6 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
 
 mod conditions;
-mod decode_events;
 mod drift;
 mod register;
 mod statuses;

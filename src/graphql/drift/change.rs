@@ -48,8 +48,8 @@ pub struct SchemaChange {
     pub before: Option<String>,
     /// The type, kind or default after.
     pub after: Option<String>,
-    /// The operations of this crate that are touched, by the names that their documents give them. Always empty for
-    /// what is safe.
+    /// The operations of this crate that are touched, by their names in the specification, such as
+    /// `createOrSaveConsignment`. Always empty for what is safe.
     pub operations: Vec<String>,
 }
 

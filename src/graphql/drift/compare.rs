@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::coordinates::{Element, Role, parent};
 use super::{ChangeClass, ChangeKind, SchemaChange, SchemaCoordinates, wire_type};
 
-/// The coordinates that each operation of this crate uses, by the operation's name.
+/// The coordinates that each operation of this crate uses, by the operation's name in the specification.
 pub(super) fn used() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let lines = include_str!("used.txt").lines();
     lines

@@ -34,7 +34,7 @@ impl Introspection {
         }
     }
 
-    /// From the `data` of the reply to [`document`].
+    /// From the `data` of the reply to [`introspection_document`].
     pub(crate) fn whole(data: &Value) -> Option<Self> {
         Some(Self {
             coverage: Coverage::Whole,
@@ -80,7 +80,7 @@ pub(crate) struct Abilities {
 }
 
 impl Abilities {
-    /// From the `data` of the reply to [`probe`].
+    /// From the `data` of the reply to [`introspection_probe`].
     pub(crate) fn of(data: &Value) -> Self {
         let can = |of: &str, field: &str| {
             let fields = data[of]["fields"].as_array().into_iter().flatten();
@@ -99,14 +99,14 @@ impl Abilities {
 }
 
 /// Asks what the server can be asked.
-pub(crate) fn probe() -> &'static str {
+pub(crate) fn introspection_probe() -> &'static str {
     "query EnvdIntrospectionProbe { \
      field: __type(name: \"__Field\") { fields { name args { name } } } \
      type: __type(name: \"__Type\") { fields { name args { name } } } }"
 }
 
 /// Asks for the whole schema.
-pub(crate) fn document(abilities: Abilities) -> String {
+pub(crate) fn introspection_document(abilities: Abilities) -> String {
     format!(
         "query EnvdIntrospection {{ __schema {{ queryType {{ name }} mutationType {{ name }} \
          types {{ ...EnvdType }} }} }} {}",

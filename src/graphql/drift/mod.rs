@@ -16,4 +16,6 @@ pub use self::coordinates::SchemaCoordinates;
 pub use self::introspection::{Coverage, Introspection};
 pub use self::report::SchemaDrift;
 
-pub(crate) use self::introspection::{Abilities, document, probe, spot_check};
+pub(crate) use self::introspection::{
+    Abilities, introspection_document, introspection_probe, spot_check,
+};

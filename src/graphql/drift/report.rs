@@ -89,7 +89,7 @@ impl SchemaDrift {
         self.changes.iter().any(SchemaChange::breaks)
     }
 
-    /// The operations of this crate that fail, by the names that their documents give them, in alphabetical order.
+    /// The operations of this crate that fail, by their names in the specification, in alphabetical order.
     #[must_use]
     pub fn broken_operations(&self) -> Vec<&str> {
         let breaks = self.changes.iter().filter(|change| change.breaks());
