@@ -31,26 +31,28 @@ const BELOW: [(&str, &str, &str); 9] = [
 
 /// The field of the input that an error is about; empty when it is about none.
 pub(super) fn of(error: &ServerError) -> Vec<String> {
-    translated(names(error))
-}
-
-/// The server's own names, from the input down.
-fn names(error: &ServerError) -> Vec<String> {
     if error.schema_code() == Some("INVALID_VALUE") {
-        return variable(error.message()).unwrap_or_default();
+        return translated(variable(error.message()).unwrap_or_default());
     }
     let code = error.code().unwrap_or_default();
-    let code: Vec<String> = match code {
-        "" | "Unauthorized" => Vec::new(),
-        code => code.split('.').map(str::to_owned).collect(),
-    };
     let mut path: Vec<String> = error.path().iter().map(PathSegment::to_string).collect();
     // The first name is the operation's, unless the path alone makes up the code.
-    if !path.is_empty() && path != code {
+    if !path.is_empty() && path.join(".") != code {
         path.remove(0);
     }
+    input_path(path, code)
+}
+
+/// The field of the input, from a path in the server's names and a code.
+pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
+    // Codes that name no field are words such as `Unauthorized` and `INVALID_VALUE`, or empty.
+    let code: Vec<String> = if code.starts_with(|c: char| c.is_ascii_lowercase()) {
+        code.split('.').map(str::to_owned).collect()
+    } else {
+        Vec::new()
+    };
     // Both are to name the field; where one holds the field name only, the longer tells more.
-    if code.len() > path.len() { code } else { path }
+    translated(if code.len() > path.len() { code } else { path })
 }
 
 /// `Variable '$input.forms[0]' is invalid`: GraphQL.NET names the place in its text only.

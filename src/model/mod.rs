@@ -43,4 +43,6 @@ pub use self::property::{
 pub use self::server_error::{Location, PathSegment, ServerError};
 pub use self::severity::Severity;
 
+pub(crate) use self::input_path::input_path;
+
 use self::hidden::Hidden;

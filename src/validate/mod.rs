@@ -32,6 +32,7 @@ mod answers;
 mod applied;
 mod context;
 mod explain;
+mod field;
 mod fields;
 mod finding;
 mod formats;
