@@ -4,6 +4,8 @@
 //! makes the types of each operation; the steps under `tests/codegen/` hoist what operations share, open the enums, give
 //! inputs three states, and carry descriptions with their provenance into rustdoc.
 
+#[path = "codegen/coordinates.rs"]
+mod coordinates;
 #[path = "codegen/coverage.rs"]
 mod coverage;
 #[path = "codegen/documents.rs"]
@@ -41,6 +43,11 @@ fn generated_code_is_up_to_date() {
             operations::file(&documents, &operations),
         ),
         ("src/graphql/coverage.md", coverage::page(&documents)),
+        (
+            "src/graphql/drift/coordinates.txt",
+            coordinates::table(&documents),
+        ),
+        ("src/graphql/drift/used.txt", coordinates::used(&documents)),
         ("README.md", coverage::into_readme(&documents, &readme)),
     ];
     let update = std::env::var_os("UPDATE_GENERATED").is_some();

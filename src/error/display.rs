@@ -38,13 +38,12 @@ impl fmt::Display for Kind {
             Self::Config(what) | Self::Protocol(what) => f.write_str(what),
             Self::Transport(failure) => f.write_str(failure.what),
             Self::Http {
-                status, media_type, ..
+                status,
+                media_type,
+                excerpt,
             } => {
-                let media_type = media_type.as_deref().unwrap_or("no media type");
-                write!(
-                    f,
-                    "the server answered HTTP {status} with a body that is not of the interface ({media_type})"
-                )
+                let what = told_apart(excerpt, media_type.as_deref());
+                write!(f, "the server answered HTTP {status} with {what}")
             }
             Self::Rejected { status, errors } => rejected(f, *status, errors),
             Self::Decode { path, detail, .. } => write!(
@@ -56,6 +55,30 @@ impl fmt::Display for Kind {
             }
             Self::Auth(problem) => problem.fmt(f),
         }
+    }
+}
+
+/// What a body that is not of the interface is: by its first characters, whatever it claims to be.
+fn told_apart(excerpt: &str, media_type: Option<&str>) -> String {
+    let start = excerpt.trim_start_matches('\u{feff}').trim_start();
+    let begins = |word: &str| {
+        let head = start.as_bytes().get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    // Whoever answered wrote it: only what looks like a media type is repeated.
+    let media_type = media_type.filter(|text| {
+        let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+' | b'-' | b'.');
+        text.len() <= 80 && text.bytes().all(fine)
+    });
+    let media_type = media_type.unwrap_or("no media type");
+    if start.is_empty() {
+        "an empty body".to_owned()
+    } else if begins("<!doctype html") || begins("<html") {
+        "an HTML page".to_owned()
+    } else if begins("<?xml") {
+        "an XML document".to_owned()
+    } else {
+        format!("a body that is not of the interface ({media_type})")
     }
 }
 

@@ -7,11 +7,13 @@
 
 mod display;
 mod kind;
+mod reply;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
+pub(crate) use self::reply::Received;
 
 use crate::model::{Condition, ServerError};
 
@@ -29,6 +31,7 @@ struct Inner {
     retry_at: Option<SystemTime>,
     retry_after: Option<Duration>,
     may_have_applied: bool,
+    received: Option<Arc<Received>>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -41,6 +44,7 @@ impl Error {
             retry_at: None,
             retry_after: None,
             may_have_applied: false,
+            received: None,
             source: None,
         }))
     }
@@ -92,6 +96,7 @@ impl Error {
             source: self.0.source.clone(),
             kind: self.0.kind.clone(),
             operation: self.0.operation.clone(),
+            received: self.0.received.clone(),
             ..*self.0
         };
         change(&mut inner);
@@ -120,44 +125,6 @@ impl Error {
         match &self.0.kind {
             Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } => errors,
             _ => &[],
-        }
-    }
-
-    /// The HTTP status of the reply, if there was one.
-    #[must_use]
-    pub fn http_status(&self) -> Option<u16> {
-        match &self.0.kind {
-            Kind::Rejected { status, .. }
-            | Kind::Decode { status, .. }
-            | Kind::Http { status, .. } => Some(*status),
-            _ => None,
-        }
-    }
-
-    /// The media type of a reply that was not the expected JSON, such as `text/html`.
-    #[must_use]
-    pub fn media_type(&self) -> Option<&str> {
-        match &self.0.kind {
-            Kind::Http { media_type, .. } => media_type.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// The start of a reply that was not the expected JSON, at most 2,048 bytes. Not shown by `Display` or `Debug`.
-    #[must_use]
-    pub fn body_excerpt(&self) -> Option<&str> {
-        match &self.0.kind {
-            Kind::Http { excerpt, .. } => Some(excerpt),
-            _ => None,
-        }
-    }
-
-    /// The JSON path at which a reply did not have the expected shape.
-    #[must_use]
-    pub fn json_path(&self) -> Option<&str> {
-        match &self.0.kind {
-            Kind::Decode { path, .. } => Some(path),
-            _ => None,
         }
     }
 

@@ -8,7 +8,7 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
-use super::graphql::Documents;
+use super::graphql::{Documents, read_schema};
 use super::library::Library;
 use super::provider::Provider;
 use super::register::Register;
@@ -48,6 +48,7 @@ pub struct FakeBuilder {
     return_to: Vec<Url>,
     first_page: Option<usize>,
     register_token: Option<Secret>,
+    schema: Option<String>,
 }
 
 impl FakeBuilder {
@@ -106,12 +107,19 @@ impl FakeBuilder {
         self
     }
 
+    /// The schema of the declaration interface, in the schema definition language; the bundled one,
+    /// [`SCHEMA`](crate::graphql::SCHEMA), unless set. Fields that the fake does not know are null.
+    pub fn schema(mut self, definition: impl Into<String>) -> Self {
+        self.schema = Some(definition.into());
+        self
+    }
+
     /// Starts to serve.
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port cannot be bound, the listener is not on a loopback address, or an
-    /// accreditation has an unknown name.
+    /// [`is_config`](Error::is_config) when the port cannot be bound, the listener is not on a loopback address, an
+    /// accreditation has an unknown name, or the schema is not valid.
     pub async fn start(self) -> Result<Fake, Error> {
         let listener = match self.listener {
             Some(listener) => listener,
@@ -133,6 +141,11 @@ impl FakeBuilder {
             if !library.accredit(name, *granted) {
                 return Err(Error::config(format!("there is no accreditation {name}")));
             }
+        }
+        if let Some(definition) = &self.schema {
+            library.schema = read_schema(definition).map_err(|errors| {
+                Error::config("the schema is not valid").with_source(std::io::Error::other(errors))
+            })?;
         }
         let now = self.clock.now();
         let lifetime = self

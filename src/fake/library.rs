@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::graphql::{SharedSchema, bundled_schema};
 use super::problem::Problem;
 use super::user::User;
 use super::{rules, seed};
@@ -12,6 +13,8 @@ pub(super) struct Library {
     account_pics: Value,
     /// The address of the server, without a path.
     pub(super) base: String,
+    /// What documents are validated against.
+    pub(super) schema: SharedSchema,
 }
 
 impl Library {
@@ -22,6 +25,7 @@ impl Library {
             people: users.map(|user| (user, user.details())),
             account_pics: seed::json(seed::ACCOUNT_PICS),
             base,
+            schema: bundled_schema(),
         }
     }
 

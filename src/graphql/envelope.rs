@@ -4,65 +4,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::{Error, Kind};
+use super::Outcome;
+use super::salvage::salvage;
+use crate::error::{Error, Kind, Received};
 use crate::model::ServerError;
-
-/// What a call gave: the value, and what the server had to say beside it.
-///
-/// The server sends warnings beside data (spec 7.2: a missing answer is reported, and the record saved all the same).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Outcome<T> {
-    /// What was asked for.
-    pub value: T,
-    /// What the server said beside it; mostly empty.
-    pub problems: Vec<ServerError>,
-}
-
-impl<T> Outcome<T> {
-    /// The value, or an error if the server said anything was wrong.
-    ///
-    /// # Errors
-    ///
-    /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, which
-    /// [`may_have_applied`](Error::may_have_applied) says.
-    pub fn strict(self) -> Result<T, Error> {
-        if self.problems.is_empty() {
-            return Ok(self.value);
-        }
-        let errors = self.problems;
-        let error = Error::new(Kind::Rejected {
-            status: 200,
-            errors,
-        });
-        Err(error.with_may_have_applied(true))
-    }
-
-    /// Takes a part of the value.
-    pub(crate) fn part<U>(
-        self,
-        operation: &str,
-        part: impl FnOnce(T) -> Option<U>,
-    ) -> Result<Outcome<U>, Error> {
-        match part(self.value) {
-            Some(value) => Ok(Outcome {
-                value,
-                problems: self.problems,
-            }),
-            None if self.problems.is_empty() => {
-                Err(Error::protocol("the reply has no record").with_operation(operation))
-            }
-            None => {
-                let errors = self.problems;
-                let error = Error::new(Kind::Rejected {
-                    status: 200,
-                    errors,
-                });
-                Err(error.with_operation(operation))
-            }
-        }
-    }
-}
 
 #[derive(Deserialize)]
 struct Envelope<T> {
@@ -70,6 +15,18 @@ struct Envelope<T> {
     data: Option<T>,
     #[serde(default)]
     errors: Option<Vec<ServerError>>,
+    #[serde(default)]
+    extensions: Option<Value>,
+}
+
+/// A reply as it came.
+#[derive(Clone, Copy)]
+pub(super) struct Body<'a> {
+    pub(super) status: u16,
+    pub(super) media_type: Option<&'a str>,
+    pub(super) bytes: &'a [u8],
+    /// Of the interface only if it has an `errors` array.
+    pub(super) doubtful: bool,
 }
 
 /// Reads the body of a reply.
@@ -80,100 +37,91 @@ struct Envelope<T> {
 pub(crate) fn decode<T: DeserializeOwned>(
     status: u16,
     media_type: Option<&str>,
-    body: &[u8],
+    bytes: &[u8],
 ) -> Option<Result<Outcome<T>, Error>> {
     let success = (200..=299).contains(&status);
-    let strict = match media_type {
+    let doubtful = match media_type {
         Some("application/graphql-response+json") => false,
-        Some("application/json") | None => !success,
+        Some("application/json" | "application/graphql+json" | "text/json") | None => !success,
         Some(_) => return None,
     };
-    // One check of the whole body: serde_json would check text by text.
-    let text = match std::str::from_utf8(body) {
-        Ok(text) => text,
-        Err(_) if strict => return None,
-        Err(_) => {
-            return Some(Err(unreadable(
-                status,
-                ".",
-                "the body is not UTF-8".to_owned(),
-            )));
-        }
+    let body = Body {
+        status,
+        media_type,
+        bytes,
+        doubtful,
     };
-    if !strict
+    // One check of the whole body: serde_json would check text by text.
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return body.not_utf8();
+    };
+    let text = bare(text)?;
+    if !doubtful
         && let Ok(envelope) = serde_json::from_str::<Envelope<T>>(text)
         && envelope.errors.as_ref().is_none_or(Vec::is_empty)
     {
-        let problems = Vec::new();
-        let outcome = envelope.data.map(|value| Outcome { value, problems });
-        return Some(outcome.ok_or_else(nothing));
+        let outcome = envelope.data.map(|value| Outcome {
+            value,
+            problems: Vec::new(),
+            status,
+            extensions: envelope.extensions,
+        });
+        return Some(outcome.ok_or_else(|| body.nothing()));
     }
-    let value: Value = match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(_) if strict || text.trim().is_empty() => return None,
-        Err(error) => return Some(Err(unreadable(status, ".", place(&error)))),
-    };
-    if !value.is_object() || (strict && !value["errors"].is_array()) {
-        return None;
-    }
-    Some(lenient(status, value))
+    salvage(&body, text)
 }
 
-/// Takes the envelope apart, so that no part of it hides another.
-fn lenient<T: DeserializeOwned>(status: u16, mut envelope: Value) -> Result<Outcome<T>, Error> {
-    let problems: Vec<ServerError> = match envelope["errors"].take() {
-        Value::Array(errors) => errors.into_iter().map(ServerError::from_value).collect(),
-        Value::Null => Vec::new(),
-        odd => vec![ServerError::from_value(odd)],
-    };
-    let data = envelope["data"].take();
-    let empty = match &data {
-        Value::Null => true,
-        // Each field is null and the errors say why: nothing was given.
-        Value::Object(fields) => !problems.is_empty() && fields.values().all(Value::is_null),
-        _ => false,
-    };
-    if empty {
-        if problems.is_empty() {
-            return Err(nothing());
-        }
-        let errors = problems;
-        return Err(Error::new(Kind::Rejected { status, errors }));
+/// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
+/// are not read as broken JSON, whatever media type they claim.
+fn bare(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    text.starts_with('{').then_some(text)
+}
+
+impl Body<'_> {
+    /// The texts cannot be trusted any more, but what the server said was wrong is still told.
+    fn not_utf8<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
+        let text = String::from_utf8_lossy(self.bytes);
+        let (errors, data) = match salvage::<Value>(self, bare(&text)?)? {
+            Ok(outcome) => (outcome.problems, Some(outcome.value)),
+            Err(error) => (error.server_errors().to_vec(), error.raw_data().cloned()),
+        };
+        Some(Err(self.unreadable(
+            ".",
+            "the body is not UTF-8",
+            errors,
+            data,
+        )))
     }
-    match serde_path_to_error::deserialize(data) {
-        Ok(value) => Ok(Outcome { value, problems }),
-        Err(error) => {
-            let path = format!("data.{}", error.path());
-            let detail = "a value of another type than expected".to_owned();
-            Err(Error::new(Kind::Decode {
-                status,
-                path,
-                detail,
-                errors: problems,
-            }))
-        }
+
+    pub(super) fn nothing(&self) -> Error {
+        let error = Error::protocol("the reply has neither data nor errors");
+        error.with_received(self.received(None))
     }
-}
 
-fn nothing() -> Error {
-    Error::protocol("the reply has neither data nor errors")
-}
+    pub(super) fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
+        let status = self.status;
+        let error = Error::new(Kind::Rejected { status, errors });
+        error.with_received(self.received(data))
+    }
 
-fn unreadable(status: u16, path: &str, detail: String) -> Error {
-    Error::new(Kind::Decode {
-        status,
-        path: path.to_owned(),
-        detail,
-        errors: Vec::new(),
-    })
-}
+    pub(super) fn unreadable(
+        &self,
+        path: &str,
+        detail: impl Into<String>,
+        errors: Vec<ServerError>,
+        data: Option<Value>,
+    ) -> Error {
+        let error = Error::new(Kind::Decode {
+            status: self.status,
+            path: path.to_owned(),
+            detail: detail.into(),
+            errors,
+        });
+        error.with_received(self.received(data))
+    }
 
-/// Where the JSON breaks off; serde's own words would repeat the value.
-fn place(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() {
-        "it ends too early"
-    } else {
-        "it is not JSON"
-    };
-    format!("{what}, line {} column {}", error.line(), error.column())
+    fn received(&self, data: Option<Value>) -> Received {
+        Received::new(self.status, self.media_type, self.bytes, data)
+    }
 }

@@ -1,11 +1,27 @@
-//! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies.
+//! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies, and the
+//! comparison of schemas.
 
+mod drift;
 mod envelope;
+mod outcome;
 mod request;
+mod salvage;
+#[cfg(test)]
+mod tests;
 
-pub use self::envelope::Outcome;
+pub(crate) use self::drift::{Abilities, introspection_document, introspection_probe, spot_check};
+pub use self::drift::{
+    ChangeClass, ChangeKind, Coverage, Introspection, SchemaChange, SchemaCoordinates, SchemaDrift,
+};
 pub(crate) use self::envelope::decode;
+pub use self::outcome::Outcome;
 pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document};
+
+/// The schema that this crate was written for, in the schema definition language.
+///
+/// Each description ends with where the element comes from: `stated` by the specification, `public` material, or
+/// `assumed`. Write it out, patch it, and derive operations of your own from it.
+pub const SCHEMA: &str = include_str!("../../graphql/schema.graphql");
 
 /// The operations, written from `graphql/`; this module tracks the schema and may change in minor releases.
 #[rustfmt::skip]

@@ -64,6 +64,9 @@ impl Condition {
             ) => {
                 return Self::SchemaMismatch;
             }
+            // assumed: the words of other GraphQL servers, and of access rules in GraphQL.NET.
+            Some("UNAUTHENTICATED" | "UNAUTHORIZED") => return Self::InvalidToken,
+            Some("ACCESS_DENIED" | "FORBIDDEN") => return Self::AccessDenied,
             _ => {}
         }
         match error.code() {
@@ -73,7 +76,7 @@ impl Condition {
             Some("") => Self::of_refusal(error),
             Some(code) => Self::of_field(code, error),
             None if is(error.message(), "the access token is invalid") => Self::InvalidToken,
-            None => Self::Other,
+            None => Self::of_path(error),
         }
     }
 
@@ -93,6 +96,21 @@ impl Condition {
             Self::NotFoundOrForbidden
         } else {
             Self::Other
+        }
+    }
+
+    /// No Code at all: the path names the field as well (spec 7.2).
+    fn of_path(error: &ServerError) -> Self {
+        match error.path() {
+            [_operation, .., PathSegment::Name(last)] => match last.as_str() {
+                "consignorPic" => Self::PicNotAssociated,
+                "species" | "programs" => Self::EmptyForms,
+                _ => match Self::of_field("answers", error) {
+                    Self::FieldRule => Self::Other,
+                    told => told,
+                },
+            },
+            _ => Self::Other,
         }
     }
 

@@ -14,6 +14,7 @@ mod generated;
 mod hidden;
 mod ids;
 mod input;
+mod input_path;
 mod lenient;
 mod list;
 mod maybe;
@@ -22,6 +23,7 @@ mod pdf_url;
 mod pic;
 mod property;
 mod server_error;
+mod severity;
 mod user;
 
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
@@ -39,5 +41,8 @@ pub use self::property::{
     Property, PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode,
 };
 pub use self::server_error::{Location, PathSegment, ServerError};
+pub use self::severity::Severity;
+
+pub(crate) use self::input_path::input_path;
 
 use self::hidden::Hidden;

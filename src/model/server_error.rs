@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::Condition;
+use super::{Condition, Severity, input_path};
 
 /// One element of the path to the place that an error is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -154,6 +154,46 @@ impl ServerError {
     #[must_use]
     pub fn condition(&self) -> Condition {
         Condition::of(self)
+    }
+
+    /// Whether the server refuses, or only says so and carries on (spec 7.2 classes a missing answer and an invalid one as
+    /// warnings). assumed: an `OutcomeStatus` that names a warning or an information is one.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        let outcome = self.outcome_status().unwrap_or_default();
+        let harmless = ["warning", "warn", "information", "info"];
+        match self.condition() {
+            Condition::RequiredAnswerMissing | Condition::InvalidAnswerValue => Severity::Warning,
+            _ if harmless
+                .iter()
+                .any(|word| outcome.eq_ignore_ascii_case(word)) =>
+            {
+                Severity::Warning
+            }
+            _ => Severity::Error,
+        }
+    }
+
+    /// The field of the input that this is about, from the input down, so that a form can mark it; empty when it is about
+    /// no single field.
+    ///
+    /// The server's older names are translated: `programs` and `species` are `forms`, `consignorPic` is `origin`, `pic`
+    /// (spec 7.2); further ones are inferred from the interface before this one.
+    ///
+    /// ```
+    /// use envd_sdk::model::ServerError;
+    ///
+    /// let error: ServerError = serde_json::from_str(
+    ///     r#"{"message": "QDZZ3333 is not associated with user",
+    ///         "path": ["createOrSaveConsignment", "consignorPic"],
+    ///         "extensions": {"data": {"Code": "consignorPic"}}}"#,
+    /// )?;
+    /// assert_eq!(error.input_path(), ["origin", "pic"]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn input_path(&self) -> Vec<String> {
+        input_path::of(self)
     }
 
     fn data(&self, name: &str) -> Option<&str> {

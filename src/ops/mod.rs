@@ -3,6 +3,7 @@
 mod consignments;
 mod details;
 mod filter;
+mod introspection;
 mod people;
 mod templates;
 

@@ -1,6 +1,6 @@
 //! What the server said, in the shape of findings.
 
-use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Source};
+use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Source};
 use crate::model::{Condition, ServerError};
 
 impl Finding {
@@ -38,7 +38,7 @@ impl Finding {
             _ => None,
         };
         Self {
-            severity: severity(condition),
+            severity: error.severity(),
             rule: rule(condition),
             path,
             code,
@@ -65,14 +65,6 @@ impl Report {
             // The server has the questions.
             ..Self::new(QuestionRules::Checked)
         }
-    }
-}
-
-/// The server classes only these two as warnings (spec 7.2).
-fn severity(condition: Condition) -> Severity {
-    match condition {
-        Condition::RequiredAnswerMissing | Condition::InvalidAnswerValue => Severity::Warning,
-        _ => Severity::Error,
     }
 }
 

@@ -6,58 +6,82 @@ use std::fmt::Write;
 use apollo_compiler::schema::ExtendedType;
 
 use crate::documents::Documents;
-use crate::provenance;
+use crate::{coordinates, provenance};
 
 const START: &str = "<!-- coverage: written by tests/codegen.rs -->";
 const END: &str = "<!-- /coverage -->";
 
-/// The page of the docs: operations with their arguments, then every type with its fields.
+/// The page of the docs: operations with their arguments, then every type with its fields and who uses them.
 pub(crate) fn page(documents: &Documents) -> String {
     let mut page = table(documents);
     let descriptions: BTreeMap<_, _> = documents.elements().collect();
+    let used: Vec<_> = documents
+        .operations()
+        .map(|operation| (&operation.root_field, coordinates::of(documents, operation)))
+        .collect();
+    let users = |coordinate: &str| {
+        let using = used.iter().filter(|(_, used)| used.contains(coordinate));
+        let names: Vec<String> = using.map(|(name, _)| format!("`{name}`")).collect();
+        match names.len() {
+            0 => "none".to_owned(),
+            1..=4 => names.join(", "),
+            many => format!("{many} operations"),
+        }
+    };
     for (name, kind) in documents
         .schema
         .types
         .iter()
         .filter(|(_, kind)| !kind.is_built_in())
     {
-        let fields: Vec<&str> = match kind {
-            ExtendedType::Object(object) => object
-                .fields
-                .keys()
-                .map(apollo_compiler::Name::as_str)
-                .collect(),
-            ExtendedType::InputObject(input) => input
-                .fields
-                .keys()
-                .map(apollo_compiler::Name::as_str)
-                .collect(),
-            ExtendedType::Enum(values) => values
-                .values
-                .keys()
-                .map(apollo_compiler::Name::as_str)
-                .collect(),
-            _ => continue,
-        };
-        if name == "Query" || name == "Mutation" {
-            continue;
-        }
         write!(
             page,
-            "\n## `{name}`\n\n| element | source |\n| --- | --- |\n"
+            "\n## `{name}`\n\n| element | type | source | used by |\n| --- | --- | --- | --- |\n"
         )
         .unwrap();
-        writeln!(page, "| (the type) | {} |", mark(&descriptions, name)).unwrap();
-        for field in fields {
-            writeln!(
-                page,
-                "| `{field}` | {} |",
-                mark(&descriptions, &format!("{name}.{field}"))
-            )
-            .unwrap();
+        let own = mark(&descriptions, name);
+        let what = what(kind);
+        writeln!(page, "| (the type) | {what} | {own} | {} |", users(name)).unwrap();
+        for (field, ty) in elements(kind) {
+            let coordinate = format!("{name}.{field}");
+            let source = mark(&descriptions, &coordinate);
+            // A value of an enum is named by no document; it may come wherever the enum does.
+            let using = users(if ty == "value" { name } else { &coordinate });
+            writeln!(page, "| `{field}` | `{ty}` | {source} | {using} |").unwrap();
         }
     }
     page
+}
+
+fn what(kind: &ExtendedType) -> &'static str {
+    match kind {
+        ExtendedType::Scalar(_) => "scalar",
+        ExtendedType::Enum(_) => "enum",
+        ExtendedType::InputObject(_) => "input",
+        _ => "object",
+    }
+}
+
+/// What stands below a type, each with its own type.
+fn elements(kind: &ExtendedType) -> Vec<(String, String)> {
+    match kind {
+        ExtendedType::Object(object) => object
+            .fields
+            .iter()
+            .map(|(name, field)| (name.to_string(), field.ty.to_string()))
+            .collect(),
+        ExtendedType::InputObject(input) => input
+            .fields
+            .iter()
+            .map(|(name, field)| (name.to_string(), field.ty.to_string()))
+            .collect(),
+        ExtendedType::Enum(values) => values
+            .values
+            .keys()
+            .map(|value| (value.to_string(), "value".to_owned()))
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// One line an operation.

@@ -20,11 +20,11 @@ const KEPT: usize = 256;
 
 impl Documents {
     /// Parses and validates a document, or remembers what came of it.
-    pub(super) fn get(&mut self, text: &str) -> Arc<Checked> {
+    pub(super) fn get(&mut self, schema: &Valid<Schema>, text: &str) -> Arc<Checked> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
         }
-        let checked = Arc::new(check(text));
+        let checked = Arc::new(check(schema, text));
         if self.0.len() >= KEPT {
             self.0.clear();
         }
@@ -33,19 +33,31 @@ impl Documents {
     }
 }
 
-fn check(text: &str) -> Checked {
-    let parsed = ExecutableDocument::parse_and_validate(schema(), text, "request.graphql");
+fn check(schema: &Valid<Schema>, text: &str) -> Checked {
+    let parsed = ExecutableDocument::parse_and_validate(schema, text, "request.graphql");
     parsed.map_err(|failed| validation::refusals(&failed, text))
 }
 
-/// The schema that the fake serves.
-pub(super) fn schema() -> &'static Valid<Schema> {
-    static SCHEMA: OnceLock<Valid<Schema>> = OnceLock::new();
-    SCHEMA.get_or_init(|| {
+/// A schema, shared by all fakes that serve it.
+pub(in crate::fake) type SharedSchema = Arc<Valid<Schema>>;
+
+/// The schema that a fake serves unless it is given another.
+pub(in crate::fake) fn bundled_schema() -> SharedSchema {
+    static SCHEMA: OnceLock<SharedSchema> = OnceLock::new();
+    let schema = SCHEMA.get_or_init(|| {
         let text = include_str!("../../../graphql/schema.graphql");
-        Schema::parse_and_validate(text, "schema.graphql")
-            .unwrap_or_else(|_| Valid::assume_valid(Schema::new()))
-    })
+        let parsed = read_schema(text);
+        parsed.unwrap_or_else(|_| Arc::new(Valid::assume_valid(Schema::new())))
+    });
+    Arc::clone(schema)
+}
+
+/// Reads a schema, or says what is wrong with it.
+pub(in crate::fake) fn read_schema(text: &str) -> Result<SharedSchema, String> {
+    let parsed = Schema::parse_and_validate(text, "schema.graphql");
+    parsed
+        .map(Arc::new)
+        .map_err(|failed| failed.errors.to_string())
 }
 
 #[cfg(test)]
@@ -54,20 +66,22 @@ mod tests {
 
     #[test]
     fn the_schema_is_valid() {
-        assert!(schema().get_object("Query").is_some());
+        assert!(bundled_schema().get_object("Query").is_some());
+        assert!(read_schema("type Query { a: Nothing }").is_err());
     }
 
     #[test]
     fn a_document_is_read_once() {
         let mut documents = Documents::default();
-        let first = documents.get("{ questions { items { id } } }");
+        let schema = bundled_schema();
+        let first = documents.get(&schema, "{ questions { items { id } } }");
         assert!(first.is_ok());
         assert!(Arc::ptr_eq(
             &first,
-            &documents.get("{ questions { items { id } } }")
+            &documents.get(&schema, "{ questions { items { id } } }")
         ));
         for n in 0..2 * KEPT {
-            documents.get(&format!("{{ a{n} }}"));
+            documents.get(&schema, &format!("{{ a{n} }}"));
         }
         assert!(documents.0.len() <= KEPT);
     }

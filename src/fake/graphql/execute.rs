@@ -11,7 +11,6 @@ use apollo_compiler::response::{JsonMap, JsonValue, serde_json_bytes};
 use apollo_compiler::validation::Valid;
 use serde_json::{Map, Value, json};
 
-use super::documents::schema;
 use super::request::{Operation, Request};
 use super::{Scene, mutations, queries};
 use crate::fake::library::Library;
@@ -56,7 +55,7 @@ pub(super) fn run(
         }),
     };
     let variables = bytes_map(&request.variables);
-    let executed = Execution::new(schema(), document)
+    let executed = Execution::new(&root.library.schema, document)
         .operation(operation.definition)
         .raw_variable_values(&variables)
         .enable_schema_introspection(true)
@@ -209,7 +208,7 @@ fn resolved<'a>(value: Cow<'a, Value>, ty: &'a Type, library: &'a Library) -> Re
                 .iter()
                 .map(|item| Ok(resolved(Cow::Borrowed(item), ty.item_type(), library))),
         )),
-        value if value.is_object() && schema().get_object(name).is_some() => {
+        value if value.is_object() && library.schema.get_object(name).is_some() => {
             ResolvedValue::object(Object {
                 value,
                 type_name: name.as_str(),

@@ -17,7 +17,7 @@ use super::reply::Reply;
 use super::user::User;
 use super::world::World;
 
-pub(super) use self::documents::Documents;
+pub(super) use self::documents::{Documents, SharedSchema, bundled_schema, read_schema};
 use self::refusal::Refusal;
 use self::request::Operation;
 
@@ -50,7 +50,7 @@ fn run(
     scene: Scene<'_>,
 ) -> Result<Reply, Vec<Refusal>> {
     let request = request::read(media_type, body)?;
-    let document = documents.get(&request.query);
+    let document = documents.get(&scene.library.schema, &request.query);
     let Some(user) = scene.user else {
         return Ok(execute::unauthorized(
             document.as_ref().as_ref().ok(),
@@ -59,6 +59,12 @@ fn run(
     };
     let document = document.as_ref().as_ref().map_err(Clone::clone)?;
     let operation = Operation::find(document, &request)?;
-    variables::check(operation.definition, &request.variables, &document.sources)?;
+    let schema = &scene.library.schema;
+    variables::check(
+        schema,
+        operation.definition,
+        &request.variables,
+        &document.sources,
+    )?;
     Ok(execute::run(document, &operation, &request, scene, user))
 }

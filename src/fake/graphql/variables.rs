@@ -1,17 +1,18 @@
 //! Variables: the errors of section 5.8 of GraphQL.NET, one for each variable that does not fit.
 
+use apollo_compiler::Schema;
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable;
 use apollo_compiler::parser::SourceMap;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Map, Value};
 
-use super::documents::schema;
 use super::refusal::Refusal;
 use super::scalars;
 
 /// Checks the values against the declared types.
 pub(super) fn check(
+    schema: &Schema,
     operation: &executable::Operation,
     values: &Map<String, Value>,
     sources: &SourceMap,
@@ -22,7 +23,7 @@ pub(super) fn check(
         .filter_map(|variable| {
             let name = variable.name.as_str();
             let misfit = match values.get(name) {
-                Some(value) => value_problem(&variable.ty, value, &format!("${name}")),
+                Some(value) => value_problem(schema, &variable.ty, value, &format!("${name}")),
                 None if variable.ty.is_non_null() && variable.default_value.is_none() => {
                     Some(Misfit::new(&format!("${name}"), MISSING))
                 }
@@ -70,7 +71,7 @@ impl Misfit {
     }
 }
 
-fn value_problem(ty: &Type, value: &Value, at: &str) -> Option<Misfit> {
+fn value_problem(schema: &Schema, ty: &Type, value: &Value, at: &str) -> Option<Misfit> {
     if value.is_null() {
         return ty.is_non_null().then(|| Misfit::new(at, NULL));
     }
@@ -79,13 +80,13 @@ fn value_problem(ty: &Type, value: &Value, at: &str) -> Option<Misfit> {
             Value::Array(items) => items
                 .iter()
                 .enumerate()
-                .find_map(|(i, item)| value_problem(inner, item, &format!("{at}[{i}]"))),
+                .find_map(|(i, item)| value_problem(schema, inner, item, &format!("{at}[{i}]"))),
             // A single value stands for a list of one.
-            single => value_problem(inner, single, at),
+            single => value_problem(schema, inner, single, at),
         };
     }
     let name = ty.inner_named_type().as_str();
-    match schema().types.get(name)? {
+    match schema.types.get(name)? {
         ExtendedType::Enum(known) => {
             let fits = value
                 .as_str()
@@ -104,7 +105,7 @@ fn value_problem(ty: &Type, value: &Value, at: &str) -> Option<Misfit> {
             let inside = known.fields.iter().find_map(|(field, definition)| {
                 let at = format!("{at}.{field}");
                 match fields.get(field.as_str()) {
-                    Some(value) => value_problem(&definition.ty, value, &at),
+                    Some(value) => value_problem(schema, &definition.ty, value, &at),
                     None => definition.is_required().then(|| Misfit::new(&at, MISSING)),
                 }
             });

@@ -1,0 +1,123 @@
+//! Compares the schema of a server with the one that this crate was written for:
+//! `cargo run --example schema_drift -- [--endpoint URL --token T] [--json]`.
+//!
+//! Without an endpoint the `ENVD_` settings of the README name the server and the login; `ENVD_ACCESS_TOKEN` keeps the
+//! token out of the list of processes. With none of them a fake with a changed schema shows what a report looks like.
+//!
+//! The exit code is 0 when no operation breaks, 1 when one does, and 2 when the arguments are wrong or the server cannot
+//! be asked. The demonstration on the fake ends with 0.
+
+// Each example uses a part of it.
+#[allow(dead_code)]
+mod settings;
+
+use std::env;
+use std::process::ExitCode;
+
+use envd_sdk::Client;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::Fake;
+use envd_sdk::graphql::{SCHEMA, SchemaDrift};
+
+use settings::{Failure, Settings};
+
+const USAGE: &str = "usage: schema_drift [--endpoint URL --token T] [--json]";
+
+#[derive(Default)]
+struct Arguments {
+    endpoint: Option<String>,
+    token: Option<String>,
+    json: bool,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = match Arguments::read(env::args().skip(1)) {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Err(problem) => {
+            eprintln!("{problem}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&arguments).await {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+impl Arguments {
+    /// `None` asks for help.
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
+        let mut read = Self::default();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--endpoint" => read.endpoint = Some(value()?),
+                "--token" => read.token = Some(value()?),
+                "--json" => read.json = true,
+                "--help" | "-h" => return Ok(None),
+                _ => return Err(format!("unknown argument {word}")),
+            }
+        }
+        if read.endpoint.is_some() != read.token.is_some() {
+            return Err("--endpoint and --token go together".to_owned());
+        }
+        Ok(Some(read))
+    }
+}
+
+async fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let builder = if let (Some(endpoint), Some(token)) = (&arguments.endpoint, &arguments.token) {
+        Client::builder(endpoint).token_source(StaticToken::new(token)?)
+    } else if env::var_os("ENVD_GRAPHQL_URL").is_some() {
+        Settings::read().await?.log_in().await?.0
+    } else {
+        return demonstrate(arguments.json).await;
+    };
+    let drift = builder.build()?.schema_drift().await?;
+    show(&drift, arguments.json)?;
+    Ok(ExitCode::from(u8::from(drift.breaks())))
+}
+
+/// A server that has moved on: one field has another name, an argument is demanded, a form is new.
+async fn demonstrate(json: bool) -> Result<ExitCode, Failure> {
+    let changed = SCHEMA
+        .replace("  commentText: String\n", "  text: String\n")
+        .replace(
+            "  ): TemplateConnection\n",
+            "    species: ConsignmentSpecies!\n  ): TemplateConnection\n",
+        )
+        .replace("  LPAG3\n", "  LPAG3\n  LPAG4\n");
+    let fake = Fake::builder().schema(changed).start().await?;
+    let drift = fake.client().build()?.schema_drift().await?;
+    if !json {
+        println!(
+            "A fake on this machine serves a schema with planted differences; no server was asked.\n"
+        );
+    }
+    show(&drift, json)?;
+    if !json {
+        println!(
+            "\nAn operation that breaks can be mended without a release: run a document of your own with\n\
+             execute_document, with an alias such as `commentText: text`. At a real server the exit code is {}.",
+            u8::from(drift.breaks())
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(drift: &SchemaDrift, json: bool) -> Result<(), Failure> {
+    if json {
+        println!("{}", serde_json::to_string(drift)?);
+    } else {
+        print!("{drift}");
+    }
+    Ok(())
+}

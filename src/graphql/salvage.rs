@@ -1,0 +1,107 @@
+//! The second way through a reply: each part is read by itself, so that none hides another.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Outcome;
+use super::envelope::Body;
+use crate::error::Error;
+use crate::model::{Condition, ServerError};
+
+/// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
+pub(super) fn salvage<T: DeserializeOwned>(
+    body: &Body<'_>,
+    text: &str,
+) -> Option<Result<Outcome<T>, Error>> {
+    // Raw texts: one number that no type can hold must not spoil what stands beside it.
+    let mut parts: BTreeMap<String, &RawValue> = match serde_json::from_str(text) {
+        Ok(parts) => parts,
+        Err(_) if body.doubtful => return None,
+        Err(error) => {
+            return Some(Err(body.unreadable(".", place(&error), Vec::new(), None)));
+        }
+    };
+    let mut part = |name| parts.remove(name).filter(|raw| raw.get() != "null");
+    let (data, errors, extensions) = (part("data"), part("errors"), part("extensions"));
+    if body.doubtful && !errors.is_some_and(|raw| raw.get().starts_with('[')) {
+        return None;
+    }
+    let problems = errors.map(problems).unwrap_or_default();
+    Some(match data {
+        None if problems.is_empty() => Err(body.nothing()),
+        None => Err(body.rejected(problems, None)),
+        Some(data) => judge(body, data, problems, extensions.map(value)),
+    })
+}
+
+/// Data is there; whether it holds anything, and whether it fits.
+fn judge<T: DeserializeOwned>(
+    body: &Body<'_>,
+    data: &RawValue,
+    problems: Vec<ServerError>,
+    extensions: Option<Value>,
+) -> Result<Outcome<T>, Error> {
+    if !problems.is_empty() {
+        // A refused token may come with an empty list where a null is not allowed.
+        let refused = problems
+            .iter()
+            .any(|problem| problem.condition() == Condition::InvalidToken);
+        let data = value(data);
+        if is_void(&data, refused) {
+            return Err(body.rejected(problems, Some(data)));
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(data.get());
+    match serde_path_to_error::deserialize(&mut reader) {
+        Ok(value) => Ok(Outcome {
+            value,
+            problems,
+            status: body.status,
+            extensions,
+        }),
+        Err(error) => {
+            let path = match error.path().to_string().as_str() {
+                "." => "data".to_owned(),
+                path => format!("data.{path}"),
+            };
+            // Not serde's words: they would repeat the value.
+            let detail = "a value of another type than expected";
+            Err(body.unreadable(&path, detail, problems, Some(value(data))))
+        }
+    }
+}
+
+/// Nothing but nulls: each field is null, and the errors say why.
+fn is_void(data: &Value, empty_lists_too: bool) -> bool {
+    match data {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(|field| is_void(field, empty_lists_too)),
+        Value::Array(items) => empty_lists_too && items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Each error by itself. What is not a list is one error.
+fn problems(raw: &RawValue) -> Vec<ServerError> {
+    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
+    let values = items.into_iter().map(value);
+    values.map(ServerError::from_value).collect()
+}
+
+/// JSON that no [`Value`] can hold (too deep, a number too large) stays as its text.
+fn value(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().into())
+}
+
+/// Where the JSON breaks off; serde's own words would repeat the value.
+fn place(error: &serde_json::Error) -> String {
+    let what = if error.is_eof() {
+        "it ends too early"
+    } else {
+        "it is not JSON"
+    };
+    format!("{what}, line {} column {}", error.line(), error.column())
+}

@@ -1,0 +1,155 @@
+//! The names of the server's errors, as names of our inputs.
+//!
+//! The server finds faults in an older shape of the record (facts B.4, A.8), so what it calls `programs` is `forms` here.
+
+use super::{PathSegment, ServerError};
+
+/// An old name and what stands for it, at the beginning of a path. The first three are stated (spec 7.2); the others
+/// are inferred from the interface before this one.
+const AT_THE_START: [(&str, &[&str]); 6] = [
+    ("programs", &["forms"]),
+    // A consignment has no species of its own: it follows from the forms.
+    ("species", &["forms"]),
+    ("consignorPic", &["origin", "pic"]),
+    ("consigneePic", &["destination", "pic"]),
+    ("fromProperty", &["origin"]),
+    ("toProperty", &["destination"]),
+];
+
+/// An old name below another.
+const BELOW: [(&str, &str, &str); 9] = [
+    ("origin", "originPIC", "pic"),
+    ("origin", "fullTradingName", "name"),
+    ("origin", "fullName", "name"),
+    ("origin", "propertyAddress", "address"),
+    ("destination", "destinationPIC", "pic"),
+    ("destination", "fullName", "name"),
+    ("destination", "propertyAddress", "address"),
+    ("declaration", "propertyAddress", "address"),
+    ("declaration", "declare", "accept"),
+];
+
+/// The field of the input that an error is about; empty when it is about none.
+pub(super) fn of(error: &ServerError) -> Vec<String> {
+    if error.schema_code() == Some("INVALID_VALUE") {
+        return translated(variable(error.message()).unwrap_or_default());
+    }
+    let code = error.code().unwrap_or_default();
+    let mut path: Vec<String> = error.path().iter().map(PathSegment::to_string).collect();
+    // The first name is the operation's, unless the path alone makes up the code.
+    if !path.is_empty() && path.join(".") != code {
+        path.remove(0);
+    }
+    input_path(path, code)
+}
+
+/// The field of the input, from a path in the server's names and a code.
+pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
+    // Codes that name no field are words such as `Unauthorized` and `INVALID_VALUE`, or empty.
+    let code: Vec<String> = if code.starts_with(|c: char| c.is_ascii_lowercase()) {
+        code.split('.').map(str::to_owned).collect()
+    } else {
+        Vec::new()
+    };
+    // Both are to name the field; where one holds the field name only, the longer tells more.
+    translated(if code.len() > path.len() { code } else { path })
+}
+
+/// `Variable '$input.forms[0]' is invalid`: GraphQL.NET names the place in its text only.
+fn variable(message: &str) -> Option<Vec<String>> {
+    let (_, rest) = message.split_once("'$input.")?;
+    let (place, _) = rest.split_once('\'')?;
+    let names = place.split(['.', '[']);
+    Some(
+        names
+            .map(|name| name.trim_end_matches(']').to_owned())
+            .collect(),
+    )
+}
+
+fn translated(mut names: Vec<String>) -> Vec<String> {
+    // An array field ends in [] (spec 7.2).
+    for name in &mut names {
+        if let Some(bare) = name.strip_suffix("[]") {
+            *name = bare.to_owned();
+        }
+    }
+    let old = names.first().and_then(|first| {
+        let found = AT_THE_START.iter().find(|(old, _)| old == first);
+        found.map(|(_, new)| *new)
+    });
+    if let Some(new) = old {
+        names.splice(..1, new.iter().map(|name| (*name).to_owned()));
+    }
+    if let [first, second, ..] = names.as_slice() {
+        let found = BELOW
+            .iter()
+            .find(|(above, old, _)| above == first && old == second);
+        if let Some((_, _, new)) = found {
+            (*new).clone_into(&mut names[1]);
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn path(path: &[&str], code: Option<&str>) -> String {
+        let error = json!({"message": "", "path": path, "extensions": {"data": {"Code": code}}});
+        of(&ServerError::from_value(error)).join(".")
+    }
+
+    #[test]
+    fn old_names_become_those_of_the_input() {
+        for (given, code, wanted) in [
+            (&["op", "programs"][..], Some("programs"), "forms"),
+            (&["op", "species"], Some("species"), "forms"),
+            (&["op", "consignorPic"], Some("consignorPic"), "origin.pic"),
+            (&["op", "consigneePic"], None, "destination.pic"),
+            (&["op", "fromProperty", "originPIC"], None, "origin.pic"),
+            (
+                &["op", "toProperty", "propertyAddress", "town"],
+                None,
+                "destination.address.town",
+            ),
+            (
+                &["op", "declaration", "declare"],
+                Some("declaration.declare"),
+                "declaration.accept",
+            ),
+            (&["op", "origin", "pic"], Some("origin.pic"), "origin.pic"),
+            (&["op", "answers", "17"], Some("answers.17"), "answers.17"),
+        ] {
+            assert_eq!(path(given, code), wanted, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn the_longer_of_path_and_code_names_the_field() {
+        assert_eq!(path(&["op", "pic"], Some("origin.pic")), "origin.pic");
+        assert_eq!(path(&["op", "origin", "pic"], Some("pic")), "origin.pic");
+        assert_eq!(path(&["origin", "pic"], Some("origin.pic")), "origin.pic");
+        assert_eq!(path(&[], Some("programs[]")), "forms");
+        assert_eq!(path(&["op"], Some("")), "");
+        assert_eq!(path(&["op"], Some("Unauthorized")), "");
+    }
+
+    #[test]
+    fn a_variable_is_named_in_the_text_only() {
+        for (message, wanted) in [
+            (
+                "Variable '$input.forms[0]' is invalid. Unable to",
+                "forms.0",
+            ),
+            ("Variable '$input.origin.pic' is invalid.", "origin.pic"),
+            ("Variable '$input' is invalid. Unrecognized", ""),
+            ("Variable '$envdAccountId' is invalid.", ""),
+        ] {
+            let error = json!({"message": message, "extensions": {"code": "INVALID_VALUE"}});
+            assert_eq!(of(&ServerError::from_value(error)).join("."), wanted);
+        }
+    }
+}

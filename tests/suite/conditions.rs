@@ -1,0 +1,170 @@
+//! Every row of the error table (spec 7.2) and every other body of `tests/fixtures/errors`, from literal bodies.
+
+use std::path::Path;
+
+use envd_sdk::model::{Condition, ServerError, Severity};
+use serde_json::Value;
+
+pub(crate) fn fixture(file: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
+    serde_json::from_str(&std::fs::read_to_string(path.join(file)).unwrap()).unwrap()
+}
+
+fn errors(file: &str) -> Vec<ServerError> {
+    serde_json::from_value(fixture(file)["errors"].clone()).unwrap()
+}
+
+/// File, condition, severity, the field of the input.
+const ROWS: [(&str, Condition, Severity, &str); 30] = {
+    use Condition as C;
+    use Severity::{Error, Warning};
+    [
+        ("invalid-token", C::InvalidToken, Error, ""),
+        ("consignment-not-found", C::NotFoundOrForbidden, Error, ""),
+        ("empty-forms", C::EmptyForms, Error, "forms"),
+        ("unknown-form", C::UnknownForm, Error, "forms.0"),
+        ("mixed-species", C::MixedSpecies, Error, ""),
+        ("invalid-pic", C::InvalidPic, Error, "origin.pic"),
+        (
+            "origin-pic-not-associated",
+            C::PicNotAssociated,
+            Error,
+            "origin.pic",
+        ),
+        (
+            "required-answer-missing",
+            C::RequiredAnswerMissing,
+            Warning,
+            "answers.17",
+        ),
+        (
+            "invalid-answer-value",
+            C::InvalidAnswerValue,
+            Warning,
+            "answers.103",
+        ),
+        (
+            "answer-outside-acceptable",
+            C::OutsideAcceptableAnswers,
+            Error,
+            "answers.17",
+        ),
+        ("lpag2-rejected", C::Lpag2Rejected, Error, ""),
+        ("question-185-no", C::Question185No, Error, "answers.185"),
+        ("not-accredited", C::AccessDenied, Error, ""),
+        ("field-rule", C::FieldRule, Error, "origin.address.postcode"),
+        ("internal-error", C::Other, Error, ""),
+        ("schema-variable-missing", C::InvalidVariable, Error, ""),
+        ("schema-variable-null", C::InvalidVariable, Error, ""),
+        ("schema-unknown-input-field", C::InvalidVariable, Error, ""),
+        (
+            "schema-object-expected",
+            C::InvalidVariable,
+            Error,
+            "origin",
+        ),
+        ("schema-unknown-field", C::SchemaMismatch, Error, ""),
+        ("schema-unknown-argument", C::SchemaMismatch, Error, ""),
+        ("schema-argument-missing", C::SchemaMismatch, Error, ""),
+        ("schema-sub-selection-missing", C::SchemaMismatch, Error, ""),
+        ("schema-undefined-variable", C::SchemaMismatch, Error, ""),
+        ("schema-two-errors", C::SchemaMismatch, Error, ""),
+        ("schema-syntax-error", C::SchemaMismatch, Error, ""),
+        ("schema-no-operation", C::SchemaMismatch, Error, ""),
+        (
+            "schema-unknown-operation-name",
+            C::SchemaMismatch,
+            Error,
+            "",
+        ),
+        ("schema-query-missing", C::SchemaMismatch, Error, ""),
+        ("schema-code-and-data", C::MixedSpecies, Error, ""),
+    ]
+};
+
+#[test]
+fn each_body_has_its_condition_its_severity_and_its_field() {
+    for (file, condition, severity, field) in ROWS {
+        let errors = errors(&format!("{file}.json"));
+        let first = &errors[0];
+        assert_eq!(first.condition(), condition, "{file}");
+        assert_eq!(first.severity(), severity, "{file}");
+        assert_eq!(first.input_path().join("."), field, "{file}");
+        assert!(
+            errors.iter().all(|error| error.condition() == condition),
+            "{file}"
+        );
+    }
+    let rows = errors("required-answer-missing.json");
+    assert_eq!(rows[1].input_path(), ["answers", "3", "0"]);
+}
+
+#[test]
+fn what_the_specification_writes_is_recognised_in_other_envelopes() {
+    // As the table of 7.2 has it: bare field names, texts without an extension, another case.
+    for (error, condition) in [
+        (
+            r#"{"message": "X1 is not a valid value for PIC", "path": ["op", "pic"], "extensions": {"data": {"Code": "pic"}}}"#,
+            Condition::InvalidPic,
+        ),
+        (
+            r#"{"message": "X1 is not a valid value for PIC", "path": ["op", "owner", "pic"]}"#,
+            Condition::InvalidPic,
+        ),
+        (
+            r#"{"message": "X1 is not associated with user", "path": ["op", "consignorPic"]}"#,
+            Condition::PicNotAssociated,
+        ),
+        (
+            r#"{"message": "Required", "path": ["op", "answers", "17"]}"#,
+            Condition::RequiredAnswerMissing,
+        ),
+        (
+            r#"{"message": "Array item count 0 is less than minimum count of 1.", "path": ["op", "programs"]}"#,
+            Condition::EmptyForms,
+        ),
+        (
+            r#"{"message": "the access token is invalid"}"#,
+            Condition::InvalidToken,
+        ),
+        (
+            r#"{"message": "no", "extensions": {"code": "UNAUTHENTICATED"}}"#,
+            Condition::InvalidToken,
+        ),
+        (
+            r#"{"message": "no", "extensions": {"code": "ACCESS_DENIED"}}"#,
+            Condition::AccessDenied,
+        ),
+        (
+            r#"{"message": "Error trying to resolve field 'comments'.", "path": ["comments"]}"#,
+            Condition::Other,
+        ),
+        (
+            r#"{"message": "What is this?", "path": ["op", "colour"]}"#,
+            Condition::Other,
+        ),
+        (r"{}", Condition::Other),
+    ] {
+        let error: ServerError = serde_json::from_str(error).unwrap();
+        assert_eq!(error.condition(), condition, "{error}");
+    }
+}
+
+#[test]
+fn an_outcome_that_is_called_a_warning_is_one() {
+    let error =
+        r#"{"message": "m", "extensions": {"data": {"Code": "", "OutcomeStatus": "WARNING"}}}"#;
+    let error: ServerError = serde_json::from_str(error).unwrap();
+    assert_eq!(error.severity(), Severity::Warning);
+}
+
+#[test]
+fn a_server_error_keeps_everything_that_was_sent() {
+    let body = fixture("schema-resolver-threw.json");
+    let error: ServerError = serde_json::from_value(body["errors"][0].clone()).unwrap();
+    assert_eq!(error.raw(), &body["errors"][0]);
+    assert_eq!(error.locations()[0].line, 3);
+    assert_eq!(error.path()[0].to_string(), "comments");
+    assert_eq!(error.schema_codes().collect::<Vec<_>>(), ["NULL_REFERENCE"]);
+    assert_eq!(serde_json::to_value(&error).unwrap(), body["errors"][0]);
+}

@@ -1,0 +1,247 @@
+//! The comparison of the live schema with the bundled one.
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::Fake;
+use envd_sdk::graphql::{
+    ChangeClass, ChangeKind, Coverage, SCHEMA, SchemaCoordinates, SchemaDrift,
+};
+use envd_sdk::{Client, RetryPolicy};
+use serde_json::{Value, json};
+use wiremock::matchers::{any, body_string_contains};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+/// What the fake with a changed schema shows.
+async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {
+    let mut schema = SCHEMA.to_owned();
+    for (before, after) in changes {
+        assert_eq!(schema.matches(before).count(), 1, "{before}");
+        schema = schema.replace(before, after);
+    }
+    let fake = Fake::builder().schema(schema).start().await.unwrap();
+    fake.client().build().unwrap().schema_drift().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_bundled_schema_does_not_differ_from_itself() {
+    let fake = Fake::start().await;
+    let live = fake.client().build().unwrap().introspect().await.unwrap();
+    assert_eq!(live.coverage(), Coverage::Whole);
+    // The table that is checked in, and the one that a server gives of the same schema.
+    assert_eq!(live.schema(), &SchemaCoordinates::bundled());
+    let drift = SchemaDrift::of(&live);
+    assert!(drift.changes().is_empty() && !drift.breaks());
+    assert_eq!(
+        drift.to_string(),
+        "The schema of the server is the bundled one.\n"
+    );
+}
+
+#[tokio::test]
+async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
+    use ChangeClass::{Breaking, Dangerous, Safe};
+    use ChangeKind::{Added, Removed, Retyped};
+
+    let drift = drift(&[
+        // A field that is read; a value of an enum that is sent and read; a demand; a null; a mark; something new.
+        ("  commentText: String\n", "  text: String\n"),
+        ("  LPABC1\n", "  LPABC2\n"),
+        (
+            "    role: String!\n  ): [ConsignmentUserMapping]",
+            "    role: String!\n    since: Int!\n  ): [ConsignmentUserMapping]",
+        ),
+        (
+            "  envdAccountId: String\n  ): [Edec]",
+            "  envdAccountId: Int\n  ): [Edec]",
+        ),
+    ])
+    .await;
+    let found: Vec<_> = drift
+        .changes()
+        .iter()
+        .map(|change| (change.coordinate.as_str(), change.kind, change.class))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("Comment.commentText", Removed, Breaking),
+            ("Comment.text", Added, Safe),
+            ("EFormType.LPABC1", Removed, Breaking),
+            ("EFormType.LPABC2", Added, Dangerous),
+            ("Query.consignmentUserMapping(since:)", Added, Breaking),
+            ("Query.edecs(envdAccountId:)", Retyped, Breaking),
+        ]
+    );
+    let operations = |i: usize| drift.changes()[i].operations.join(" ");
+    assert_eq!(operations(0), "comments createComment");
+    assert_eq!(operations(1), "");
+    assert!(operations(3).contains("createOrSaveConsignment"));
+    assert_eq!(operations(4), "consignmentUserMapping");
+    assert_eq!(operations(5), "edecs");
+    assert!(drift.broken_operations().starts_with(&["comments"]));
+    let text = drift.to_string();
+    assert!(
+        text.contains(
+            "Comment.commentText was removed (it was String)\n    used by comments, createComment"
+        ),
+        "{text}"
+    );
+    let json = serde_json::to_value(&drift).unwrap();
+    assert_eq!(json["coverage"], "whole");
+    assert_eq!(json["changes"][0]["class"], "breaking");
+}
+
+#[tokio::test]
+async fn what_no_operation_uses_breaks_nothing() {
+    let description = "The other name that the specification gives to `userDetails`, with the record under `data`. stated (4.1)";
+    let field = format!(
+        "  \"\"\"
+  {description}
+  \"\"\"
+  userDetailsQuery: UserDetailsResult
+"
+    );
+    let drift = drift(&[(&field, "")]).await;
+    assert_eq!(drift.changes()[0].coordinate, "Query.userDetailsQuery");
+    assert!(!drift.breaks());
+    assert!(drift.to_string().contains("breaks no operation"));
+}
+
+#[tokio::test]
+async fn arguments_that_are_only_deprecated_are_not_missed() {
+    let drift = drift(&[
+        (
+            "    searchText: String\n",
+            "    searchText: String @deprecated\n",
+        ),
+        ("  heads: Int\n", "  heads: Int! @deprecated\n"),
+    ])
+    .await;
+    // An argument that is marked would be left out, were it not asked for.
+    assert!(
+        drift
+            .changes()
+            .iter()
+            .all(|change| change.kind != ChangeKind::Removed),
+        "{drift}"
+    );
+    assert!(
+        drift
+            .changes()
+            .iter()
+            .any(|change| change.kind == ChangeKind::Deprecated)
+    );
+    assert!(!drift.breaks());
+}
+
+/// A server that shows what the fake shows, with some words in the document refused.
+async fn refusing(words: &[&str]) -> SchemaDrift {
+    let server = MockServer::start().await;
+    for word in words {
+        Mock::given(body_string_contains(*word))
+            .respond_with(ResponseTemplate::new(400).set_body_json(json!({"errors": [{
+                "message": "Introspection is not allowed.",
+                "extensions": {"code": "NO_INTROSPECTION", "number": "5"}}]})))
+            .with_priority(1)
+            .mount(&server)
+            .await;
+    }
+    let types: serde_json::Map<String, Value> = SchemaCoordinates::bundled()
+        .iter()
+        .filter(|(name, _)| !name.contains('.') && !name.contains("Input") && *name != "Query")
+        .enumerate()
+        .map(|(i, (name, _))| (format!("t{i}"), json!({"kind": "OBJECT", "name": name})))
+        .collect();
+    Mock::given(any())
+        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"data": types})))
+        .with_priority(2)
+        .mount(&server)
+        .await;
+    let client = Client::builder(server.uri())
+        .token_source(StaticToken::new("token-of-nobody").unwrap())
+        .retry(RetryPolicy::none());
+    client.build().unwrap().schema_drift().await.unwrap()
+}
+
+#[tokio::test]
+async fn disabled_introspection_is_a_result() {
+    let drift = refusing(&["__schema", "__type"]).await;
+    assert_eq!(drift.coverage(), Coverage::Disabled);
+    assert!(drift.changes().is_empty() && !drift.breaks());
+    assert!(drift.unchecked().iter().any(|name| name == "Consignment"));
+    assert!(drift.to_string().contains("introspection is disabled"));
+}
+
+#[tokio::test]
+async fn a_server_that_answers_for_single_types_is_asked_type_by_type() {
+    let drift = refusing(&["__schema"]).await;
+    assert_eq!(drift.coverage(), Coverage::TypeByType);
+    assert_eq!(drift.unchecked(), ["Query"]);
+    assert!(
+        drift
+            .changes()
+            .iter()
+            .any(|change| change.coordinate == "PartyInput")
+    );
+    assert!(
+        drift
+            .changes()
+            .iter()
+            .any(|change| change.coordinate == "Comment.commentText")
+    );
+    assert!(drift.breaks());
+}
+
+#[tokio::test]
+async fn a_refused_token_is_an_error_and_no_drift() {
+    let fake = Fake::start().await;
+    fake.expire_access_tokens();
+    let error = fake
+        .client()
+        .build()
+        .unwrap()
+        .schema_drift()
+        .await
+        .unwrap_err();
+    assert!(
+        error.is_unauthorized() || error.is_reauth_required(),
+        "{error}"
+    );
+}
+
+#[test]
+fn root_types_are_known_by_their_place_and_not_by_their_name() {
+    let reply = json!({"data": {"__schema": {
+        "queryType": {"name": "EnvdQuery"}, "mutationType": null,
+        "types": [
+            {"kind": "OBJECT", "name": "EnvdQuery", "fields": [
+                {"name": "comments", "isDeprecated": false, "args": [
+                    {"name": "first", "defaultValue": "10", "type": {"kind": "SCALAR", "name": "Int"}}],
+                 "type": {"kind": "NON_NULL", "ofType": {"kind": "LIST", "ofType": {"kind": "OBJECT", "name": "Comment"}}}}]},
+            {"kind": "SCALAR", "name": "Int"},
+            {"kind": "OBJECT", "name": "__Type", "fields": []}]}}});
+    let schema = SchemaCoordinates::from_introspection(&reply).unwrap();
+    let all: Vec<_> = schema.iter().collect();
+    assert_eq!(
+        all,
+        [
+            ("Query", "object"),
+            ("Query.comments", "[Comment]!"),
+            ("Query.comments(first:)", "Int"),
+        ]
+    );
+    assert!(
+        SchemaCoordinates::from_introspection(&json!({"data": {}}))
+            .unwrap_err()
+            .is_config()
+    );
+}
+
+#[tokio::test]
+async fn a_schema_that_is_not_valid_does_not_start_a_fake() {
+    let error = Fake::builder()
+        .schema("type Query { a: Nothing }")
+        .start()
+        .await
+        .unwrap_err();
+    assert!(error.is_config());
+}
