@@ -1,16 +1,17 @@
 //! Consignments: list, read, save, copy, delete.
 
 use super::ConsignmentFilter;
-use crate::client::Account;
+use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
-    DeleteConsignment, consignment, consignments, copy_consignment, create_or_save_consignment,
+    DeleteConsignment, consignment, copy_consignment, create_or_save_consignment,
     delete_consignment,
 };
 use crate::model::{
-    Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, SavedConsignment,
+    Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, ConsignmentSummary,
+    SavedConsignment,
 };
 
 impl Account {
@@ -27,20 +28,48 @@ impl Account {
         filter: &ConsignmentFilter,
         after: Option<&str>,
     ) -> Result<Outcome<ConsignmentPage>> {
-        let filter = filter.clone();
-        let variables = consignments::Variables {
-            envd_account_id: self.id().clone(),
-            first: filter.page_size,
-            after: after.map(str::to_owned),
-            status: filter.status,
-            species: filter.species,
-            search_text: filter.search_text,
-            from_date: filter.from,
-            to_date: filter.to,
-            only_submitted: filter.only_submitted,
-        };
+        let variables = filter.variables(self.id(), after.map(str::to_owned));
         let outcome = self.client().execute::<Consignments>(variables).await?;
         outcome.part("consignments", |data| data.consignments)
+    }
+
+    /// All consignments that the filter lets through, page by page or one by one; nothing is sent yet.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let mut consignments = account.consignments(&ConsignmentFilter::default()).items();
+    /// let mut newest = Vec::new();
+    /// let more = consignments.collect_up_to(3, &mut newest).await?;
+    /// assert!(newest.len() == 3 && more);
+    /// # Ok(()) }
+    /// ```
+    pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
+        let (account, filter) = (self.id().clone(), filter.clone());
+        Pager::new::<Consignments>(
+            self.client(),
+            "consignments",
+            move |after| filter.variables(&account, after),
+            |data| {
+                let page = data.consignments?;
+                let places = page.edges.len() + page.edges.null_positions().len();
+                let records: Vec<_> = page
+                    .edges
+                    .into_iter()
+                    .filter_map(|edge| Some((edge.cursor, edge.node?)))
+                    .collect();
+                Some(Leaf {
+                    total: page.total_count,
+                    info: page.page_info,
+                    missing: places - records.len(),
+                    records,
+                })
+            },
+        )
     }
 
     /// One consignment, by its id or its number.

@@ -1,6 +1,6 @@
 //! Templates: list, read, save, delete.
 
-use crate::client::Account;
+use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
@@ -26,6 +26,37 @@ impl Account {
         };
         let outcome = self.client().execute::<Templates>(variables).await?;
         outcome.part("templates", |data| data.templates)
+    }
+
+    /// All templates, page by page or one by one; nothing is sent yet.
+    ///
+    /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    pub fn templates(&self) -> Pager<Template> {
+        let account = self.id().clone();
+        Pager::new::<Templates>(
+            self.client(),
+            "templates",
+            move |after| templates::Variables {
+                envd_account_id: account.clone(),
+                first: None,
+                after,
+            },
+            |data| {
+                let page = data.templates?;
+                let places = page.edges.len() + page.edges.null_positions().len();
+                let records: Vec<_> = page
+                    .edges
+                    .into_iter()
+                    .filter_map(|edge| Some((edge.cursor, edge.node?)))
+                    .collect();
+                Some(Leaf {
+                    total: page.total_count,
+                    info: page.page_info,
+                    missing: places - records.len(),
+                    records,
+                })
+            },
+        )
     }
 
     /// One template, by its id or its number.
