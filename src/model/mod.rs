@@ -8,6 +8,8 @@
 mod codes;
 mod condition;
 mod day;
+mod edit;
+mod extra;
 mod forms;
 #[rustfmt::skip]
 mod generated;
@@ -28,6 +30,7 @@ mod user;
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
 pub use self::condition::Condition;
 pub use self::day::{Day, Timestamp};
+pub use self::extra::WithExtra;
 pub use self::forms::Program;
 pub use self::generated::*;
 pub use self::ids::{AccountId, ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};

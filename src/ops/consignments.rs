@@ -1,5 +1,7 @@
 //! Consignments: list, read, save, copy, delete.
 
+use serde::Serialize;
+
 use super::ConsignmentFilter;
 use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
@@ -10,8 +12,8 @@ use crate::graphql::generated::{
     delete_consignment,
 };
 use crate::model::{
-    Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, ConsignmentSummary,
-    SavedConsignment,
+    AccountId, Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, ConsignmentStatus,
+    ConsignmentSummary, Maybe, SavedConsignment, WithExtra,
 };
 
 impl Account {
@@ -90,30 +92,86 @@ impl Account {
 
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
     ///
-    /// It is not sent twice unless the first one surely did not arrive.
+    /// It is not sent twice unless the first one surely did not arrive. Takes a [`ConsignmentInput`], or one with
+    /// further fields ([`ConsignmentInput::extra`]). How an update names its record is not shown: `id` and `number` of
+    /// the input are assumed.
     ///
     /// Source: stated, specification 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let draft = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .status(ConsignmentStatus::Draft);
+    /// let saved = account.save_consignment(draft).await?;
+    /// assert_eq!(saved.value.status, Some(ConsignmentStatus::Draft));
+    /// assert!(!saved.problems.is_empty()); // Answers that are still missing.
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
     /// [`is_rejected`](crate::Error::is_rejected) with the server's reasons;
-    /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came.
+    /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
+    /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
     #[doc(alias = "createOrSaveConsignment")]
     pub async fn save_consignment(
         &self,
-        input: ConsignmentInput,
+        input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Result<Outcome<SavedConsignment>> {
-        let variables = create_or_save_consignment::Variables {
-            envd_account_id: self.id().clone(),
-            input,
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Variables<'a> {
+            envd_account_id: &'a AccountId,
+            input: WithExtra<ConsignmentInput>,
+        }
+        let variables = Variables {
+            envd_account_id: self.id(),
+            input: input.into(),
         };
-        let outcome = self
-            .client()
-            .execute::<CreateOrSaveConsignment>(variables)
-            .await?;
+        let call = self.client().request_with::<CreateOrSaveConsignment>(
+            create_or_save_consignment::QUERY,
+            create_or_save_consignment::OPERATION_NAME,
+            &variables,
+        );
+        let outcome = call.send().await?.outcome;
         outcome.part("createOrSaveConsignment", |data| {
             data.create_or_save_consignment?.data
         })
+    }
+
+    /// Submits a consignment: saves it with the status SUBMITTED. The server decides whether it may be.
+    ///
+    /// Source: assumed; the specification names the flow (4.1) and the status (3.1), not the operation.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
+    /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
+    /// let draft = account.consignment(draft.id.ok_or("no id")?).await?.value;
+    /// let submitted = account.submit_consignment(ConsignmentInput::from(&draft)).await?;
+    /// assert_eq!(submitted.value.status, Some(ConsignmentStatus::Submitted));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save_consignment`](Self::save_consignment).
+    pub async fn submit_consignment(
+        &self,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Outcome<SavedConsignment>> {
+        let mut input = input.into();
+        input.input_mut().status = Maybe::Value(ConsignmentStatus::Submitted);
+        self.save_consignment(input).await
     }
 
     /// Copies a consignment.

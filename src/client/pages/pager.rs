@@ -28,11 +28,12 @@ use crate::model::Position;
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let account = fake.client().build()?.account(fake.account_id());
 /// let mut pager = account.consignments(&ConsignmentFilter::default().page_size(5));
-/// let mut seen = 0;
+/// let (mut seen, mut total) = (0, None);
 /// while let Some(page) = pager.next_page().await? {
 ///     seen += page.records.len();
+///     total = page.total;
 /// }
-/// assert_eq!(seen, 16);
+/// assert_eq!(Some(seen), total.and_then(|total| total.try_into().ok()));
 /// # Ok(()) }
 /// ```
 #[must_use = "a pager does nothing until a page is asked for"]
