@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example page_consignments -- [--since DATE] [--page-size N] [--json] [--resume FILE]`
 
+#[allow(dead_code)] // Shared with examples that need more of it.
 mod settings;
 
 use std::fs;
@@ -47,6 +48,7 @@ async fn main() -> Result<(), Failure> {
         .consignments(&filter)
         .start_at(kept.position.clone());
 
+    // On stderr, and not at all where that is no terminal.
     let bar = ProgressBar::no_length();
     let mut out = io::stdout().lock();
     let mut count = 0_u64;
@@ -55,7 +57,7 @@ async fn main() -> Result<(), Failure> {
         if let Some(total) = page.total.and_then(|total| u64::try_from(total).ok()) {
             bar.set_length(total);
         }
-        for consignment in &page {
+        for consignment in &page.records {
             if arguments.json {
                 serde_json::to_writer(&mut out, consignment)?;
                 writeln!(out)?;

@@ -104,8 +104,8 @@ async fn main() -> Result<(), Failure> {
         .from(Day::parse("2026-01-01")?)
         .page_size(5);
     let (mut seen, mut pages) = (0, 0);
-    let mut pager = account.consignments(&filter);
-    while let Some(page) = pager.next_page().await? {
+    let mut list = account.consignments(&filter);
+    while let Some(page) = list.next_page().await? {
         (seen, pages) = (seen + page.records.len(), pages + 1);
     }
     println!("9. {seen} consignments changed this year, on {pages} pages.");

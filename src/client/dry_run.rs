@@ -4,7 +4,7 @@ use std::fmt;
 
 use url::Url;
 
-use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use crate::transport::{Body, Request};
 
 /// A request as it would be sent, all but the `authorization` header, from [`Call::dry_run`](super::Call::dry_run).
@@ -78,7 +78,7 @@ impl DryRun {
 
 impl fmt::Debug for DryRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.headers.keys().map(|name| name.as_str()).collect();
+        let names: Vec<_> = self.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("DryRun")
             .field("headers", &names)
             .field("bytes", &self.body.len())

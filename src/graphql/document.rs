@@ -72,7 +72,7 @@ enum Token<'a> {
 }
 
 /// The tokens of what is left of a document.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Tokens<'a>(&'a str);
 
 impl<'a> Iterator for Tokens<'a> {
@@ -119,7 +119,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn take_name(&mut self) -> Option<&'a str> {
-        let mut ahead = *self;
+        let mut ahead = self.clone();
         let Some(Token::Name(name)) = ahead.next() else {
             return None;
         };
@@ -128,7 +128,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn take_sign(&mut self, sign: char) -> bool {
-        let mut ahead = *self;
+        let mut ahead = self.clone();
         let found = ahead.next() == Some(Token::Sign(sign));
         if found {
             *self = ahead;

@@ -11,9 +11,8 @@ use super::{ConsignmentInput, TemplateInput};
 /// An input with further fields beside its own, for what the specification does not show, such as how an update names
 /// its record.
 ///
-/// The fields stand beside those of the input. One that the input sends already makes the call fail
-/// ([`is_config`](https://docs.rs/envd-sdk/latest/envd_sdk/struct.Error.html#method.is_config)): neither value wins
-/// silently. `Debug` names the fields and hides their values.
+/// The fields stand beside those of the input. One that the input sends already makes the call fail (`is_config` of the
+/// error): neither value wins silently. `Debug` names the fields and hides their values.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};

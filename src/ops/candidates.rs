@@ -3,7 +3,9 @@
 use super::ConsignmentFilter;
 use crate::client::Account;
 use crate::error::Result;
-use crate::model::{ConsignmentInput, ConsignmentSummary, Party, PartyInput, Timestamp};
+use crate::model::{
+    ConsignmentInput, ConsignmentNumber, ConsignmentSummary, Party, PartyInput, Timestamp,
+};
 
 impl Account {
     /// The consignments that the server may have made of an input, for the case that a save failed and
@@ -54,7 +56,7 @@ impl Account {
 }
 
 fn may_be(record: &ConsignmentSummary, input: &ConsignmentInput) -> bool {
-    let number = record.number.as_ref().map(|number| number.as_str());
+    let number = record.number.as_ref().map(ConsignmentNumber::as_str);
     let date = record.movement_date.as_deref();
     let forms: Vec<_> = record
         .forms

@@ -21,6 +21,21 @@ impl Account {
     ///
     /// Source: stated, specification 4.1.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// let filter = ConsignmentFilter::default().page_size(3);
+    /// let page = account.consignments_page(&filter, None).await?.value;
+    /// assert_eq!(page.edges.len(), 3);
+    /// let after = page.page_info.and_then(|info| info.end_cursor);
+    /// let next = account.consignments_page(&filter, after.as_deref()).await?.value;
+    /// assert_ne!(next.edges, page.edges);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
@@ -77,6 +92,18 @@ impl Account {
     /// One consignment, by its id or its number.
     ///
     /// Source: stated, specification 4.1; that the number may stand for the id is public, not confirmed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// let consignment = account.consignment(&number).await?.value;
+    /// assert_eq!(consignment.number, Some(number));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -178,6 +205,18 @@ impl Account {
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// let copy = account.copy_consignment(&number).await?.value;
+    /// assert_ne!(copy.number, Some(number));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`save_consignment`](Self::save_consignment).
@@ -196,6 +235,20 @@ impl Account {
     /// Deletes a consignment.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::model::ConsignmentStatus;
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
+    /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
+    /// let deleted = account.delete_consignment(draft.id.ok_or("no id")?).await?.value;
+    /// assert_eq!(deleted.status, Some(ConsignmentStatus::Deleted));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

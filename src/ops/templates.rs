@@ -14,6 +14,18 @@ impl Account {
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{FormType, TemplateInput};
+    /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// let page = account.templates_page(None).await?.value;
+    /// assert!(!page.edges.is_empty());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
@@ -63,6 +75,18 @@ impl Account {
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{FormType, TemplateInput};
+    /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// let template = account.template(id).await?.value;
+    /// assert_eq!(template.name.as_deref(), Some("To the works"));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
@@ -78,6 +102,19 @@ impl Account {
     /// Creates a template, or saves one that exists.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::model::{FormType, PartyInput, TemplateInput};
+    ///
+    /// let mut input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// input.destination = PartyInput::new("QDZZ3333").into();
+    /// let saved = account.save_template(input).await?.value;
+    /// assert_eq!(saved.name.as_deref(), Some("To the works"));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -100,6 +137,18 @@ impl Account {
     /// Deletes a template.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{FormType, TemplateInput};
+    /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// account.delete_template(id.clone()).await?;
+    /// assert!(account.template(id).await.is_err());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

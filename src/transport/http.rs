@@ -176,7 +176,7 @@ impl Http {
         };
         let mut reply = outgoing.send().await.map_err(failed)?;
         let (status, headers) = (reply.status().as_u16(), std::mem::take(reply.headers_mut()));
-        let body = self.read(&mut reply, request.watch.as_deref()).await?;
+        let body = self.read(&mut reply, request.watch.as_ref()).await?;
         Ok(Reply {
             status,
             headers,
@@ -188,7 +188,7 @@ impl Http {
     async fn read(
         &self,
         reply: &mut reqwest::Response,
-        watch: Option<&(dyn Fn(&[u8]) + Send + Sync)>,
+        watch: Option<&Watch>,
     ) -> Result<Bytes, Error> {
         let watch = |body: &[u8]| {
             if let Some(watch) = watch {

@@ -158,7 +158,7 @@ async fn rude_server() -> (String, Arc<AtomicUsize>) {
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             stream.readable().await.unwrap();
-            let _ = stream.try_read(&mut [0; 65_536]);
+            let _ = stream.try_read(&mut [0; 4_096]);
             count.fetch_add(1, Ordering::SeqCst);
         }
     });

@@ -56,13 +56,13 @@ impl Subscriber for Collector {
 
     fn record(&self, span: &Id, values: &Record<'_>) {
         self.write(Line(span.into_u64().to_string()), |line| {
-            values.record(line)
+            values.record(line);
         });
     }
 
     fn event(&self, event: &Event<'_>) {
         self.write(Line(event.metadata().target().to_owned()), |line| {
-            event.record(line)
+            event.record(line);
         });
     }
 

@@ -1,7 +1,5 @@
 //! One page of a list.
 
-use std::slice;
-
 use crate::model::{Position, ServerError};
 
 /// One page of a list.
@@ -34,14 +32,5 @@ impl<T> Page<T> {
     #[must_use]
     pub fn position_after(&self, record: usize) -> Option<Position> {
         self.cursors.get(record)?.as_deref().map(Position::after)
-    }
-}
-
-impl<'a, T> IntoIterator for &'a Page<T> {
-    type Item = &'a T;
-    type IntoIter = slice::Iter<'a, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.records.iter()
     }
 }
