@@ -164,7 +164,20 @@ mod tests {
                 "Write",
                 OperationKind::Mutation,
             ),
-            ("fragment query on T { a }", "on", OperationKind::Query),
+            // No operation has this name.
+            ("fragment query on T { a }", "on", OperationKind::Mutation),
+            (
+                "# a mutation\nquery Read { a(x: \"mutation Read\") }",
+                "Read",
+                OperationKind::Query,
+            ),
+            (
+                "query Twice { a } mutation Twice { b }",
+                "Twice",
+                OperationKind::Mutation,
+            ),
+            ("subscription Live { a }", "Live", OperationKind::Mutation),
+            ("query Read { a", "Read", OperationKind::Mutation),
         ] {
             assert_eq!(kind_of(document, name), kind, "{document}");
         }
