@@ -22,6 +22,7 @@ pub(super) fn call(plan: &Plan) -> Span {
         status = Empty,
         attempts = Empty,
         codes = Empty,
+        error = Empty,
     )
 }
 
@@ -31,7 +32,8 @@ pub(super) fn attempt(number: u32) -> Span {
         "envd.attempt",
         attempt = number,
         status = Empty,
-        codes = Empty
+        codes = Empty,
+        error = Empty,
     )
 }
 
@@ -52,6 +54,10 @@ pub(super) fn attempt_ended<T>(span: &Span, result: &Result<Response<T>>) {
         Ok(response) => (Some(response.status), response.outcome.problems.as_slice()),
         Err(error) => (error.http_status(), error.server_errors()),
     };
+    if let Err(error) = result {
+        // Its text holds nothing that was entered or sent.
+        span.record("error", tracing::field::display(error));
+    }
     if let Some(status) = status {
         span.record("status", status);
     }

@@ -154,6 +154,7 @@ async fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_ent
         "codes=\"answers.17,",
         ",INVALID_VALUE\"",
         "status=500",
+        "error=the server answered HTTP 500",
         "path=\"data.createOrSaveConsignment.data.id\"",
     ] {
         assert!(all.contains(said), "{said} is not in\n{all}");
