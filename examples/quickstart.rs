@@ -94,9 +94,7 @@ async fn main() -> Result<(), Failure> {
     );
 
     draft.number = number.as_str().into();
-    let submitted = account
-        .save_consignment(draft.status(ConsignmentStatus::Submitted))
-        .await?;
+    let submitted = account.submit_consignment(draft).await?;
     println!(
         "8. Submitted: the status is {}.",
         submitted.value.status.ok_or("no status")?
@@ -105,18 +103,10 @@ async fn main() -> Result<(), Failure> {
     let filter = ConsignmentFilter::default()
         .from(Day::parse("2026-01-01")?)
         .page_size(5);
-    let (mut after, mut seen, mut pages) = (None, 0, 0);
-    loop {
-        let page = account
-            .consignments_page(&filter, after.as_deref())
-            .await?
-            .value;
-        (seen, pages) = (seen + page.edges.len(), pages + 1);
-        let info = page.page_info.ok_or("no page info")?;
-        if info.has_next_page != Some(true) {
-            break;
-        }
-        after = info.end_cursor;
+    let (mut seen, mut pages) = (0, 0);
+    let mut list = account.consignments(&filter);
+    while let Some(page) = list.next_page().await? {
+        (seen, pages) = (seen + page.records.len(), pages + 1);
     }
     println!("9. {seen} consignments changed this year, on {pages} pages.");
 

@@ -104,7 +104,9 @@ mod transport;
 pub mod validate;
 
 #[cfg(feature = "client")]
-pub use crate::client::{Account, Client, ClientBuilder};
+pub use crate::client::{
+    Account, Call, Client, ClientBuilder, DryRun, Items, Page, Pager, Pages, Response,
+};
 #[cfg(feature = "client")]
 pub use crate::error::{Error, Result};
 #[cfg(feature = "client")]

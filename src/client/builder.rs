@@ -7,6 +7,7 @@ use super::Client;
 use super::run::Runner;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
+use crate::graphql::Overrides;
 use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy, parse_endpoint};
 
 /// Settings of a [`Client`]; endpoint and token source are required, the rest has a default.
@@ -17,6 +18,7 @@ pub struct ClientBuilder {
     http: HttpOptions,
     retry: RetryPolicy,
     clock: Clock,
+    overrides: Vec<(String, String, Option<String>)>,
 }
 
 impl ClientBuilder {
@@ -27,6 +29,7 @@ impl ClientBuilder {
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
             clock: Clock::system(),
+            overrides: Vec::new(),
         }
     }
 
@@ -55,17 +58,60 @@ impl ClientBuilder {
         self
     }
 
+    /// Sends this document in place of ours for an operation, named as in spec 4.1.
+    ///
+    /// For the case that the live schema differs from what is assumed here. Aliases keep our types: select
+    /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
+    /// variables or fewer; a call that has a value for one it does not take fails.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let fake = envd_sdk::fake::Fake::start().await;
+    /// let client = fake
+    ///     .client()
+    ///     .override_operation("userDetails", "{ userDetails: userDetailsQuery { data { firstName } } }")
+    ///     .build()?;
+    /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
+    /// # Ok(()) }
+    /// ```
+    pub fn override_operation(
+        mut self,
+        name: impl Into<String>,
+        document: impl Into<String>,
+    ) -> Self {
+        self.overrides.push((name.into(), document.into(), None));
+        self
+    }
+
+    /// As [`override_operation`](Self::override_operation), for a document whose record sits in another place: a JSON
+    /// pointer (RFC 6901) from the `data` of the reply to the record, such as `/copyConsignment` for a result without
+    /// the `data` wrapper of spec 2.5, or `/viewer/account/questions`.
+    pub fn override_operation_at(
+        mut self,
+        name: impl Into<String>,
+        document: impl Into<String>,
+        pointer: impl Into<String>,
+    ) -> Self {
+        let entry = (name.into(), document.into(), Some(pointer.into()));
+        self.overrides.push(entry);
+        self
+    }
+
     /// Makes the client; nothing is sent.
     ///
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address, no token source was
-    /// given, or TLS or the proxy cannot be set up.
+    /// given, TLS or the proxy cannot be set up, or an override does not fit its operation.
     pub fn build(self) -> Result<Client> {
         let endpoint = parse_endpoint("the endpoint", &self.endpoint)?;
         let tokens = self.tokens.ok_or_else(|| {
             Error::config("no token source was given: every request needs a token")
         })?;
+        let mut overrides = Overrides::default();
+        for (name, document, pointer) in self.overrides {
+            overrides.add(&name, document, pointer)?;
+        }
         let http = Http::new(&self.http, &[&endpoint])?;
         Ok(Client(Arc::new(Runner {
             endpoint,
@@ -74,6 +120,7 @@ impl ClientBuilder {
             retry: self.retry,
             budget: Budget::default(),
             clock: self.clock,
+            overrides,
         })))
     }
 }

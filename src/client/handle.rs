@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::run::Runner;
-use super::{Account, ClientBuilder};
+use super::{Account, Call, ClientBuilder};
 use crate::error::Result;
-use crate::graphql::{Outcome, encode, encode_document};
+use crate::graphql::{Outcome, encode, encode_document, encode_operation};
 use crate::model::AccountId;
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
@@ -48,11 +48,22 @@ impl Client {
         &self,
         variables: Q::Variables,
     ) -> Result<Outcome<Q::ResponseData>> {
-        let encoded = encode::<Q>(variables)?;
-        self.0.run(encoded).await
+        let call = self.request::<Q>(variables);
+        Ok(call.send().await?.outcome)
     }
 
     /// Runs a document of the caller's, with the caller's types for variables and data.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let document = "query Count($account: String!) { consignments(envdAccountId: $account) { totalCount } }";
+    /// let variables = serde_json::json!({"account": fake.account_id()});
+    /// let data: serde_json::Value = client.execute_document(document, "Count", &variables).await?.value;
+    /// assert!(data["consignments"]["totalCount"].is_u64());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -63,8 +74,35 @@ impl Client {
         operation_name: &str,
         variables: &impl Serialize,
     ) -> Result<Outcome<T>> {
-        let encoded = encode_document(document, operation_name, variables)?;
-        self.0.run(encoded).await
+        let call = self.request_document(document, operation_name, variables);
+        Ok(call.send().await?.outcome)
+    }
+
+    /// Prepares an operation with settings of its own: headers, time limits, retries, or a dry run. The variables are
+    /// encoded at once.
+    pub fn request<Q: GraphQLQuery>(&self, variables: Q::Variables) -> Call<Q::ResponseData> {
+        Call::new(self, encode::<Q>(variables, &self.0.overrides))
+    }
+
+    /// Prepares a document of the caller's, as [`request`](Self::request) does an operation.
+    pub fn request_document<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        operation_name: &str,
+        variables: &impl Serialize,
+    ) -> Call<T> {
+        Call::new(self, encode_document(document, operation_name, variables))
+    }
+
+    /// Prepares an operation of ours with variables of another type.
+    pub(crate) fn request_with<Q: GraphQLQuery>(
+        &self,
+        document: &str,
+        operation_name: &str,
+        variables: &impl Serialize,
+    ) -> Call<Q::ResponseData> {
+        let encoded = encode_operation(document, operation_name, variables, &self.0.overrides);
+        Call::new(self, encoded)
     }
 }
 

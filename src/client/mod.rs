@@ -1,10 +1,22 @@
-//! The client: settings, the one path of every request, the handle of an account.
+//! The client: settings, the one path of every request, single calls, lists page by page, the handle of an account.
 
 mod account;
 mod builder;
+mod call;
+mod dry_run;
 mod handle;
+mod pages;
+mod plan;
+mod response;
 mod run;
+mod trace;
 
 pub use self::account::Account;
 pub use self::builder::ClientBuilder;
+pub use self::call::Call;
+pub use self::dry_run::DryRun;
 pub use self::handle::Client;
+pub use self::pages::{Items, Page, Pager, Pages};
+pub use self::response::Response;
+
+pub(crate) use self::pages::Leaf;

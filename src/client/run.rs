@@ -2,16 +2,19 @@
 //! where that does no harm.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::transport::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
 use url::Url;
 
+use super::plan::Plan;
+use super::response::Response;
+use super::trace;
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, Kind, Result};
-use crate::graphql::{Encoded, OperationKind, Outcome, decode};
+use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::graphql::Overrides;
+use crate::transport::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use crate::transport::{
     Body, Budget, Clock, Http, Request, RetryPolicy, Safety, retry_after, with_retries,
 };
@@ -28,43 +31,88 @@ pub(super) struct Runner {
     pub(super) retry: RetryPolicy,
     pub(super) budget: Budget,
     pub(super) clock: Clock,
+    pub(super) overrides: Overrides,
+}
+
+/// How far a call has come, also for the case that its time runs out.
+#[derive(Default)]
+struct Progress {
+    attempts: AtomicU32,
+    sent: AtomicU32,
+    renewed: AtomicBool,
 }
 
 impl Runner {
+    /// The request of a plan, all but the token.
+    pub(super) fn request(&self, plan: &Plan) -> Request {
+        let body = Body::Json(plan.encoded.body.clone());
+        let mut request = Request::post(self.endpoint.clone(), body).header(ACCEPT, ACCEPTED);
+        request.headers.extend(plan.headers.clone());
+        request.timeout = plan.timeout;
+        request.watch.clone_from(&plan.watch);
+        request
+    }
+
     /// Runs an operation.
-    pub(super) async fn run<T: DeserializeOwned>(&self, encoded: Encoded) -> Result<Outcome<T>> {
-        let safety = match encoded.kind {
-            OperationKind::Query => Safety::Repeatable,
-            OperationKind::Mutation => Safety::Once,
-        };
-        let request =
-            Request::post(self.endpoint.clone(), Body::Json(encoded.body)).header(ACCEPT, ACCEPTED);
-        let renewed = AtomicBool::new(false);
-        let span =
-            tracing::debug_span!("envd.call", operation = %encoded.operation, kind = ?encoded.kind);
-        with_retries(&self.retry, &self.budget, &self.clock, safety, |number| {
-            let span = tracing::debug_span!("envd.attempt", number);
-            self.attempt(&request, &renewed).instrument(span)
-        })
-        .instrument(span)
-        .await
-        .map_err(|error| error.with_operation(&encoded.operation))
+    pub(super) async fn run<T: DeserializeOwned>(&self, plan: &Plan) -> Result<Response<T>> {
+        let span = trace::call(plan);
+        let result = self.tried(plan).instrument(span.clone()).await;
+        trace::call_ended(&span, &result);
+        result.map_err(|error| error.with_operation(&plan.encoded.operation))
+    }
+
+    async fn tried<T: DeserializeOwned>(&self, plan: &Plan) -> Result<Response<T>> {
+        let (request, progress, start) =
+            (self.request(plan), Progress::default(), self.clock.boot());
+        let mut policy = plan.retry.clone().unwrap_or_else(|| self.retry.clone());
+        if let Some(limit) = plan.deadline {
+            policy = policy.deadline(limit);
+        }
+        let work = with_retries(
+            &policy,
+            &self.budget,
+            &self.clock,
+            plan.safety(),
+            |number| {
+                progress.attempts.store(number, Ordering::Relaxed);
+                let span = trace::attempt(number);
+                let attempt = self.attempt(plan, &request, &progress);
+                async move {
+                    let result = attempt.instrument(span.clone()).await;
+                    trace::attempt_ended(&span, &result);
+                    result
+                }
+            },
+        );
+        let mut response = match plan.deadline {
+            None => work.await,
+            Some(limit) => {
+                let done = self.clock.within(limit, work).await;
+                done.unwrap_or_else(|| Err(progress.out_of_time(plan.safety())))
+            }
+        }?;
+        response.attempts = progress.attempts.load(Ordering::Relaxed);
+        response.elapsed = self.clock.boot().saturating_sub(start);
+        Ok(response)
     }
 
     async fn attempt<T: DeserializeOwned>(
         &self,
+        plan: &Plan,
         request: &Request,
-        renewed: &AtomicBool,
-    ) -> Result<Outcome<T>> {
+        progress: &Progress,
+    ) -> Result<Response<T>> {
         let token = match self.tokens.current() {
             Some(token) => token,
             None => self.tokens.token().await?,
         };
-        match self.send(request, &token).await {
+        match self.send(plan, request, progress, &token).await {
             // Refused before it was carried out, so that sending it again does no harm, whatever it is.
-            Err(refused) if refused.is_unauthorized() && !renewed.swap(true, Ordering::Relaxed) => {
+            Err(refused)
+                if refused.is_unauthorized() && !progress.renewed.swap(true, Ordering::Relaxed) =>
+            {
                 match self.tokens.renew(&token).await {
-                    Ok(token) => self.send(request, &token).await,
+                    Ok(token) => self.send(plan, request, progress, &token).await,
                     Err(error) if error.is_retryable() => Err(refused),
                     Err(error) => Err(error.with_attempts(1)),
                 }
@@ -75,25 +123,51 @@ impl Runner {
 
     async fn send<T: DeserializeOwned>(
         &self,
+        plan: &Plan,
         request: &Request,
+        progress: &Progress,
         token: &AccessToken,
-    ) -> Result<Outcome<T>> {
-        let reply = self
-            .http
-            .send(request.clone().header(AUTHORIZATION, token.header()))
-            .await?;
+    ) -> Result<Response<T>> {
+        progress.sent.fetch_add(1, Ordering::Relaxed);
+        let request = request.clone().header(AUTHORIZATION, token.header());
+        let reply = self.http.send(request).await?;
+        if plan.watch.is_some() {
+            // Who waits for the next cursor goes first: decoding a page keeps the thread for a while.
+            tokio::task::yield_now().await;
+        }
         let wait = retry_after(&reply.headers, self.clock.now());
+        let (status, request_id) = (reply.status, Response::<T>::request_id_of(&reply.headers));
         let media_type = reply.media_type();
-        let result = decode(reply.status, media_type.as_deref(), &reply.body)
-            .unwrap_or_else(|| Err(reply.into_error()));
-        result.map_err(|error: Error| {
-            if matches!(error.kind(), Kind::Decode { .. }) {
-                tracing::warn!(
-                    path = error.json_path(),
-                    "a reply does not have the expected shape"
-                );
+        let decoded = plan
+            .encoded
+            .decode(status, media_type.as_deref(), &reply.body);
+        match decoded.unwrap_or_else(|| Err(reply.into_error())) {
+            Ok(outcome) => Ok(Response::new(outcome, status, request_id)),
+            Err(error) => {
+                trace::decode_failure(&error);
+                Err(error.with_retry_after(wait))
             }
-            error.with_retry_after(wait)
-        })
+        }
+    }
+}
+
+impl Progress {
+    /// The deadline of the call has passed.
+    fn out_of_time(&self, safety: Safety) -> Error {
+        let sent = self.sent.load(Ordering::Relaxed);
+        let error = Error::new(Kind::Transport(Failure {
+            what: "the deadline of the call has passed",
+            timeout: true,
+            unsent: if sent > 0 {
+                Unsent::Perhaps
+            } else {
+                Unsent::Surely
+            },
+            refused_locally: false,
+        }));
+        let may_have_applied = safety.may_have_applied(&error);
+        error
+            .with_attempts(sent)
+            .with_may_have_applied(may_have_applied)
     }
 }

@@ -35,7 +35,10 @@ impl fmt::Debug for Error {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Config(what) | Self::Protocol(what) => f.write_str(what),
+            Self::Config(what) | Self::Protocol(what) | Self::AccountChoice(what) => {
+                f.write_str(what)
+            }
+            Self::Stalled(what) => f.write_str(what),
             Self::Transport(failure) => f.write_str(failure.what),
             Self::Http {
                 status,
@@ -101,6 +104,16 @@ fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> 
         f.write_str(", ...")?;
     }
     write!(f, " (HTTP {status})")
+}
+
+/// The codes of errors, for traces: schema codes, field paths, and where there is neither the name of the condition.
+pub(crate) fn codes(errors: &[ServerError]) -> String {
+    let codes = errors.iter().take(5).map(|error| {
+        let code = error.schema_code().or_else(|| error.code());
+        code.filter(|code| is_field_path(code))
+            .map_or_else(|| format!("{:?}", error.condition()), str::to_owned)
+    });
+    codes.collect::<Vec<_>>().join(",")
 }
 
 /// A dotted path of names and numbers; anything else in its place might be a value.

@@ -27,6 +27,10 @@ pub(crate) enum Kind {
         errors: Vec<ServerError>,
     },
     Protocol(String),
+    /// A list that does not come to an end.
+    Stalled(&'static str),
+    /// No account, or more than one, fits the choice.
+    AccountChoice(String),
     NotRegistered,
     Auth(AuthProblem),
 }

@@ -7,15 +7,17 @@
 
 mod display;
 mod kind;
+mod rate;
 mod reply;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+pub(crate) use self::display::codes;
 pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
 pub(crate) use self::reply::Received;
 
-use crate::model::{Condition, ServerError};
+use crate::model::{Condition, Position, ServerError};
 
 /// The result of a call of the client.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -32,6 +34,7 @@ struct Inner {
     retry_after: Option<Duration>,
     may_have_applied: bool,
     received: Option<Arc<Received>>,
+    resume_from: Option<Position>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -45,6 +48,7 @@ impl Error {
             retry_after: None,
             may_have_applied: false,
             received: None,
+            resume_from: None,
             source: None,
         }))
     }
@@ -86,6 +90,10 @@ impl Error {
         self.changed(|inner| inner.may_have_applied = may)
     }
 
+    pub(crate) fn with_resume_from(self, position: Position) -> Self {
+        self.changed(|inner| inner.resume_from = Some(position))
+    }
+
     fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             change(inner);
@@ -97,6 +105,7 @@ impl Error {
             kind: self.0.kind.clone(),
             operation: self.0.operation.clone(),
             received: self.0.received.clone(),
+            resume_from: self.0.resume_from.clone(),
             ..*self.0
         };
         change(&mut inner);
@@ -138,6 +147,12 @@ impl Error {
     #[must_use]
     pub fn retry_at(&self) -> Option<SystemTime> {
         self.0.retry_at
+    }
+
+    /// Where a list goes on after a failure: everything before was handed out. Only for errors of pagers.
+    #[must_use]
+    pub fn resume_from(&self) -> Option<&Position> {
+        self.0.resume_from.as_ref()
     }
 
     /// Whether the access token was refused, also after a new one was tried.
@@ -197,7 +212,27 @@ impl Error {
     /// Whether the other side broke the rules of the interface, such as a page whose cursor stands still.
     #[must_use]
     pub fn is_protocol(&self) -> bool {
-        matches!(&self.0.kind, Kind::Protocol(_))
+        matches!(&self.0.kind, Kind::Protocol(_) | Kind::Stalled(_))
+    }
+
+    /// Whether a list does not come to an end: its cursor stands still or goes in a circle, or another page is announced
+    /// without saying where.
+    #[must_use]
+    pub fn is_pagination_stalled(&self) -> bool {
+        matches!(&self.0.kind, Kind::Stalled(_))
+    }
+
+    /// Whether no account, or more than one, fits an [`AccountChoice`](crate::ops::AccountChoice).
+    #[must_use]
+    pub fn is_account_choice(&self) -> bool {
+        matches!(&self.0.kind, Kind::AccountChoice(_))
+    }
+
+    /// Whether the server refused because there were too many requests: HTTP 429, or a code to that effect (assumed: the
+    /// specification shows no rate limits). [`retry_after`](Self::retry_after) says how long to wait, if the server did.
+    #[must_use]
+    pub fn is_rate_limited(&self) -> bool {
+        self.http_status() == Some(429) || self.server_errors().iter().any(rate::is_limit)
     }
 
     /// Whether a time-out ended the call.
@@ -245,9 +280,10 @@ impl Error {
             return false;
         }
         match &self.0.kind {
+            _ if self.is_rate_limited() => true,
             Kind::Transport(failure) => !failure.refused_locally,
             Kind::Http { status, .. } | Kind::Rejected { status, .. } => {
-                matches!(status, 429 | 502..=504)
+                matches!(status, 502..=504)
             }
             Kind::Auth(problem) => problem.is_transient(),
             _ => false,

@@ -1,9 +1,13 @@
 //! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies, and the
 //! comparison of schemas.
 
+mod catalogue;
+mod document;
 mod drift;
 mod envelope;
 mod outcome;
+mod overrides;
+mod page_info;
 mod request;
 mod salvage;
 #[cfg(test)]
@@ -15,7 +19,9 @@ pub use self::drift::{
 };
 pub(crate) use self::envelope::decode;
 pub use self::outcome::Outcome;
-pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document};
+pub(crate) use self::overrides::Overrides;
+pub(crate) use self::page_info::{BEGINNING, early_page_info};
+pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
 
 /// The schema that this crate was written for, in the schema definition language.
 ///

@@ -3,8 +3,14 @@
 use bytes::Bytes;
 use graphql_client::GraphQLQuery;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::error::Error;
+use super::catalogue::ours;
+use super::document::operations;
+use super::overrides::{Overrides, Place};
+use super::{Outcome, decode};
+use crate::error::{Error, Kind, Received};
 
 /// Whether an operation reads or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,24 +21,62 @@ pub(crate) enum OperationKind {
 
 /// An operation, ready to be sent any number of times.
 pub(crate) struct Encoded {
+    /// The name in the specification, or in the document of the caller.
     pub(crate) operation: String,
     pub(crate) kind: OperationKind,
     pub(crate) body: Bytes,
+    /// Where the record is to be moved, when an override has it in another place.
+    pub(crate) place: Option<Place>,
 }
 
 // No further members: the GraphQL over HTTP draft forbids them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a, V> {
-    operation_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation_name: Option<&'a str>,
     query: &'a str,
     variables: &'a V,
 }
 
-/// Encodes an operation.
-pub(crate) fn encode<Q: GraphQLQuery>(variables: Q::Variables) -> Result<Encoded, Error> {
+/// Encodes an operation, with the caller's document where there is one.
+pub(crate) fn encode<Q: GraphQLQuery>(
+    variables: Q::Variables,
+    overrides: &Overrides,
+) -> Result<Encoded, Error> {
     let body = Q::build_query(variables);
-    encode_document(body.query, body.operation_name, &body.variables)
+    encode_operation(body.query, body.operation_name, &body.variables, overrides)
+}
+
+/// Encodes an operation of ours with variables of another type, or any document.
+pub(crate) fn encode_operation(
+    document: &str,
+    operation_name: &str,
+    variables: &impl Serialize,
+    overrides: &Overrides,
+) -> Result<Encoded, Error> {
+    let Some(known) = ours(operation_name, document) else {
+        return encode_document(document, operation_name, variables);
+    };
+    let mut encoded = match overrides.of(known) {
+        None => encode_document(document, operation_name, variables)?,
+        Some(given) => {
+            let variables = serde_json::to_value(variables).map_err(not_json)?;
+            let body = Body {
+                operation_name: given.operation.as_deref(),
+                query: &given.document,
+                variables: &given.variables(variables)?,
+            };
+            Encoded {
+                operation: String::new(),
+                kind: kind_of(document, operation_name),
+                body: serde_json::to_vec(&body).map_err(not_json)?.into(),
+                place: given.place(),
+            }
+        }
+    };
+    known.name.clone_into(&mut encoded.operation);
+    Ok(encoded)
 }
 
 /// Encodes a document.
@@ -42,35 +86,73 @@ pub(crate) fn encode_document(
     variables: &impl Serialize,
 ) -> Result<Encoded, Error> {
     let body = Body {
-        operation_name,
+        operation_name: Some(operation_name),
         query: document,
         variables,
     };
-    let body = serde_json::to_vec(&body).map_err(|source| {
-        Error::config("the variables cannot be written as JSON").with_source(source)
-    })?;
     Ok(Encoded {
         operation: operation_name.to_owned(),
         kind: kind_of(document, operation_name),
-        body: body.into(),
+        body: serde_json::to_vec(&body).map_err(not_json)?.into(),
+        place: None,
     })
+}
+
+fn not_json(source: serde_json::Error) -> Error {
+    Error::config("the variables cannot be written as JSON").with_source(source)
+}
+
+impl Encoded {
+    /// Reads the reply; `None` is a body that is not of the interface.
+    pub(crate) fn decode<T: DeserializeOwned>(
+        &self,
+        status: u16,
+        media_type: Option<&str>,
+        body: &[u8],
+    ) -> Option<Result<Outcome<T>, Error>> {
+        let Some(place) = &self.place else {
+            return decode(status, media_type, body);
+        };
+        let outcome = match decode::<Value>(status, media_type, body)? {
+            Ok(outcome) => outcome,
+            Err(error) => return Some(Err(error)),
+        };
+        let moved = place.moved(outcome.value);
+        Some(match serde_path_to_error::deserialize(&moved) {
+            Ok(value) => Ok(Outcome {
+                value,
+                problems: outcome.problems,
+                status: outcome.status,
+                extensions: outcome.extensions,
+            }),
+            Err(error) => {
+                let path = format!("data.{}", error.path());
+                let kind = Kind::Decode {
+                    status,
+                    path,
+                    detail: "a value of another type than expected".to_owned(),
+                    errors: outcome.problems,
+                };
+                let received = Received::new(status, media_type, body, Some(moved));
+                Err(Error::new(kind).with_received(received))
+            }
+        })
+    }
 }
 
 /// Reads from the document whether the named operation changes anything; in doubt it does, and is not sent twice.
 fn kind_of(document: &str, operation_name: &str) -> OperationKind {
-    let mut words = document
-        .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '{' || c == '"' || c == '#'))
-        .filter(|word| !word.is_empty());
-    // A comment or a text could hold anything: such documents are taken for changes unless they are plainly queries.
-    if document.contains(['"', '#']) && document.contains("mutation") {
-        return OperationKind::Mutation;
+    let operations = operations(document).unwrap_or_default();
+    let mut named = operations
+        .iter()
+        .filter(|operation| operation.name == Some(operation_name));
+    match (
+        named.next().and_then(|operation| operation.kind),
+        named.next(),
+    ) {
+        (Some(kind), None) => kind,
+        _ => OperationKind::Mutation,
     }
-    while let Some(word) = words.next() {
-        if word == "query" && words.next() == Some(operation_name) {
-            return OperationKind::Query;
-        }
-    }
-    OperationKind::Mutation
 }
 
 #[cfg(test)]
@@ -90,7 +172,20 @@ mod tests {
                 "Write",
                 OperationKind::Mutation,
             ),
-            ("fragment query on T { a }", "on", OperationKind::Query),
+            // No operation has this name.
+            ("fragment query on T { a }", "on", OperationKind::Mutation),
+            (
+                "# a mutation\nquery Read { a(x: \"mutation Read\") }",
+                "Read",
+                OperationKind::Query,
+            ),
+            (
+                "query Twice { a } mutation Twice { b }",
+                "Twice",
+                OperationKind::Mutation,
+            ),
+            ("subscription Live { a }", "Live", OperationKind::Mutation),
+            ("query Read { a", "Read", OperationKind::Mutation),
         ] {
             assert_eq!(kind_of(document, name), kind, "{document}");
         }

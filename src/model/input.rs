@@ -1,8 +1,10 @@
 //! Building inputs by hand.
 
+use serde::Serialize;
+
 use super::{
     AddressInput, AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber,
-    ConsignmentStatus, FormType, Maybe, PartyInput, Pic, QuestionId, TemplateInput,
+    ConsignmentStatus, FormType, Maybe, PartyInput, Pic, QuestionId, TemplateInput, WithExtra,
 };
 
 impl ConsignmentInput {
@@ -54,6 +56,11 @@ impl ConsignmentInput {
             other => *other = Maybe::Value(vec![answer]),
         }
         self
+    }
+
+    /// Adds a field that this crate does not know; see [`WithExtra`].
+    pub fn extra(self, name: impl Into<String>, value: impl Serialize) -> WithExtra<Self> {
+        WithExtra::from(self).extra(name, value)
     }
 
     /// The answers; none when they are absent or null.

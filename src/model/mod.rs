@@ -8,6 +8,8 @@
 mod codes;
 mod condition;
 mod day;
+mod edit;
+mod extra;
 mod forms;
 #[rustfmt::skip]
 mod generated;
@@ -21,6 +23,7 @@ mod maybe;
 mod open_enum;
 mod pdf_url;
 mod pic;
+mod position;
 mod property;
 mod server_error;
 mod severity;
@@ -29,6 +32,7 @@ mod user;
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
 pub use self::condition::Condition;
 pub use self::day::{Day, Timestamp};
+pub use self::extra::WithExtra;
 pub use self::forms::Program;
 pub use self::generated::*;
 pub use self::ids::{AccountId, ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
@@ -37,6 +41,7 @@ pub use self::list::List;
 pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 pub use self::pic::{Jurisdiction, Pic, TextError};
+pub use self::position::Position;
 pub use self::property::{
     Property, PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode,
 };

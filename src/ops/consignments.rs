@@ -1,22 +1,40 @@
 //! Consignments: list, read, save, copy, delete.
 
+use serde::Serialize;
+
 use super::ConsignmentFilter;
-use crate::client::Account;
+use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
-    DeleteConsignment, consignment, consignments, copy_consignment, create_or_save_consignment,
+    DeleteConsignment, consignment, copy_consignment, create_or_save_consignment,
     delete_consignment,
 };
 use crate::model::{
-    Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, SavedConsignment,
+    AccountId, Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, ConsignmentStatus,
+    ConsignmentSummary, Maybe, SavedConsignment, WithExtra,
 };
 
 impl Account {
     /// One page of consignments, from the start or after a cursor (`page_info.end_cursor` of the page before).
     ///
     /// Source: stated, specification 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// let filter = ConsignmentFilter::default().page_size(3);
+    /// let page = account.consignments_page(&filter, None).await?.value;
+    /// assert_eq!(page.edges.len(), 3);
+    /// let after = page.page_info.and_then(|info| info.end_cursor);
+    /// let next = account.consignments_page(&filter, after.as_deref()).await?.value;
+    /// assert_ne!(next.edges, page.edges);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -27,25 +45,65 @@ impl Account {
         filter: &ConsignmentFilter,
         after: Option<&str>,
     ) -> Result<Outcome<ConsignmentPage>> {
-        let filter = filter.clone();
-        let variables = consignments::Variables {
-            envd_account_id: self.id().clone(),
-            first: filter.page_size,
-            after: after.map(str::to_owned),
-            status: filter.status,
-            species: filter.species,
-            search_text: filter.search_text,
-            from_date: filter.from,
-            to_date: filter.to,
-            only_submitted: filter.only_submitted,
-        };
+        let variables = filter.variables(self.id(), after.map(str::to_owned));
         let outcome = self.client().execute::<Consignments>(variables).await?;
         outcome.part("consignments", |data| data.consignments)
+    }
+
+    /// All consignments that the filter lets through, page by page or one by one; nothing is sent yet.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let mut consignments = account.consignments(&ConsignmentFilter::default()).items();
+    /// let mut newest = Vec::new();
+    /// let more = consignments.collect_up_to(3, &mut newest).await?;
+    /// assert!(newest.len() == 3 && more);
+    /// # Ok(()) }
+    /// ```
+    pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
+        let (account, filter) = (self.id().clone(), filter.clone());
+        Pager::new::<Consignments>(
+            self.client(),
+            "consignments",
+            move |after| filter.variables(&account, after),
+            |data| {
+                let page = data.consignments?;
+                let places = page.edges.len() + page.edges.null_positions().len();
+                let records: Vec<_> = page
+                    .edges
+                    .into_iter()
+                    .filter_map(|edge| Some((edge.cursor, edge.node?)))
+                    .collect();
+                Some(Leaf {
+                    total: page.total_count,
+                    info: page.page_info,
+                    missing: places - records.len(),
+                    records,
+                })
+            },
+        )
     }
 
     /// One consignment, by its id or its number.
     ///
     /// Source: stated, specification 4.1; that the number may stand for the id is public, not confirmed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// let consignment = account.consignment(&number).await?.value;
+    /// assert_eq!(consignment.number, Some(number));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -61,35 +119,103 @@ impl Account {
 
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
     ///
-    /// It is not sent twice unless the first one surely did not arrive.
+    /// It is not sent twice unless the first one surely did not arrive. Takes a [`ConsignmentInput`], or one with
+    /// further fields ([`ConsignmentInput::extra`]). How an update names its record is not shown: `id` and `number` of
+    /// the input are assumed.
     ///
     /// Source: stated, specification 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let draft = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .status(ConsignmentStatus::Draft);
+    /// let saved = account.save_consignment(draft).await?;
+    /// assert_eq!(saved.value.status, Some(ConsignmentStatus::Draft));
+    /// assert!(!saved.problems.is_empty()); // Answers that are still missing.
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
     /// [`is_rejected`](crate::Error::is_rejected) with the server's reasons;
-    /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came.
+    /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
+    /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
     #[doc(alias = "createOrSaveConsignment")]
     pub async fn save_consignment(
         &self,
-        input: ConsignmentInput,
+        input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Result<Outcome<SavedConsignment>> {
-        let variables = create_or_save_consignment::Variables {
-            envd_account_id: self.id().clone(),
-            input,
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Variables<'a> {
+            envd_account_id: &'a AccountId,
+            input: WithExtra<ConsignmentInput>,
+        }
+        let variables = Variables {
+            envd_account_id: self.id(),
+            input: input.into(),
         };
-        let outcome = self
-            .client()
-            .execute::<CreateOrSaveConsignment>(variables)
-            .await?;
+        let call = self.client().request_with::<CreateOrSaveConsignment>(
+            create_or_save_consignment::QUERY,
+            create_or_save_consignment::OPERATION_NAME,
+            &variables,
+        );
+        let outcome = call.send().await?.outcome;
         outcome.part("createOrSaveConsignment", |data| {
             data.create_or_save_consignment?.data
         })
     }
 
+    /// Submits a consignment: saves it with the status SUBMITTED. The server decides whether it may be.
+    ///
+    /// Source: assumed; the specification names the flow (4.1) and the status (3.1), not the operation.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
+    /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
+    /// let draft = account.consignment(draft.id.ok_or("no id")?).await?.value;
+    /// let submitted = account.submit_consignment(ConsignmentInput::from(&draft)).await?;
+    /// assert_eq!(submitted.value.status, Some(ConsignmentStatus::Submitted));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save_consignment`](Self::save_consignment).
+    pub async fn submit_consignment(
+        &self,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Outcome<SavedConsignment>> {
+        let mut input = input.into();
+        input.input_mut().status = Maybe::Value(ConsignmentStatus::Submitted);
+        self.save_consignment(input).await
+    }
+
     /// Copies a consignment.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// let copy = account.copy_consignment(&number).await?.value;
+    /// assert_ne!(copy.number, Some(number));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -109,6 +235,20 @@ impl Account {
     /// Deletes a consignment.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::model::ConsignmentStatus;
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
+    /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
+    /// let deleted = account.delete_consignment(draft.id.ok_or("no id")?).await?.value;
+    /// assert_eq!(deleted.status, Some(ConsignmentStatus::Deleted));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

@@ -13,6 +13,15 @@ impl Client {
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let user = client.user_details().await?.value;
+    /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](Self::execute).
@@ -25,6 +34,16 @@ impl Client {
     /// The user, if registered with the service. Registration happens on its website or in its app, never here.
     ///
     /// Source: stated, specification 1.5, 2.8 and 5.9.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::fake::{Fake, User};
+    ///
+    /// let fake = Fake::builder().user(User::New).start().await?;
+    /// let error = fake.client().build()?.registered_user().await.unwrap_err();
+    /// assert!(error.is_not_registered());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -41,6 +60,15 @@ impl Client {
     ///
     /// Source: stated, specification 2.6 and 4.1.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let questions = client.questions().await?.value.items;
+    /// assert!(questions.iter().any(|question| question.read_only.is_some()));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](Self::execute).
@@ -54,6 +82,15 @@ impl Account {
     /// The declarations that the user made in the eDEC system.
     ///
     /// Source: operation stated, specification 4.1; argument and fields assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let edecs = account.edecs().await?.value;
+    /// println!("{} eDECs", edecs.len());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

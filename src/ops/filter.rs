@@ -1,6 +1,7 @@
 //! Which consignments are listed.
 
-use crate::model::{ConsignmentStatus, Species, Timestamp};
+use crate::graphql::generated::consignments::Variables;
+use crate::model::{AccountId, ConsignmentStatus, Species, Timestamp};
 
 /// Which consignments are listed, and how many a page (spec 4.1; all but the page size are public, not confirmed).
 ///
@@ -18,13 +19,13 @@ use crate::model::{ConsignmentStatus, Species, Timestamp};
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ConsignmentFilter {
-    pub(super) page_size: Option<i64>,
-    pub(super) status: Option<ConsignmentStatus>,
-    pub(super) species: Option<Species>,
-    pub(super) search_text: Option<String>,
-    pub(super) from: Option<Timestamp>,
-    pub(super) to: Option<Timestamp>,
-    pub(super) only_submitted: Option<bool>,
+    page_size: Option<i64>,
+    status: Option<ConsignmentStatus>,
+    species: Option<Species>,
+    search_text: Option<String>,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+    only_submitted: Option<bool>,
 }
 
 impl ConsignmentFilter {
@@ -68,5 +69,20 @@ impl ConsignmentFilter {
     pub fn only_submitted(mut self) -> Self {
         self.only_submitted = Some(true);
         self
+    }
+
+    /// The variables of the query for the page after a cursor.
+    pub(super) fn variables(&self, account: &AccountId, after: Option<String>) -> Variables {
+        Variables {
+            envd_account_id: account.clone(),
+            first: self.page_size,
+            after,
+            status: self.status.clone(),
+            species: self.species.clone(),
+            search_text: self.search_text.clone(),
+            from_date: self.from.clone(),
+            to_date: self.to.clone(),
+            only_submitted: self.only_submitted,
+        }
     }
 }

@@ -14,6 +14,18 @@ impl Account {
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// let comments = account.comments(&number).await?.value;
+    /// assert!(comments.iter().all(|comment| comment.comment_text.is_some()));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
@@ -33,6 +45,20 @@ impl Account {
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// use envd_sdk::model::CommentInput;
+    ///
+    /// account.create_comment(CommentInput::new(&number, "The truck comes at five.")).await?;
+    /// assert_eq!(account.comments(&number).await?.value.len(), 1);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
@@ -48,6 +74,18 @@ impl Account {
     /// Who may see a consignment in a role; `AUTHVIEWER` is a role that was seen in public.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::ops::ConsignmentFilter;
+    /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+    /// # let number = first.number.ok_or("no number")?;
+    /// let viewers = account.user_mappings(&number, "AUTHVIEWER").await?.value;
+    /// println!("{} viewers", viewers.len());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Templates: list, read, save, delete.
 
-use crate::client::Account;
+use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
@@ -13,6 +13,18 @@ impl Account {
     /// One page of templates, from the start or after a cursor.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{FormType, TemplateInput};
+    /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// let page = account.templates_page(None).await?.value;
+    /// assert!(!page.edges.is_empty());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -28,9 +40,52 @@ impl Account {
         outcome.part("templates", |data| data.templates)
     }
 
+    /// All templates, page by page or one by one; nothing is sent yet.
+    ///
+    /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    pub fn templates(&self) -> Pager<Template> {
+        let account = self.id().clone();
+        Pager::new::<Templates>(
+            self.client(),
+            "templates",
+            move |after| templates::Variables {
+                envd_account_id: account.clone(),
+                first: None,
+                after,
+            },
+            |data| {
+                let page = data.templates?;
+                let places = page.edges.len() + page.edges.null_positions().len();
+                let records: Vec<_> = page
+                    .edges
+                    .into_iter()
+                    .filter_map(|edge| Some((edge.cursor, edge.node?)))
+                    .collect();
+                Some(Leaf {
+                    total: page.total_count,
+                    info: page.page_info,
+                    missing: places - records.len(),
+                    records,
+                })
+            },
+        )
+    }
+
     /// One template, by its id or its number.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{FormType, TemplateInput};
+    /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// let template = account.template(id).await?.value;
+    /// assert_eq!(template.name.as_deref(), Some("To the works"));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -47,6 +102,19 @@ impl Account {
     /// Creates a template, or saves one that exists.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::model::{FormType, PartyInput, TemplateInput};
+    ///
+    /// let mut input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// input.destination = PartyInput::new("QDZZ3333").into();
+    /// let saved = account.save_template(input).await?.value;
+    /// assert_eq!(saved.name.as_deref(), Some("To the works"));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -69,6 +137,18 @@ impl Account {
     /// Deletes a template.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{FormType, TemplateInput};
+    /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
+    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// account.delete_template(id.clone()).await?;
+    /// assert!(account.template(id).await.is_err());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

@@ -19,6 +19,8 @@ where
 {
     let start = clock.boot();
     let mut number = 1;
+    // Of any attempt, not of the last one: a change that is marked as repeatable may be sent again in doubt.
+    let mut may_have_applied = false;
     loop {
         let error = match attempt(number).await {
             Ok(value) => {
@@ -27,6 +29,7 @@ where
             }
             Err(error) => error,
         };
+        may_have_applied |= safety.may_have_applied(&error);
         let elapsed = clock.boot().saturating_sub(start);
         let wait = Some(&error)
             .filter(|error| safety.allows_retry(error))
@@ -35,7 +38,6 @@ where
             .filter(|_| budget.take());
         let Some(wait) = wait else {
             let sent = number - u32::from(is_before_sending(&error));
-            let may_have_applied = safety.may_have_applied(&error);
             return Err(error
                 .with_attempts(sent)
                 .with_may_have_applied(may_have_applied));

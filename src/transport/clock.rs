@@ -1,7 +1,10 @@
 //! Time as a value that can be handed in.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
@@ -84,6 +87,16 @@ impl Clock {
         if let Inner::Manual(moment) = &self.0 {
             moment.send_modify(change);
         }
+    }
+
+    /// Does some work, unless this much time passes first.
+    pub(crate) async fn within<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
+        let (mut work, mut end) = (pin!(work), pin!(self.sleep(limit)));
+        poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => end.as_mut().poll(context).map(|()| None),
+        })
+        .await
     }
 
     /// Waits until this much time has passed on the clock.

@@ -1,5 +1,8 @@
 //! One request out, one reply in.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
@@ -15,7 +18,11 @@ use crate::tls;
 pub(crate) struct Http {
     client: reqwest::Client,
     max_body_bytes: usize,
+    user_agent: String,
 }
+
+/// Sees the beginning of a reply's body again and again while it grows.
+pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// What is sent with a request.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +40,19 @@ pub(crate) struct Request {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
+    /// The time limit for this request, in place of the client's.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) watch: Option<Watch>,
+}
+
+impl Body {
+    pub(crate) fn media_type(&self) -> Option<&'static str> {
+        match self {
+            Self::Empty => None,
+            Self::Json(_) => Some("application/json"),
+            Self::Form(_) => Some("application/x-www-form-urlencoded"),
+        }
+    }
 }
 
 /// A complete reply, of any status.
@@ -49,6 +69,8 @@ impl Request {
             url,
             headers: HeaderMap::new(),
             body: Body::Empty,
+            timeout: None,
+            watch: None,
         }
     }
 
@@ -58,6 +80,8 @@ impl Request {
             url,
             headers: HeaderMap::new(),
             body,
+            timeout: None,
+            watch: None,
         }
     }
 
@@ -125,28 +149,34 @@ impl Http {
         Ok(Self {
             client,
             max_body_bytes: options.max_body_bytes,
+            user_agent: options.user_agent.clone(),
         })
+    }
+
+    /// The `User-Agent` that is sent with every request.
+    pub(crate) fn user_agent(&self) -> &str {
+        &self.user_agent
     }
 
     /// Sends a request and reads the whole reply.
     pub(crate) async fn send(&self, request: Request) -> Result<Reply, Error> {
-        let Request {
-            method,
-            url,
-            headers,
-            body,
-        } = request;
-        let mut outgoing = self.client.request(method, url).headers(headers);
-        outgoing = match body {
+        let mut outgoing = self
+            .client
+            .request(request.method, request.url)
+            .headers(request.headers);
+        if let Some(media_type) = request.body.media_type() {
+            outgoing = outgoing.header(CONTENT_TYPE, media_type);
+        }
+        if let Some(limit) = request.timeout {
+            outgoing = outgoing.timeout(limit);
+        }
+        outgoing = match request.body {
             Body::Empty => outgoing,
-            Body::Json(body) => outgoing.header(CONTENT_TYPE, "application/json").body(body),
-            Body::Form(body) => outgoing
-                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-                .body(body),
+            Body::Json(body) | Body::Form(body) => outgoing.body(body),
         };
         let mut reply = outgoing.send().await.map_err(failed)?;
         let (status, headers) = (reply.status().as_u16(), std::mem::take(reply.headers_mut()));
-        let body = self.read(&mut reply).await?;
+        let body = self.read(&mut reply, request.watch.as_ref()).await?;
         Ok(Reply {
             status,
             headers,
@@ -155,7 +185,16 @@ impl Http {
     }
 
     /// Gathers the body: without a copy when it comes in one piece, and never more than the limit.
-    async fn read(&self, reply: &mut reqwest::Response) -> Result<Bytes, Error> {
+    async fn read(
+        &self,
+        reply: &mut reqwest::Response,
+        watch: Option<&Watch>,
+    ) -> Result<Bytes, Error> {
+        let watch = |body: &[u8]| {
+            if let Some(watch) = watch {
+                watch(body);
+            }
+        };
         // The length is the sender's word, so it may reserve no more than the limit.
         let announced = reply
             .content_length()
@@ -170,6 +209,7 @@ impl Http {
         if first.len() > self.max_body_bytes {
             return Err(too_large());
         }
+        watch(&first);
         let mut gathered: Option<BytesMut> = None;
         while let Some(chunk) = reply.chunk().await.map_err(failed)? {
             let gathered = gathered.get_or_insert_with(|| {
@@ -181,6 +221,7 @@ impl Http {
                 return Err(too_large());
             }
             gathered.extend_from_slice(&chunk);
+            watch(gathered);
         }
         Ok(gathered.map_or(first, BytesMut::freeze))
     }

@@ -17,7 +17,7 @@ pub use self::retry::RetryPolicy;
 
 pub(crate) use self::attempts::with_retries;
 pub(crate) use self::endpoint::{is_loopback, parse_endpoint};
-pub(crate) use self::http::{Body, Http, Reply, Request};
+pub(crate) use self::http::{Body, Http, Reply, Request, Watch};
 pub(crate) use self::retry::{Budget, Safety};
 pub(crate) use self::wait::retry_after;
 pub(crate) use reqwest::header;

@@ -12,12 +12,15 @@ pub(crate) enum Safety {
     Repeatable,
     /// A change: sent again only if it surely was not carried out.
     Once,
+    /// A change of which the caller says that carrying it out twice does no harm.
+    Idempotent,
 }
 
 /// How often and for how long a call is tried.
 ///
-/// Reads are sent again after transport faults and HTTP 429, 502, 503 and 504; changes only if they surely did not
-/// reach the server or it said that it refused. Waits are random up to a limit that doubles ("full jitter").
+/// Reads are sent again after transport faults, HTTP 502, 503 and 504, and when the server says that there were too many
+/// requests (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it said that
+/// it refused. Waits are random up to a limit that doubles ("full jitter").
 ///
 /// ```
 /// use std::time::Duration;
@@ -90,7 +93,10 @@ impl RetryPolicy {
             .base
             .saturating_mul(1 << (attempts.saturating_sub(1)).min(20))
             .min(self.cap);
-        let wait = asked.unwrap_or_else(|| limit.mul_f64(fastrand::f64()));
+        // The random wait also when the server asks for less: with `Retry-After: 0` all would come at once.
+        let wait = limit
+            .mul_f64(fastrand::f64())
+            .max(asked.unwrap_or_default());
         (elapsed.saturating_add(wait) < self.deadline).then_some(wait)
     }
 }
@@ -132,6 +138,7 @@ impl Safety {
     /// Whether a request that failed this way may be sent again.
     pub(crate) fn allows_retry(self, error: &Error) -> bool {
         match error.kind() {
+            _ if error.is_rate_limited() => true,
             Kind::Transport(Failure {
                 refused_locally: true,
                 ..
@@ -140,7 +147,7 @@ impl Safety {
                 unsent: Unsent::Surely,
                 ..
             }) => true,
-            Kind::Transport(_) => self == Self::Repeatable,
+            Kind::Transport(_) => self != Self::Once,
             Kind::Http { status, .. } | Kind::Rejected { status, .. } => {
                 self.allows_retry_of(*status)
             }
@@ -150,17 +157,16 @@ impl Safety {
 
     fn allows_retry_of(self, status: u16) -> bool {
         match status {
-            // The server says that it refused the request.
-            429 => true,
             // Something in front of the server answers: the request may have passed it.
-            502..=504 => self == Self::Repeatable,
+            502..=504 => self != Self::Once,
             _ => false,
         }
     }
 
     /// Whether a change that failed this way may have been carried out.
     pub(crate) fn may_have_applied(self, error: &Error) -> bool {
-        self == Self::Once
+        self != Self::Repeatable
+            && !error.is_rate_limited()
             && match error.kind() {
                 Kind::Transport(failure) => failure.unsent == Unsent::Perhaps,
                 Kind::Http { status, .. } => matches!(status, 200..=299 | 500..=599),

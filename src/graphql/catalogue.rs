@@ -1,0 +1,129 @@
+//! The operations of the interface (spec 4.1): their names, our documents, and where our types expect the record.
+
+use super::generated::{
+    comments, consignment, consignment_user_mapping, consignments, copy_consignment,
+    create_comment, create_or_save_consignment, create_or_save_template, delete_consignment,
+    delete_template, edecs, questions, template, templates, user_details,
+};
+
+/// An operation of the interface.
+pub(super) struct Known {
+    /// The name in the specification.
+    pub(super) name: &'static str,
+    /// The name in our document.
+    pub(super) operation: &'static str,
+    pub(super) document: &'static str,
+    /// Whether the record stands under `data` (spec 2.5).
+    pub(super) wrapped: bool,
+}
+
+/// All of them.
+pub(super) const CATALOGUE: [Known; 15] = [
+    read("comments", comments::OPERATION_NAME, comments::QUERY),
+    read(
+        "consignment",
+        consignment::OPERATION_NAME,
+        consignment::QUERY,
+    ),
+    read(
+        "consignmentUserMapping",
+        consignment_user_mapping::OPERATION_NAME,
+        consignment_user_mapping::QUERY,
+    ),
+    read(
+        "consignments",
+        consignments::OPERATION_NAME,
+        consignments::QUERY,
+    ),
+    read("edecs", edecs::OPERATION_NAME, edecs::QUERY),
+    read("questions", questions::OPERATION_NAME, questions::QUERY),
+    read("template", template::OPERATION_NAME, template::QUERY),
+    read("templates", templates::OPERATION_NAME, templates::QUERY),
+    read(
+        "userDetails",
+        user_details::OPERATION_NAME,
+        user_details::QUERY,
+    ),
+    change(
+        "copyConsignment",
+        copy_consignment::OPERATION_NAME,
+        copy_consignment::QUERY,
+    ),
+    change(
+        "createComment",
+        create_comment::OPERATION_NAME,
+        create_comment::QUERY,
+    ),
+    change(
+        "createOrSaveConsignment",
+        create_or_save_consignment::OPERATION_NAME,
+        create_or_save_consignment::QUERY,
+    ),
+    change(
+        "createOrSaveTemplate",
+        create_or_save_template::OPERATION_NAME,
+        create_or_save_template::QUERY,
+    ),
+    change(
+        "deleteConsignment",
+        delete_consignment::OPERATION_NAME,
+        delete_consignment::QUERY,
+    ),
+    change(
+        "deleteTemplate",
+        delete_template::OPERATION_NAME,
+        delete_template::QUERY,
+    ),
+];
+
+const fn read(name: &'static str, operation: &'static str, document: &'static str) -> Known {
+    Known {
+        name,
+        operation,
+        document,
+        wrapped: false,
+    }
+}
+
+const fn change(name: &'static str, operation: &'static str, document: &'static str) -> Known {
+    Known {
+        name,
+        operation,
+        document,
+        wrapped: true,
+    }
+}
+
+/// The operation with our document; a document of the caller's with the same name is the caller's.
+pub(super) fn ours(operation: &str, document: &str) -> Option<&'static Known> {
+    CATALOGUE
+        .iter()
+        .find(|known| known.operation == operation && known.document == document)
+}
+
+/// The operation with this name, spelled as in the specification or as in our document.
+pub(super) fn named(name: &str) -> Option<&'static Known> {
+    CATALOGUE
+        .iter()
+        .find(|known| known.name == name || known.operation == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_document_of_the_folder_is_in_the_catalogue() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/graphql/operations");
+        let files = std::fs::read_dir(folder).unwrap().count();
+        assert_eq!(files, CATALOGUE.len());
+        for known in &CATALOGUE {
+            assert_eq!(known.name.to_uppercase(), known.operation.to_uppercase());
+            assert!(
+                known.document.contains(&format!("{{ {}", known.name)),
+                "{}",
+                known.name
+            );
+        }
+    }
+}

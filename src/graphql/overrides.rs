@@ -1,0 +1,217 @@
+//! Documents of the caller's in place of ours, for the case that the live schema differs from what is assumed.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::OperationKind;
+use super::catalogue::{CATALOGUE, Known, named};
+use super::document::{Operation, operations};
+use crate::error::Error;
+
+/// The overrides of a client, by the name of our operation.
+#[derive(Default)]
+pub(crate) struct Overrides(HashMap<&'static str, Override>);
+
+/// A document in place of ours.
+pub(super) struct Override {
+    pub(super) document: String,
+    pub(super) operation: Option<String>,
+    declared: Vec<String>,
+    place: Option<Place>,
+}
+
+/// Where a record is, and where our types expect it; both below `data` of the reply.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    from: String,
+    field: &'static str,
+    wrapped: bool,
+}
+
+impl Overrides {
+    /// Checks a document against the operation that it replaces, as far as that goes without the live schema.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        document: String,
+        pointer: Option<String>,
+    ) -> Result<(), Error> {
+        let Some(known) = named(name) else {
+            let names: Vec<_> = CATALOGUE.iter().map(|known| known.name).collect();
+            return Err(Error::config(format!(
+                "there is no operation {name} to override; there are {}",
+                names.join(", ")
+            )));
+        };
+        let wrong = |what: &str| Error::config(format!("the override of {}: {what}", known.name));
+        let (operation, declared) = check(known, &document).map_err(|what| wrong(&what))?;
+        if pointer
+            .as_deref()
+            .is_some_and(|at| !at.is_empty() && !at.starts_with('/'))
+        {
+            return Err(wrong("a JSON pointer starts with a slash (RFC 6901)"));
+        }
+        let place = pointer.map(|from| Place {
+            from,
+            field: known.name,
+            wrapped: known.wrapped,
+        });
+        let given = Override {
+            document,
+            operation,
+            declared,
+            place,
+        };
+        self.0.insert(known.operation, given);
+        Ok(())
+    }
+
+    pub(super) fn of(&self, known: &Known) -> Option<&Override> {
+        self.0.get(known.operation)
+    }
+}
+
+/// The name of the one operation, and the variables it declares.
+fn check(known: &Known, document: &str) -> Result<(Option<String>, Vec<String>), String> {
+    let found = operations(document).ok_or("it is not a GraphQL document")?;
+    let [found] = found.as_slice() else {
+        return Err(format!("it has {} operations in place of one", found.len()));
+    };
+    let ours = operations(known.document).unwrap_or_default();
+    let ours: &Operation<'_> = ours.first().ok_or("our document cannot be read")?;
+    if found.kind != ours.kind {
+        return Err(match ours.kind {
+            Some(OperationKind::Query) => "it must be a query".to_owned(),
+            _ => "it must be a mutation".to_owned(),
+        });
+    }
+    for variable in found.variables.iter().filter(|variable| variable.required) {
+        let name = variable.name;
+        match ours.variables.iter().find(|ours| ours.name == name) {
+            Some(sent) if sent.required => {}
+            Some(_) => return Err(format!("it requires ${name}, which is not always sent")),
+            None => return Err(format!("it requires ${name}, which is never sent")),
+        }
+    }
+    let declared = found
+        .variables
+        .iter()
+        .map(|variable| variable.name.to_owned());
+    Ok((found.name.map(str::to_owned), declared.collect()))
+}
+
+impl Override {
+    /// The variables that the document declares. One that has a value and no place to go to is an error: a filter that
+    /// is left out silently would give wrong records.
+    pub(super) fn variables(&self, given: Value) -> Result<Map<String, Value>, Error> {
+        let Value::Object(mut given) = given else {
+            return Err(Error::config("the variables are not an object"));
+        };
+        let homeless =
+            |(name, value): &(&String, &Value)| !value.is_null() && !self.declared.contains(*name);
+        if let Some((name, _)) = given.iter().find(homeless) {
+            return Err(Error::config(format!(
+                "the override does not declare ${name}, which has a value"
+            )));
+        }
+        given.retain(|name, _| self.declared.contains(name));
+        Ok(given)
+    }
+
+    pub(super) fn place(&self) -> Option<Place> {
+        self.place.clone()
+    }
+}
+
+impl Place {
+    /// Moves the record to where our types expect it.
+    pub(super) fn moved(&self, mut data: Value) -> Value {
+        let record = data
+            .pointer_mut(&self.from)
+            .map_or(Value::Null, Value::take);
+        let record = if self.wrapped {
+            Value::from(Map::from_iter([("data".to_owned(), record)]))
+        } else {
+            record
+        };
+        Map::from_iter([(self.field.to_owned(), record)]).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(name: &str, document: &str, pointer: Option<&str>) -> String {
+        let added = Overrides::default().add(name, document.into(), pointer.map(str::to_owned));
+        added.map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_document_that_cannot_work_is_refused() {
+        for (name, document, why) in [
+            ("consignmnts", "{ a }", "no operation consignmnts"),
+            ("questions", "query {", "not a GraphQL document"),
+            ("questions", "query A { a } query B { b }", "2 operations"),
+            ("questions", "fragment F on T { a }", "0 operations"),
+            ("questions", "mutation { a }", "must be a query"),
+            (
+                "copyConsignment",
+                "subscription { a }",
+                "must be a mutation",
+            ),
+            (
+                "questions",
+                "query($form: String!) { a }",
+                "$form, which is never sent",
+            ),
+            (
+                "consignments",
+                "query($first: Int!) { a }",
+                "$first, which is not always sent",
+            ),
+        ] {
+            let said = refusal(name, document, None);
+            assert!(said.contains(why), "{document}: {said}");
+        }
+        assert!(refusal("questions", "{ a }", Some("a/b")).contains("slash"));
+    }
+
+    #[test]
+    fn a_document_that_may_work_is_taken() {
+        for (name, document) in [
+            ("questions", "{ questions: questionList { items { id } } }"),
+            (
+                "Consignments",
+                "query($envdAccountId: ID!, $first: Int! = 5) { a }",
+            ),
+            (
+                "consignments",
+                "query L($envdAccountId: ID!, $more: Int) { a }",
+            ),
+        ] {
+            assert_eq!(refusal(name, document, Some("/a/0")), "", "{document}");
+        }
+    }
+
+    #[test]
+    fn a_record_is_moved_to_where_our_types_expect_it() {
+        let mut overrides = Overrides::default();
+        let document = "mutation($envdAccountId: ID!, $id: String!) { copy { a } }".to_owned();
+        overrides
+            .add("copyConsignment", document, Some("/copy/0".into()))
+            .unwrap();
+        let place = overrides.0["CopyConsignment"].place().unwrap();
+        let moved = place.moved(serde_json::json!({"copy": [{"id": 1}]}));
+        assert_eq!(
+            moved,
+            serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
+        );
+        let nothing = place.moved(serde_json::json!({"other": 1}));
+        assert_eq!(
+            nothing,
+            serde_json::json!({"copyConsignment": {"data": null}})
+        );
+    }
+}

@@ -1,0 +1,228 @@
+//! From what was read to what can be sent: edit a record and save it.
+
+use super::{
+    Address, AddressInput, Answer, AnswerInput, Consignment, ConsignmentForm, ConsignmentInput,
+    Declaration, DeclarationInput, FormType, List, Maybe, Party, PartyInput, Template,
+    TemplateInput,
+};
+
+/// Everything that was read and can be sent.
+///
+/// The record keeps its id and its number, by which a save finds it (assumed). What a save has no field for stays
+/// behind: species, heads, PDF address, who changed it and when, questions, and the serial numbers of the forms. What
+/// was not read, or was null, is not sent, so a save leaves it as it is (assumed). An answer without a row is sent with
+/// the row null, as the samples show it (spec 2.4).
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::model::ConsignmentInput;
+/// use envd_sdk::ops::ConsignmentFilter;
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let account = fake.client().build()?.account(fake.account_id());
+/// let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+/// let consignment = account.consignment(first.id.ok_or("no id")?).await?.value;
+///
+/// let edited = ConsignmentInput::from(&consignment).movement("2026-12-01", "06:00");
+/// assert_eq!(edited.id.value().map(String::as_str), consignment.id.as_ref().map(|id| id.as_str()));
+/// # Ok(()) }
+/// ```
+impl From<&Consignment> for ConsignmentInput {
+    fn from(record: &Consignment) -> Self {
+        let answers = record.answers.iter().map(AnswerInput::from).collect();
+        Self {
+            id: text(record.id.as_ref()),
+            number: text(record.number.as_ref()),
+            forms: forms(&record.forms),
+            origin: record
+                .origin
+                .as_ref()
+                .map(PartyInput::from)
+                .unwrap_or_default(),
+            destination: record
+                .destination
+                .as_ref()
+                .map(PartyInput::from)
+                .unwrap_or_default(),
+            owner: record.owner.as_ref().map(PartyInput::from).into(),
+            consignee: record.consignee.as_ref().map(PartyInput::from).into(),
+            declaration: record
+                .declaration
+                .as_ref()
+                .map(DeclarationInput::from)
+                .into(),
+            movement_date: record.movement_date.clone().into(),
+            movement_time: record.movement_time.clone().into(),
+            status: record.status.clone().into(),
+            // A list that was not read must not empty the one on the server.
+            answers: if record.answers.is_empty() {
+                Maybe::Absent
+            } else {
+                Maybe::Value(answers)
+            },
+        }
+    }
+}
+
+/// A new consignment with the forms and parties of a template (assumed: the specification names the flow, not its
+/// operation). It has no id, so that a save creates it.
+impl From<&Template> for ConsignmentInput {
+    fn from(template: &Template) -> Self {
+        Self {
+            forms: forms(&template.forms),
+            origin: template
+                .origin
+                .as_ref()
+                .map(PartyInput::from)
+                .unwrap_or_default(),
+            destination: template
+                .destination
+                .as_ref()
+                .map(PartyInput::from)
+                .unwrap_or_default(),
+            owner: template.owner.as_ref().map(PartyInput::from).into(),
+            consignee: template.consignee.as_ref().map(PartyInput::from).into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Everything that was read and can be sent; the species follows from the forms.
+impl From<&Template> for TemplateInput {
+    fn from(template: &Template) -> Self {
+        Self {
+            id: text(template.id.as_ref()),
+            number: template.number.clone().into(),
+            name: template.name.clone().into(),
+            forms: Maybe::Value(forms(&template.forms)),
+            origin: template.origin.as_ref().map(PartyInput::from).into(),
+            destination: template.destination.as_ref().map(PartyInput::from).into(),
+            owner: template.owner.as_ref().map(PartyInput::from).into(),
+            consignee: template.consignee.as_ref().map(PartyInput::from).into(),
+        }
+    }
+}
+
+impl From<&Party> for PartyInput {
+    fn from(party: &Party) -> Self {
+        Self {
+            name: party.name.clone().into(),
+            pic: party.pic.clone().into(),
+            address: party.address.as_ref().map(AddressInput::from).into(),
+        }
+    }
+}
+
+impl From<&Address> for AddressInput {
+    fn from(address: &Address) -> Self {
+        Self {
+            line1: address.line1.clone().into(),
+            town: address.town.clone().into(),
+            state: address.state.clone().into(),
+            postcode: address.postcode.clone().into(),
+        }
+    }
+}
+
+impl From<&Answer> for AnswerInput {
+    fn from(answer: &Answer) -> Self {
+        Self {
+            question_id: answer.question_id.clone().into(),
+            index: answer.index.map_or(Maybe::Null, Maybe::Value),
+            value: answer.value.clone().into(),
+        }
+    }
+}
+
+/// The date keeps the text it was read as.
+impl From<&Declaration> for DeclarationInput {
+    fn from(declaration: &Declaration) -> Self {
+        Self {
+            accept: declaration.accept.into(),
+            full_name: declaration.full_name.clone().into(),
+            phone: declaration.phone.clone().into(),
+            email: declaration.email.clone().into(),
+            date: text(declaration.date.as_ref()),
+            signature: declaration.signature.clone().into(),
+            certificate_number: declaration.certificate_number.clone().into(),
+            address: declaration.address.as_ref().map(AddressInput::from).into(),
+        }
+    }
+}
+
+fn text(value: Option<&impl ToString>) -> Maybe<String> {
+    value.map(ToString::to_string).into()
+}
+
+fn forms(forms: &List<ConsignmentForm>) -> Vec<FormType> {
+    let types = forms.iter().filter_map(|form| form.form_type.clone());
+    types.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn full() -> Value {
+        let address =
+            json!({"line1": "1 Road", "town": "Roma", "state": "QLD", "postcode": "4455"});
+        let party = |pic: &str| json!({"name": "Sample", "pic": pic, "address": address});
+        json!({
+            "id": "c-1",
+            "number": "C1",
+            "status": "DRAFT",
+            "origin": party("QAZZ7777"),
+            "destination": party("QDZZ3333"),
+            "owner": party("QBZZ2222"),
+            "consignee": party("QCZZ8888"),
+            "declaration": {
+                "accept": true, "fullName": "Sam Sample", "phone": "0491570156", "email": "s@example.com",
+                "date": "2026-11-20T10:00:00", "signature": "c2ln", "certificateNumber": "A1", "address": address,
+            },
+            "movementDate": "2026-11-23",
+            "movementTime": "05:15",
+            "answers": [{"questionId": "3", "index": 0, "value": "160"}, {"questionId": "17", "index": null, "value": "Yes"}],
+        })
+    }
+
+    #[test]
+    fn what_was_read_and_can_be_sent_is_sent() {
+        let mut read = full();
+        read["forms"] =
+            json!([{"type": "LPAC1", "serialNumber": "9"}, {"type": "NEW7", "serialNumber": "8"}]);
+        let record: Consignment = serde_json::from_value(read).unwrap();
+        let mut wanted = full();
+        wanted["forms"] = json!(["LPAC1", "NEW7"]);
+        assert_eq!(
+            serde_json::to_value(ConsignmentInput::from(&record)).unwrap(),
+            wanted
+        );
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_sent() {
+        let input = ConsignmentInput::from(&Consignment::default());
+        let wanted = json!({"forms": [], "origin": {}, "destination": {}});
+        assert_eq!(serde_json::to_value(input).unwrap(), wanted);
+    }
+
+    #[test]
+    fn a_template_gives_a_new_consignment_and_its_own_input() {
+        let template: Template = serde_json::from_value(json!({
+            "id": "t-1", "number": "T1", "name": "To the works", "forms": [{"type": "LPAC1"}],
+            "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
+        }))
+        .unwrap();
+        let consignment = serde_json::to_value(ConsignmentInput::from(&template)).unwrap();
+        assert_eq!(
+            consignment,
+            json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}})
+        );
+        let again = serde_json::to_value(TemplateInput::from(&template)).unwrap();
+        assert_eq!(
+            (&again["id"], &again["name"]),
+            (&json!("t-1"), &json!("To the works"))
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! Choosing one of the user's accounts.
+
+use crate::client::{Account, Client};
+use crate::error::{Error, Kind, Result};
+use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
+
+/// Which of the user's accounts is meant. The choice must fit exactly one: nothing is guessed.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::model::Pic;
+/// use envd_sdk::ops::AccountChoice;
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let client = fake.client().build()?;
+/// let account = client.choose_account(&AccountChoice::pic(&Pic::parse("QBZZ2222")?)).await?;
+/// assert_eq!(account.id(), &"envd-100202");
+///
+/// // Two accounts can create consignments, so this does not say which.
+/// let error = client.choose_account(&AccountChoice::producer()).await.unwrap_err();
+/// assert!(error.is_account_choice());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct AccountChoice(Choice);
+
+#[derive(Clone, Debug)]
+enum Choice {
+    Default,
+    Producer,
+    Role(Role),
+    Pic(Pic),
+    Label(String),
+    Id(AccountId),
+}
+
+impl AccountChoice {
+    /// The account that the user details name as the default (spec 2.8), if it is among the accounts.
+    pub fn default_account() -> Self {
+        Self(Choice::Default)
+    }
+
+    /// The account in whose name consignments can be created (spec 5.10).
+    pub fn producer() -> Self {
+        Self(Choice::Producer)
+    }
+
+    /// The account with this role. Roles of single accounts are public, not confirmed; where an account has none, the
+    /// choice fits it if the user has the role.
+    pub fn role(role: Role) -> Self {
+        Self(Choice::Role(role))
+    }
+
+    /// The account of a property: the PIC stands in the label or among the property data (assumed).
+    pub fn pic(pic: &Pic) -> Self {
+        Self(Choice::Pic(pic.clone()))
+    }
+
+    /// The account with this label.
+    pub fn label(label: impl Into<String>) -> Self {
+        Self(Choice::Label(label.into()))
+    }
+
+    /// The account with this id, for an application that has kept it.
+    pub fn id(id: impl Into<AccountId>) -> Self {
+        Self(Choice::Id(id.into()))
+    }
+
+    /// The id of the one account that is meant.
+    ///
+    /// # Errors
+    ///
+    /// [`is_not_registered`](Error::is_not_registered) when the user is not registered with the service, and
+    /// [`is_account_choice`](Error::is_account_choice) when no account, or more than one, fits.
+    pub fn among(&self, user: &UserDetails) -> Result<AccountId> {
+        if user.is_new_user == Some(true) {
+            return Err(Error::new(Kind::NotRegistered));
+        }
+        let found: Vec<&UserAccount> = match &self.0 {
+            Choice::Default => user.default_account().into_iter().collect(),
+            Choice::Producer => user.producer_accounts().collect(),
+            _ => {
+                let fits = |account: &&UserAccount| self.fits(user, account);
+                user.accounts.iter().filter(fits).collect()
+            }
+        };
+        let problem = |what: String| Err(Error::new(Kind::AccountChoice(what)));
+        match found.as_slice() {
+            [account] => match &account.envd_account_id {
+                Some(id) => Ok(id.clone()),
+                None => problem("the account that fits has no envdAccountId".to_owned()),
+            },
+            [] => problem(format!(
+                "none of the {} accounts of the user is {}",
+                user.accounts.len(),
+                self.words()
+            )),
+            _ => problem(format!(
+                "{} accounts of the user are {}",
+                found.len(),
+                self.words()
+            )),
+        }
+    }
+
+    fn fits(&self, user: &UserDetails, account: &UserAccount) -> bool {
+        match &self.0 {
+            Choice::Default | Choice::Producer => false,
+            Choice::Role(role) if account.roles.is_empty() => user.roles.contains(role),
+            Choice::Role(role) => account.roles.contains(role),
+            Choice::Pic(pic) => {
+                let label = account.account_label.as_deref();
+                let properties = account.properties.iter();
+                let names = properties.filter_map(|property| property.property_name.as_deref());
+                names.chain(label).any(|text| has_word(text, pic.as_str()))
+            }
+            Choice::Label(label) => account.account_label.as_deref() == Some(label),
+            Choice::Id(id) => account.envd_account_id.as_ref() == Some(id),
+        }
+    }
+
+    /// Without label and PIC, which are the user's.
+    fn words(&self) -> &'static str {
+        match &self.0 {
+            Choice::Default => "the default account",
+            Choice::Producer => "one in whose name consignments can be created",
+            Choice::Role(_) => "one with this role",
+            Choice::Pic(_) => "one of this PIC",
+            Choice::Label(_) => "one with this label",
+            Choice::Id(_) => "one with this id",
+        }
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|part| part.eq_ignore_ascii_case(word))
+}
+
+impl Client {
+    /// Reads the user details and chooses one of the accounts.
+    ///
+    /// Source: stated, specification 1.4, 2.8 and 5.10.
+    ///
+    /// # Errors
+    ///
+    /// As [`AccountChoice::among`] and [`execute`](Self::execute).
+    pub async fn choose_account(&self, choice: &AccountChoice) -> Result<Account> {
+        let user = self.registered_user().await?.value;
+        let id = choice.among(&user);
+        Ok(self.account(id.map_err(|error| error.with_operation("userDetails"))?))
+    }
+}

@@ -1,0 +1,168 @@
+//! Choosing an account (spec 1.4, 2.8, 5.9, 5.10) and saving in its name.
+
+use envd_sdk::Result;
+use envd_sdk::fake::{Fake, User};
+use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic, Role};
+use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
+
+async fn choose(fake: &Fake, choice: &AccountChoice) -> Result<String> {
+    let client = fake.client().build()?;
+    let account = client.choose_account(choice).await?;
+    Ok(account.id().to_string())
+}
+
+fn pic(text: &str) -> AccountChoice {
+    AccountChoice::pic(&Pic::parse(text).unwrap())
+}
+
+#[tokio::test]
+async fn a_choice_that_fits_one_account_gives_it() {
+    let fake = Fake::start().await;
+    for (choice, id) in [
+        (AccountChoice::default_account(), "envd-100201"),
+        (pic("QAZZ7777"), "envd-100201"),
+        (pic("QCZZ8888"), "envd-100203"),
+        (
+            AccountChoice::label("Example Downs (QBZZ2222)"),
+            "envd-100202",
+        ),
+        (AccountChoice::id("envd-100203"), "envd-100203"),
+    ] {
+        assert_eq!(choose(&fake, &choice).await.unwrap(), id, "{choice:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_choice_that_fits_none_or_several_is_an_error_and_never_a_guess() {
+    let fake = Fake::start().await;
+    for (choice, why) in [
+        (
+            AccountChoice::producer(),
+            "2 accounts of the user are one in whose name",
+        ),
+        (AccountChoice::role(Role::Buyer), "none of the 3 accounts"),
+        (
+            pic("QZZZ0000"),
+            "none of the 3 accounts of the user is one of this PIC",
+        ),
+        (AccountChoice::label("Example"), "none of the 3 accounts"),
+        (AccountChoice::id("envd-1"), "none of the 3 accounts"),
+    ] {
+        let error = choose(&fake, &choice).await.unwrap_err();
+        assert!(error.is_account_choice(), "{choice:?}");
+        let message = error.to_string();
+        assert!(
+            message.starts_with(&format!("userDetails: {why}")),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_has_no_account_to_create_consignments_with() {
+    let fake = Fake::builder().user(User::Receiver).start().await.unwrap();
+    let error = choose(&fake, &AccountChoice::producer()).await.unwrap_err();
+    assert!(error.is_account_choice());
+}
+
+#[tokio::test]
+async fn a_user_who_is_not_registered_is_told_what_to_do() {
+    let fake = Fake::builder().user(User::New).start().await.unwrap();
+    let error = choose(&fake, &AccountChoice::default_account())
+        .await
+        .unwrap_err();
+    assert!(error.is_not_registered() && !error.is_account_choice());
+    assert!(
+        error.to_string().contains("register on its website"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_default_account_that_is_not_in_the_list_is_an_error() {
+    let user = r#"{"isNewUser": false, "defaultAccount": "envd-9",
+        "accounts": [{"envdAccountId": "envd-7", "accountId": "7"}]}"#;
+    let user = serde_json::from_str(user).unwrap();
+    let error = AccountChoice::default_account().among(&user).unwrap_err();
+    assert!(error.is_account_choice());
+    assert_eq!(error.attempts(), 0);
+}
+
+#[tokio::test]
+async fn a_consignment_is_read_edited_saved_and_submitted_as_the_same_one() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
+    let draft = account
+        .consignments(&drafts)
+        .items()
+        .next()
+        .await
+        .unwrap()
+        .unwrap();
+    let id = draft.id.unwrap();
+    let read = account.consignment(&id).await.unwrap().value;
+
+    let edited = ConsignmentInput::from(&read).movement("2026-12-01", "06:00");
+    let saved = account.save_consignment(edited).await.unwrap().value;
+    assert_eq!(saved.id.as_ref(), Some(&id));
+    let again = account.consignment(&id).await.unwrap().value;
+    assert_eq!(again.movement_date.as_deref(), Some("2026-12-01"));
+    assert_eq!(
+        (&again.answers, &again.owner, &again.forms),
+        (&read.answers, &read.owner, &read.forms)
+    );
+
+    let submitted = account
+        .submit_consignment(ConsignmentInput::from(&again))
+        .await
+        .unwrap()
+        .value;
+    assert_eq!(
+        (submitted.id.as_ref(), submitted.status),
+        (Some(&id), Some(ConsignmentStatus::Submitted))
+    );
+}
+
+#[tokio::test]
+async fn a_consignment_is_made_from_a_template() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let mut input = envd_sdk::model::TemplateInput::new("To the works", [FormType::Lpac1]);
+    input.origin = PartyInput::new("QAZZ7777").into();
+    input.destination = PartyInput::new("QDZZ3333").into();
+    let template = account.save_template(input).await.unwrap().value;
+    let template = account.template(template.id.unwrap()).await.unwrap().value;
+    let saved = account
+        .save_consignment(ConsignmentInput::from(&template))
+        .await
+        .unwrap()
+        .value;
+    let made = account.consignment(saved.id.unwrap()).await.unwrap().value;
+    assert_eq!(made.destination.unwrap().pic.as_deref(), Some("QDZZ3333"));
+}
+
+#[tokio::test]
+async fn candidates_are_the_records_that_do_not_differ_from_the_input() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let input = |date: &str| {
+        ConsignmentInput::new(
+            [FormType::Lpac1],
+            PartyInput::new("QAZZ7777"),
+            PartyInput::new("QDZZ3333"),
+        )
+        .movement(date, "05:15")
+    };
+    let mut saved = Vec::new();
+    for date in ["2027-02-01", "2027-02-02"] {
+        saved.push(account.save_consignment(input(date)).await.unwrap().value);
+    }
+    let since = Day::parse("2026-01-01").unwrap();
+    let found = account
+        .candidates(&input("2027-02-02"), since)
+        .await
+        .unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].id, saved[1].id);
+}

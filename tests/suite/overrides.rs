@@ -1,0 +1,153 @@
+//! Documents of the caller's in place of ours, for a live schema that differs from what is assumed.
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::Fake;
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, ClientBuilder};
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+async fn serve(body: Value) -> (MockServer, ClientBuilder) {
+    let server = MockServer::start().await;
+    let reply = ResponseTemplate::new(200).set_body_json(body);
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let client = Client::builder(server.uri()).token_source(StaticToken::new("a-token").unwrap());
+    (server, client)
+}
+
+async fn sent(server: &MockServer) -> Value {
+    let requests = server.received_requests().await.unwrap();
+    requests.last().unwrap().body_json().unwrap()
+}
+
+#[tokio::test]
+async fn aliases_keep_our_types_and_pages() {
+    let fake = Fake::start().await;
+    let document = "query Mine($envdAccountId: String!, $first: Int, $after: String) {
+        consignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after) {
+            pageInfo { hasNextPage endCursor }
+            edges { cursor node { number: id } }
+        }
+    }";
+    let client = fake
+        .client()
+        .override_operation("consignments", document)
+        .build()
+        .unwrap();
+    let account = client.account(fake.account_id());
+    let mut items = account
+        .consignments(&ConsignmentFilter::default().page_size(4))
+        .items();
+    let mut numbers = Vec::new();
+    items.collect_up_to(7, &mut numbers).await.unwrap();
+    assert_eq!(numbers.len(), 7);
+    assert!(
+        numbers
+            .iter()
+            .all(|record| record.number.is_some() && record.id.is_none())
+    );
+}
+
+#[tokio::test]
+async fn a_filter_that_the_document_does_not_take_is_an_error_and_nothing_is_sent() {
+    let fake = Fake::start().await;
+    let document = "query($envdAccountId: String!) {
+        consignments(envdAccountId: $envdAccountId) { pageInfo { hasNextPage } edges { node { id } } } }";
+    let client = fake
+        .client()
+        .override_operation("consignments", document)
+        .build()
+        .unwrap();
+    let account = client.account(fake.account_id());
+    let filter = ConsignmentFilter::default();
+    account.consignments_page(&filter, None).await.unwrap();
+    let error = account
+        .consignments_page(&filter.page_size(3), None)
+        .await
+        .unwrap_err();
+    assert!(error.is_config());
+    assert_eq!(error.attempts(), 0);
+    assert!(error.to_string().contains("$first"), "{error}");
+}
+
+#[tokio::test]
+async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
+    let (server, client) =
+        serve(json!({"data": {"copy": {"result": [{"id": "c-9", "number": "C9"}]}}})).await;
+    let document = "mutation Copy($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { result { id } } }";
+    let client = client
+        .override_operation_at("copyConsignment", document, "/copy/result/0")
+        .build()
+        .unwrap();
+    let copied = client
+        .account("envd-1")
+        .copy_consignment("c-1")
+        .await
+        .unwrap();
+    assert_eq!(copied.value.id.unwrap(), "c-9");
+    let body = sent(&server).await;
+    assert_eq!(body["query"], document);
+    assert_eq!(body["operationName"], "Copy");
+    assert_eq!(
+        body["variables"],
+        json!({"envdAccountId": "envd-1", "id": "c-1"})
+    );
+}
+
+#[tokio::test]
+async fn the_servers_errors_and_a_record_of_another_shape_are_told_as_ever() {
+    let document =
+        "mutation($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { id } }";
+    let of = |client: ClientBuilder| {
+        let client = client.override_operation_at("copyConsignment", document, "/copy");
+        client.build().unwrap().account("envd-1")
+    };
+    let (_server, client) = serve(json!({"data": null, "errors": [{"message": "no"}]})).await;
+    let error = of(client).copy_consignment("c-1").await.unwrap_err();
+    assert!(error.is_rejected());
+    assert_eq!(error.operation(), Some("copyConsignment"));
+
+    let (_server, client) =
+        serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "odd"}]})).await;
+    let error = of(client).copy_consignment("c-1").await.unwrap_err();
+    assert!(error.is_decode() && error.may_have_applied());
+    assert_eq!(error.server_errors().len(), 1);
+
+    let (server, client) = serve(json!({"data": {"elsewhere": {"id": "c-9"}}})).await;
+    let error = of(client).copy_consignment("c-1").await.unwrap_err();
+    assert!(error.is_protocol());
+    // A document without a name is sent without one.
+    assert_eq!(sent(&server).await.get("operationName"), None);
+}
+
+#[tokio::test]
+async fn an_override_that_cannot_work_is_refused_when_the_client_is_built() {
+    let fake = Fake::start().await;
+    for (name, document) in [
+        ("questions", "mutation { questions { id } }"),
+        ("questions", "query A { a } query B { b }"),
+        ("consignments", "query($more: Int!) { consignments { id } }"),
+        ("question", "{ questions { id } }"),
+    ] {
+        let built = fake.client().override_operation(name, document).build();
+        assert!(built.unwrap_err().is_config(), "{document}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_of_the_callers_with_the_same_name_is_left_alone() {
+    let (server, client) = serve(json!({"data": {"a": 1}})).await;
+    let client = client
+        .override_operation("questions", "{ questions { id } }")
+        .build()
+        .unwrap();
+    let mine = "query Questions { a }";
+    let data: Value = client
+        .execute_document(mine, "Questions", &json!({}))
+        .await
+        .unwrap()
+        .value;
+    assert_eq!(data["a"], 1);
+    assert_eq!(sent(&server).await["query"], mine);
+}

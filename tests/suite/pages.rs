@@ -1,0 +1,190 @@
+//! Lists page by page (spec 4.1) against the fake, and against servers that do not keep to the rules.
+
+mod ahead;
+mod guards;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::Fake;
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Account, Client, RetryPolicy};
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+/// An account of a server at this address, with a client that waits for nothing.
+fn account(address: &str) -> Account {
+    let client = Client::builder(address)
+        .token_source(StaticToken::new("a-token").unwrap())
+        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+        .build()
+        .unwrap();
+    client.account("envd-1")
+}
+
+/// A page as the server would send it.
+fn page(info: Value, numbers: &[&str]) -> Value {
+    let edges: Vec<_> = numbers
+        .iter()
+        .map(|number| json!({"cursor": number, "node": {"number": number}}))
+        .collect();
+    let list = json!({"totalCount": 9, "pageInfo": info, "edges": edges});
+    json!({"data": {"consignments": list}})
+}
+
+fn more(cursor: &str) -> Value {
+    json!({"hasNextPage": true, "endCursor": cursor})
+}
+
+fn end() -> Value {
+    json!({"hasNextPage": false, "endCursor": "z"})
+}
+
+/// A server that answers by cursor (empty at the start), and how often it was asked.
+async fn serve(
+    answer: impl Fn(&str) -> ResponseTemplate + Send + Sync + 'static,
+) -> (MockServer, Arc<AtomicUsize>) {
+    let (server, asked) = (MockServer::start().await, Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&asked);
+    let respond = move |request: &Request| {
+        count.fetch_add(1, Ordering::SeqCst);
+        let body: Value = request.body_json().unwrap();
+        answer(body["variables"]["after"].as_str().unwrap_or_default())
+    };
+    Mock::given(any())
+        .respond_with(respond)
+        .mount(&server)
+        .await;
+    (server, asked)
+}
+
+fn ok(body: Value) -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(body)
+}
+
+fn filter() -> ConsignmentFilter {
+    ConsignmentFilter::default()
+}
+
+#[tokio::test]
+async fn each_consignment_comes_once_whatever_the_size_of_pages_and_the_look_ahead() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let total = account
+        .consignments_page(&filter(), None)
+        .await
+        .unwrap()
+        .value
+        .total_count;
+    let total = usize::try_from(total.unwrap()).unwrap();
+    assert!(total > 5);
+    for (size, ahead) in [(1, 0), (1, 1), (3, 4), (5, 1), (16, 1), (50, 2)] {
+        let pager = account
+            .consignments(&filter().page_size(size))
+            .look_ahead(ahead);
+        let mut items = pager.items();
+        let mut numbers = Vec::new();
+        while let Some(item) = items.next().await {
+            numbers.push(item.unwrap().number.unwrap());
+        }
+        assert_eq!(numbers.len(), total, "{size} {ahead}");
+        numbers.sort();
+        numbers.dedup();
+        assert_eq!(numbers.len(), total, "{size} {ahead}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_says_where_it_starts_and_where_the_next_one_does() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let mut pager = account.consignments(&filter().page_size(6));
+    let first = pager.next_page().await.unwrap().unwrap();
+    let total = first.total.unwrap();
+    assert_eq!((first.number, first.total_drift), (1, Some(0)));
+    assert_eq!(first.position.cursor(), None);
+    assert_eq!(first.next.as_ref(), Some(pager.position()));
+    assert_eq!(first.next, first.position_after(5));
+    let second = pager.next_page().await.unwrap().unwrap();
+    assert_eq!(
+        (second.number, &second.position),
+        (2, first.next.as_ref().unwrap())
+    );
+    let mut seen = first.records.len() + second.records.len();
+    while let Some(page) = pager.next_page().await.unwrap() {
+        seen += page.records.len();
+    }
+    assert_eq!(i64::try_from(seen).unwrap(), total);
+    assert!(pager.next_page().await.unwrap().is_none());
+
+    // A program that was ended after the first page goes on from what it has kept.
+    let kept = first.next.unwrap();
+    let mut pager = account.consignments(&filter().page_size(6)).start_at(kept);
+    let again = pager.next_page().await.unwrap().unwrap();
+    assert_eq!(again.records, second.records);
+}
+
+#[tokio::test]
+async fn templates_come_page_by_page_too() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    for name in ["To the yards", "To the works"] {
+        let input = envd_sdk::model::TemplateInput::new(name, [envd_sdk::model::FormType::Lpac1]);
+        account.save_template(input).await.unwrap();
+    }
+    let mut all = Vec::new();
+    let more = account
+        .templates()
+        .items()
+        .collect_up_to(100, &mut all)
+        .await
+        .unwrap();
+    assert!(!more);
+    assert!(
+        all.iter()
+            .any(|template| template.name.as_deref() == Some("To the works"))
+    );
+}
+
+#[tokio::test]
+async fn a_failure_keeps_what_came_before_and_the_same_page_can_be_asked_for_again() {
+    let failures = AtomicUsize::new(0);
+    let (server, _) = serve(move |after| match after {
+        "" => ok(page(more("a"), &["1", "2"])),
+        "a" if failures.fetch_add(1, Ordering::SeqCst) == 0 => ResponseTemplate::new(500),
+        _ => ok(page(end(), &["3"])),
+    })
+    .await;
+    let mut pager = account(&server.uri()).consignments(&filter());
+    assert_eq!(pager.next_page().await.unwrap().unwrap().records.len(), 2);
+    let error = pager.next_page().await.unwrap_err();
+    assert_eq!(error.http_status(), Some(500));
+    assert_eq!(error.resume_from().unwrap().cursor(), Some("a"));
+    assert_eq!(pager.position().cursor(), Some("a"));
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!(page.records[0].number.as_ref().unwrap(), &"3");
+    assert!(pager.next_page().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_a_failure_and_its_items_say_where_to_go_on() {
+    let (server, asked) = serve(|after| match after {
+        "" => ok(page(more("2"), &["1", "2"])),
+        _ => ResponseTemplate::new(500),
+    })
+    .await;
+    let mut items = account(&server.uri()).consignments(&filter()).items();
+    let mut records = Vec::new();
+    let error = items.collect_up_to(9, &mut records).await.unwrap_err();
+    assert_eq!(records.len(), 2);
+    assert_eq!(error.resume_from(), Some(items.position()));
+    assert!(items.next().await.is_none());
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+
+    let mut items = account(&server.uri()).consignments(&filter()).items();
+    items.next().await.unwrap().unwrap();
+    assert_eq!(items.position().cursor(), Some("1"));
+}

@@ -1,0 +1,169 @@
+//! Look-ahead: when requests are sent, and what a caller who stops waiting loses (nothing).
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{account, end, filter, more, ok, page, serve};
+
+/// Polls a future once and drops it.
+async fn give_up_at_once(future: impl Future) {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        assert!(future.as_mut().poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// Lets the other tasks run until this holds.
+async fn until(holds: impl Fn() -> bool) {
+    while !holds() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_a_page_is_asked_for() {
+    let (server, asked) = serve(|_| ok(page(end(), &["1"]))).await;
+    let pager = account(&server.uri()).consignments(&filter());
+    let items = account(&server.uri()).consignments(&filter()).items();
+    drop((pager, items));
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_caller_who_stops_waiting_gets_the_same_page_the_next_time() {
+    for ahead in [0, 1] {
+        let (server, asked) = serve(|after| match after {
+            "" => ok(page(more("a"), &["1"])),
+            _ => ok(page(end(), &["2"])),
+        })
+        .await;
+        let mut pager = account(&server.uri())
+            .consignments(&filter())
+            .look_ahead(ahead);
+        give_up_at_once(pager.next_page()).await;
+        until(|| asked.load(Ordering::SeqCst) > 0).await;
+        for number in ["1", "2"] {
+            let page = pager.next_page().await.unwrap().unwrap();
+            assert_eq!(page.records[0].number.as_ref().unwrap(), &number);
+        }
+        assert!(pager.next_page().await.unwrap().is_none());
+        assert_eq!(asked.load(Ordering::SeqCst), 2);
+    }
+}
+
+#[tokio::test]
+async fn so_many_pages_are_fetched_beyond_the_one_in_hand_and_no_more() {
+    for (ahead, requests) in [(0, 1), (1, 2), (3, 4)] {
+        let (server, asked) = serve(|after| ok(page(more(&format!("{after}x")), &["1"]))).await;
+        let mut pager = account(&server.uri())
+            .consignments(&filter())
+            .look_ahead(ahead);
+        pager.next_page().await.unwrap().unwrap();
+        until(|| asked.load(Ordering::SeqCst) >= requests).await;
+        // A request more would be made while these are: each takes the server's thread and ours.
+        account(&server.uri())
+            .consignments_page(&filter(), None)
+            .await
+            .unwrap();
+        for _ in 0..200 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), requests + 1, "{ahead}");
+    }
+}
+
+#[tokio::test]
+async fn the_decoded_page_decides_over_what_its_beginning_seemed_to_say() {
+    let (server, _) = serve(|after| match after {
+        "" => {
+            let list = page(more("a"), &["1"])["data"].to_string();
+            let hint = r#"{"extensions": {"pageInfo": {"hasNextPage": true, "endCursor": "wrong"}}, "data": "#;
+            let body = format!("{hint}{list}}}");
+            wiremock::ResponseTemplate::new(200).set_body_raw(body, "application/json")
+        }
+        "a" => ok(page(end(), &["2"])),
+        _ => ok(page(end(), &["of the wrong page"])),
+    })
+    .await;
+    let mut pager = account(&server.uri()).consignments(&filter());
+    pager.next_page().await.unwrap().unwrap();
+    let second = pager.next_page().await.unwrap().unwrap();
+    assert_eq!(second.records[0].number.as_ref().unwrap(), &"2");
+    assert_eq!(second.number, 2);
+}
+
+/// Reads one request; the body is the part after the empty line.
+async fn request(stream: &mut TcpStream) -> String {
+    let (mut text, mut buffer) = (Vec::new(), [0; 8_192]);
+    loop {
+        let read = stream.read(&mut buffer).await.unwrap();
+        text.extend_from_slice(&buffer[..read]);
+        let all = String::from_utf8_lossy(&text);
+        let Some((head, body)) = all.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let length = head.lines().find_map(|line| {
+            line.to_lowercase()
+                .strip_prefix("content-length: ")?
+                .parse()
+                .ok()
+        });
+        if body.len() >= length.unwrap_or(0) {
+            return body.to_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_next_request_goes_out_before_the_page_has_arrived() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        // Edges behind `pageInfo`, as our document asks for them.
+        let tail = |number: &str| {
+            format!(
+                r#", "edges": [{{"cursor": "{number}", "node": {{"number": "{number}"}}}}]}}}}}}"#
+            )
+        };
+        let start = r#"{"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "endCursor": "a"}"#;
+        let last = r#"{"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false, "endCursor": "b"}"#;
+        let head = |length: usize| {
+            format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+            )
+        };
+        let (mut first, _) = listener.accept().await.unwrap();
+        assert!(!request(&mut first).await.contains("\"after\""));
+        let rest = tail("1");
+        let begun = format!("{}{start}", head(start.len() + rest.len()));
+        first.write_all(begun.as_bytes()).await.unwrap();
+        // The rest of the first page is held back until the second one is asked for.
+        let (mut second, _) = listener.accept().await.unwrap();
+        assert!(request(&mut second).await.contains("\"after\":\"a\""));
+        first.write_all(rest.as_bytes()).await.unwrap();
+        let rest = tail("2");
+        let all = format!("{}{last}{rest}", head(last.len() + rest.len()));
+        second.write_all(all.as_bytes()).await.unwrap();
+    });
+    let mut pager = account(&address).consignments(&filter());
+    let read = async {
+        for number in ["1", "2"] {
+            let page = pager.next_page().await.unwrap().unwrap();
+            assert_eq!(page.records[0].number.as_ref().unwrap(), &number);
+        }
+        assert!(pager.next_page().await.unwrap().is_none());
+    };
+    // Without the look-ahead each side waits for the other.
+    let limit = std::time::Duration::from_secs(20);
+    tokio::time::timeout(limit, read)
+        .await
+        .expect("no request came ahead");
+    server.await.unwrap();
+}

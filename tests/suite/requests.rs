@@ -1,0 +1,143 @@
+//! One call with settings of its own; what is sent, and that a dry run sends nothing.
+
+use std::time::Duration;
+
+use envd_sdk::Client;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+async fn serve(reply: ResponseTemplate) -> (MockServer, Client) {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let token = StaticToken::new("a-secret-token").unwrap();
+    let client = Client::builder(server.uri())
+        .token_source(token)
+        .build()
+        .unwrap();
+    (server, client)
+}
+
+fn copied() -> ResponseTemplate {
+    ResponseTemplate::new(200)
+        .set_body_json(json!({"data": {"copyConsignment": {"data": {"id": "c-9"}}}}))
+}
+
+fn variables() -> copy_consignment::Variables {
+    copy_consignment::Variables {
+        envd_account_id: "envd-1".into(),
+        id: "c-1".into(),
+    }
+}
+
+#[tokio::test]
+async fn a_call_has_headers_of_its_own_and_tells_how_the_reply_came() {
+    let (server, client) = serve(copied().insert_header("x-request-id", "r-17")).await;
+    let call = client
+        .request::<CopyConsignment>(variables())
+        .header("x-office", "Roma")
+        .timeout(Duration::from_secs(9));
+    let response = call.send().await.unwrap();
+    assert_eq!((response.status, response.attempts), (200, 1));
+    assert_eq!(response.request_id.as_deref(), Some("r-17"));
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests[0].headers["x-office"], "Roma");
+    // The others have none.
+    client
+        .execute::<CopyConsignment>(variables())
+        .await
+        .unwrap();
+    let requests = server.received_requests().await.unwrap();
+    assert!(!requests[1].headers.contains_key("x-office"));
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
+    let (server, client) = serve(copied()).await;
+    let call = client
+        .request::<CopyConsignment>(variables())
+        .header("x-office", "Roma");
+    let dry = call.dry_run().unwrap();
+    assert!(server.received_requests().await.unwrap().is_empty());
+    call.send().await.unwrap();
+    let requests = server.received_requests().await.unwrap();
+    let real = &requests[0];
+    assert_eq!(dry.method(), real.method.as_str());
+    assert_eq!(dry.url().as_str(), format!("{}/", server.uri()));
+    assert_eq!(dry.body().as_bytes(), real.body);
+    for (name, value) in dry.headers() {
+        assert_eq!(real.headers[name].as_bytes(), value, "{name}");
+    }
+    // What is left is the token, and what HTTP adds on the way.
+    let mut left: Vec<_> = real.headers.keys().map(ToString::to_string).collect();
+    left.retain(|name| !dry.headers().any(|(shown, _)| shown == name));
+    left.sort();
+    assert_eq!(left, ["authorization", "content-length", "host"]);
+    let shown = format!("{dry:?} {call:?}");
+    assert!(
+        !shown.contains("c-1") && !shown.contains("Roma") && !shown.contains("secret"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_or_is_ours_is_an_error_and_nothing_is_sent() {
+    let (server, client) = serve(copied()).await;
+    for (name, value) in [
+        ("a b", "x"),
+        ("x-a", "line\nbreak"),
+        ("Authorization", "Bearer x"),
+        ("accept", "text/xml"),
+    ] {
+        let call = client
+            .request::<CopyConsignment>(variables())
+            .header(name, value);
+        assert!(call.dry_run().unwrap_err().is_config(), "{name}");
+        let error = call.send().await.unwrap_err();
+        assert!(error.is_config() && error.attempts() == 0, "{name}");
+        assert!(!error.to_string().contains("Bearer"), "{error}");
+    }
+    assert!(server.received_requests().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn further_fields_of_an_input_are_sent_beside_ours() {
+    let reply = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-9"}}}});
+    let (server, client) = serve(ResponseTemplate::new(200).set_body_json(reply)).await;
+    let account = client.account("envd-1");
+    let input = ConsignmentInput::new(
+        [FormType::Lpac1],
+        PartyInput::new("A"),
+        PartyInput::new("B"),
+    );
+    account
+        .save_consignment(input.clone().extra("revision", 7))
+        .await
+        .unwrap();
+    let requests = server.received_requests().await.unwrap();
+    let body: Value = requests[0].body_json().unwrap();
+    assert_eq!(
+        body["variables"],
+        json!({"envdAccountId": "envd-1", "input": {
+            "forms": ["LPAC1"], "origin": {"pic": "A"}, "destination": {"pic": "B"}, "revision": 7}})
+    );
+    let error = account
+        .save_consignment(input.extra("forms", ["LPAG3"]))
+        .await
+        .unwrap_err();
+    assert!(error.is_config());
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_kind_of_a_document_of_the_callers_is_read_from_it() {
+    let (_server, client) = serve(ResponseTemplate::new(200)).await;
+    for (document, in_doubt) in [("query A { a }", false), ("mutation A { a }", true)] {
+        let call = client.request_document::<Value>(document, "A", &json!({}));
+        let error = call.send().await.unwrap_err();
+        assert_eq!(error.may_have_applied(), in_doubt, "{document}");
+    }
+}

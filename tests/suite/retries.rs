@@ -1,0 +1,374 @@
+//! The table of retries: what is sent again, what is not, and what may have been carried out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
+use envd_sdk::{Call, Client, ClientBuilder, Clock, Response, Result, RetryPolicy};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+const QUERY: &str = "query A { a }";
+const MUTATION: &str = "mutation A { a }";
+
+/// A client that waits for nothing unless the server asks it to.
+fn client(address: &str) -> ClientBuilder {
+    Client::builder(address)
+        .token_source(StaticToken::new("a-token").unwrap())
+        .clock(Clock::manual(SystemTime::UNIX_EPOCH))
+        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+}
+
+/// A server that answers this once (or so many times), and then well.
+async fn serve(failure: ResponseTemplate, times: u64) -> MockServer {
+    let server = MockServer::start().await;
+    let failing = Mock::given(any()).respond_with(failure);
+    failing.up_to_n_times(times).mount(&server).await;
+    let well = ResponseTemplate::new(200).set_body_json(json!({"data": {"a": 1}}));
+    Mock::given(any()).respond_with(well).mount(&server).await;
+    server
+}
+
+fn call(client: &Client, document: &str) -> Call<Value> {
+    client.request_document(document, "A", &json!({}))
+}
+
+fn json_reply(status: u16, body: Value) -> ResponseTemplate {
+    ResponseTemplate::new(status).set_body_json(body)
+}
+
+#[derive(Debug, PartialEq)]
+enum Then {
+    /// Sent again, with success.
+    Again,
+    /// An error, and nothing was carried out.
+    Error,
+    /// An error, and the change may have been carried out.
+    Doubt,
+}
+
+fn what(result: &Result<Response<Value>>) -> Then {
+    match result {
+        Ok(response) => {
+            assert_eq!(response.attempts, 2);
+            Then::Again
+        }
+        Err(error) => {
+            assert_eq!(error.attempts(), 1);
+            if error.may_have_applied() {
+                Then::Doubt
+            } else {
+                Then::Error
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_failure_is_treated_as_the_table_says() {
+    use Then::{Again, Doubt, Error};
+    let page = |status| ResponseTemplate::new(status).set_body_raw("<html>", "text/html");
+    let code = |code: &str| json!({"errors": [{"message": "x", "extensions": {"code": code}}]});
+    let errors = json!({"data": null, "errors": [{"message": "x"}]});
+    for (name, failure, query, mutation, idempotent) in [
+        ("429", page(429), Again, Again, Again),
+        (
+            "a limit in the body, 200",
+            json_reply(200, code("RATE_LIMITED")),
+            Again,
+            Again,
+            Again,
+        ),
+        (
+            "a limit in the body, 400",
+            json_reply(400, code("TOO_MANY_REQUESTS")),
+            Again,
+            Again,
+            Again,
+        ),
+        ("502", page(502), Again, Doubt, Again),
+        ("503", page(503), Again, Doubt, Again),
+        ("504", page(504), Again, Doubt, Again),
+        (
+            "503 with errors",
+            json_reply(503, errors.clone()),
+            Again,
+            Error,
+            Again,
+        ),
+        ("500", page(500), Error, Doubt, Doubt),
+        ("400", page(400), Error, Error, Error),
+        ("403", page(403), Error, Error, Error),
+        ("404", page(404), Error, Error, Error),
+        (
+            "errors",
+            json_reply(200, errors.clone()),
+            Error,
+            Error,
+            Error,
+        ),
+        (
+            "an empty reply",
+            ResponseTemplate::new(200),
+            Error,
+            Doubt,
+            Doubt,
+        ),
+        (
+            "a reply cut short",
+            ResponseTemplate::new(200).set_body_raw("{\"data\": {", "application/json"),
+            Error,
+            Doubt,
+            Doubt,
+        ),
+    ] {
+        for (document, marked, wanted) in [
+            (QUERY, false, &query),
+            (MUTATION, false, &mutation),
+            (MUTATION, true, &idempotent),
+        ] {
+            let server = serve(failure.clone(), 1).await;
+            let client = client(&server.uri()).build().unwrap();
+            let call = call(&client, document);
+            let result = if marked {
+                call.idempotent().send().await
+            } else {
+                call.send().await
+            };
+            assert_eq!(
+                &what(&result),
+                wanted,
+                "{name}: {document}, marked {marked}"
+            );
+        }
+    }
+}
+
+/// A server that closes each connection after it has read something, and how often it was asked.
+async fn rude_server() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let (address, asked) = (
+        listener.local_addr().unwrap(),
+        Arc::new(AtomicUsize::new(0)),
+    );
+    let count = Arc::clone(&asked);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            stream.readable().await.unwrap();
+            let _ = stream.try_read(&mut [0; 4_096]);
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    (format!("http://{address}/"), asked)
+}
+
+#[tokio::test]
+async fn a_connection_lost_after_sending_is_tried_again_for_reads_only() {
+    for (document, requests) in [(QUERY, 4), (MUTATION, 1)] {
+        let (address, asked) = rude_server().await;
+        let client = client(&address).build().unwrap();
+        let error = call(&client, document).send().await.unwrap_err();
+        assert!(error.is_transport() && !error.is_connect(), "{error}");
+        assert_eq!(error.may_have_applied(), document == MUTATION);
+        assert_eq!(
+            (error.attempts(), asked.load(Ordering::SeqCst)),
+            (requests, requests as usize)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_surely_was_not_sent_is_tried_again_whatever_it_is() {
+    let free = TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let client = client(&format!("http://{free}/")).build().unwrap();
+    for document in [QUERY, MUTATION] {
+        let error = call(&client, document).send().await.unwrap_err();
+        assert!(error.is_connect() && !error.may_have_applied() && error.is_retryable());
+        assert_eq!(error.attempts(), 4);
+    }
+}
+
+#[tokio::test]
+async fn doubt_of_an_earlier_attempt_is_not_forgotten() {
+    let server = MockServer::start().await;
+    let first = ResponseTemplate::new(503).set_body_raw("<html>", "text/html");
+    Mock::given(any())
+        .respond_with(first)
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    let refused = json_reply(200, json!({"errors": [{"message": "no"}]}));
+    Mock::given(any())
+        .respond_with(refused)
+        .mount(&server)
+        .await;
+    let client = client(&server.uri()).build().unwrap();
+    let error = call(&client, MUTATION)
+        .idempotent()
+        .send()
+        .await
+        .unwrap_err();
+    assert!(error.is_rejected() && error.may_have_applied());
+    assert_eq!(error.attempts(), 2);
+}
+
+#[tokio::test]
+async fn retries_can_be_turned_off_for_a_call() {
+    let server = serve(ResponseTemplate::new(503), 1).await;
+    let client = client(&server.uri()).build().unwrap();
+    let error = call(&client, QUERY)
+        .retry(RetryPolicy::none())
+        .send()
+        .await
+        .unwrap_err();
+    assert_eq!((error.http_status(), error.attempts()), (Some(503), 1));
+    assert!(error.is_retryable());
+}
+
+#[tokio::test]
+async fn a_client_has_a_budget_of_retries() {
+    let server = serve(ResponseTemplate::new(503), 1_000).await;
+    let policy = RetryPolicy::default()
+        .base_wait(Duration::ZERO)
+        .max_retries(100);
+    let client = client(&server.uri()).retry(policy).build().unwrap();
+    assert_eq!(
+        call(&client, QUERY).send().await.unwrap_err().attempts(),
+        21
+    );
+    assert_eq!(call(&client, QUERY).send().await.unwrap_err().attempts(), 1);
+}
+
+/// Runs a call while the clock goes on, and says by how many seconds at least it had to.
+async fn timed(call: Call<Value>, clock: &Clock) -> (Result<Response<Value>>, u64) {
+    let running = tokio::spawn(async move { call.send().await });
+    let start = clock.boot();
+    while !running.is_finished() {
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+        clock.advance(Duration::from_secs(1));
+    }
+    let waited = clock.boot().saturating_sub(start).as_secs();
+    (running.await.unwrap(), waited)
+}
+
+#[tokio::test]
+async fn the_server_says_how_long_to_wait_in_seconds_or_as_a_date() {
+    for (value, seconds) in [
+        ("20", 20),
+        ("Thu, 01 Jan 1970 00:30:00 GMT", 1_800),
+        ("nonsense", 0),
+    ] {
+        let refusal = ResponseTemplate::new(429).insert_header("retry-after", value);
+        let server = serve(refusal, 1).await;
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let policy = RetryPolicy::default()
+            .base_wait(Duration::ZERO)
+            .deadline(Duration::from_secs(86_400));
+        let client = client(&server.uri())
+            .clock(clock.clone())
+            .retry(policy)
+            .build()
+            .unwrap();
+        let (result, waited) = timed(call(&client, MUTATION), &clock).await;
+        let response = result.unwrap();
+        // The date is counted from the reply, some seconds after the start.
+        assert!(
+            response.attempts == 2 && response.elapsed.as_secs() + 60 >= seconds,
+            "{value}"
+        );
+        assert!(waited + 60 >= seconds, "{value}: {waited}");
+        assert!(value != "20" || waited >= 20, "{waited}");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_beyond_the_deadline_is_not_begun() {
+    let server = serve(
+        ResponseTemplate::new(429).insert_header("retry-after", "91"),
+        1,
+    )
+    .await;
+    let client = client(&server.uri()).build().unwrap();
+    let error = call(&client, QUERY).send().await.unwrap_err();
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(91)));
+    assert!(error.is_rate_limited() && error.attempts() == 1);
+}
+
+#[tokio::test]
+async fn the_deadline_of_a_call_ends_a_request_that_is_on_the_way() {
+    for (document, in_doubt) in [(QUERY, false), (MUTATION, true)] {
+        let server = serve(
+            ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600)),
+            9,
+        )
+        .await;
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let client = client(&server.uri()).clock(clock.clone()).build().unwrap();
+        let call = call(&client, document).deadline(Duration::from_secs(5));
+        let running = tokio::spawn(async move { call.send().await });
+        while server.received_requests().await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        clock.advance(Duration::from_secs(5));
+        let error = running.await.unwrap().unwrap_err();
+        assert!(error.is_timeout() && !error.is_connect(), "{error}");
+        assert_eq!((error.attempts(), error.may_have_applied()), (1, in_doubt));
+    }
+}
+
+/// A source whose first token is refused.
+struct Renewing;
+
+impl TokenSource for Renewing {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async { AccessToken::new("old") })
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async { AccessToken::new("new") })
+    }
+}
+
+#[tokio::test]
+async fn a_refused_token_is_renewed_once_whether_the_status_or_the_body_says_so() {
+    let body = json!({"data": null, "errors": [{
+        "message": "The access token is invalid.", "path": ["a"], "extensions": {"data": {"Code": "Unauthorized"}}}]});
+    for refusal in [ResponseTemplate::new(401), json_reply(200, body)] {
+        for document in [QUERY, MUTATION] {
+            let server = serve(refusal.clone(), 1).await;
+            let client = client(&server.uri())
+                .token_source(Renewing)
+                .build()
+                .unwrap();
+            call(&client, document).send().await.unwrap();
+            let requests = server.received_requests().await.unwrap();
+            let tokens: Vec<_> = requests
+                .iter()
+                .map(|request| &request.headers["authorization"])
+                .collect();
+            assert_eq!(tokens, ["Bearer old", "Bearer new"]);
+
+            let server = serve(refusal.clone(), 9).await;
+            let client = client_of(&server);
+            let error = call(&client, document).send().await.unwrap_err();
+            assert!(error.is_unauthorized() && !error.may_have_applied());
+            assert_eq!(server.received_requests().await.unwrap().len(), 2);
+        }
+    }
+}
+
+fn client_of(server: &MockServer) -> Client {
+    client(&server.uri())
+        .token_source(Renewing)
+        .build()
+        .unwrap()
+}

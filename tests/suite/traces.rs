@@ -1,0 +1,165 @@
+//! What traces say: operation, kind, page, attempt, status, codes. Never variables, bodies or tokens.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, RetryPolicy};
+use serde_json::json;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+/// Writes down everything that it is told, a line each time.
+#[derive(Clone, Default)]
+struct Collector {
+    lines: Arc<Mutex<Vec<String>>>,
+    ids: Arc<AtomicU64>,
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        write!(self.0, " {}={value:?}", field.name()).unwrap();
+    }
+}
+
+impl Collector {
+    fn write(&self, mut line: Line, say: impl FnOnce(&mut Line)) {
+        say(&mut line);
+        self.lines.lock().unwrap().push(line.0);
+    }
+
+    fn all(&self) -> String {
+        self.lines.lock().unwrap().join("\n")
+    }
+}
+
+impl Subscriber for Collector {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let id = self.ids.fetch_add(1, Ordering::SeqCst) + 1;
+        let line = Line(format!("{id} {}", span.metadata().name()));
+        self.write(line, |line| span.record(line));
+        Id::from_u64(id)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        self.write(Line(span.into_u64().to_string()), |line| {
+            values.record(line);
+        });
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.write(Line(event.metadata().target().to_owned()), |line| {
+            event.record(line);
+        });
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+async fn serve(replies: Vec<ResponseTemplate>) -> (MockServer, Client) {
+    let server = MockServer::start().await;
+    for reply in replies {
+        Mock::given(any())
+            .respond_with(reply)
+            .up_to_n_times(1)
+            .mount(&server)
+            .await;
+    }
+    let client = Client::builder(server.uri())
+        .token_source(StaticToken::new("s3cr3t-token").unwrap())
+        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+        .build()
+        .unwrap();
+    (server, client)
+}
+
+#[tokio::test]
+async fn a_call_and_its_attempts_are_spans_with_names_numbers_and_codes() {
+    let page = json!({"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": [
+        {"cursor": "x", "node": {"number": "C-PRIVATE"}}]}}});
+    let (_server, client) = serve(vec![
+        ResponseTemplate::new(503),
+        ResponseTemplate::new(200).set_body_json(page),
+    ])
+    .await;
+    let collector = Collector::default();
+    let guard = tracing::subscriber::set_default(collector.clone());
+    let filter = ConsignmentFilter::default().search_text("private words");
+    let mut pager = client.account("envd-private").consignments(&filter);
+    pager.next_page().await.unwrap().unwrap();
+    drop(guard);
+    let all = collector.all();
+    for said in [
+        "envd.call operation=consignments kind=\"query\" page=1",
+        "envd.attempt attempt=1",
+        "envd.attempt attempt=2",
+        "status=503",
+        "status=200",
+        "attempts=2",
+    ] {
+        assert!(all.contains(said), "{said} is not in\n{all}");
+    }
+    for hidden in ["s3cr3t", "private", "PRIVATE", "envdAccountId"] {
+        assert!(!all.contains(hidden), "{hidden} is in\n{all}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered() {
+    let refusal = json!({"data": null, "errors": [
+        {"message": "Question 17: Hidden is not valid", "extensions": {"data": {"Code": "answers.17"}}},
+        {"message": "Hidden", "extensions": {"data": {"Code": "Pat Hidden, 0491"}}},
+        {"message": "Hidden", "extensions": {"code": "INVALID_VALUE", "codes": ["INVALID_VALUE"]}}]});
+    let odd = json!({"data": {"createOrSaveConsignment": {"data": {"id": {"Hidden": "Hidden"}}}}});
+    let (_server, client) = serve(vec![
+        ResponseTemplate::new(400).set_body_json(refusal),
+        ResponseTemplate::new(200).set_body_json(odd),
+        ResponseTemplate::new(500).set_body_raw("<p>Hidden</p>", "text/html"),
+    ])
+    .await;
+    let collector = Collector::default();
+    let guard = tracing::subscriber::set_default(collector.clone());
+    for _ in 0..3 {
+        let input = ConsignmentInput::new(
+            [FormType::Lpac1],
+            PartyInput::new("HIDDEN12").name("Hidden"),
+            PartyInput::new("B"),
+        )
+        .answer(AnswerInput::new("17", "Hidden"));
+        client
+            .account("envd-1")
+            .save_consignment(input)
+            .await
+            .unwrap_err();
+    }
+    drop(guard);
+    let all = collector.all();
+    for said in [
+        "operation=createOrSaveConsignment kind=\"mutation\"",
+        "codes=\"answers.17,",
+        ",INVALID_VALUE\"",
+        "status=500",
+        "error=the server answered HTTP 500",
+        "path=\"data.createOrSaveConsignment.data.id\"",
+    ] {
+        assert!(all.contains(said), "{said} is not in\n{all}");
+    }
+    for hidden in ["s3cr3t", "Hidden", "HIDDEN", "<p>", "mutation Create"] {
+        assert!(!all.contains(hidden), "{hidden} is in\n{all}");
+    }
+}
