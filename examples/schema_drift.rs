@@ -105,8 +105,8 @@ async fn demonstrate(json: bool) -> Result<ExitCode, Failure> {
     show(&drift, json)?;
     if !json {
         println!(
-            "\nAn operation that breaks can be mended without a release: run a document of your own with\n\
-             execute_document, with an alias such as `commentText: text`. At a real server the exit code is {}.",
+            "\nAn operation that breaks can be mended without a release: give the client a document of your own\n\
+             with override_operation, with an alias such as `commentText: text`. At a real server the exit code is {}.",
             u8::from(drift.breaks())
         );
     }
