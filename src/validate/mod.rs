@@ -28,33 +28,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advice;
 mod answers;
 mod applied;
 mod context;
+mod drift;
 mod explain;
 mod fields;
 mod finding;
 mod formats;
 mod forms;
+mod ids;
 mod judge;
 mod lint;
 mod node;
 mod order;
 mod play;
+mod pool;
 mod prepare;
+mod prune;
 mod questionnaire;
 mod report;
 mod server;
+mod session;
 #[cfg(test)]
 mod tests;
+mod view;
+mod wire;
 mod year;
 
-pub use self::applied::AppliedQuestion;
+pub use self::applied::{AppliedQuestion, Choice, Progress};
 pub use self::context::{Context, Operation};
+pub use self::drift::{Drift, compare};
 pub use self::explain::Explanation;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, Rule, Severity, Source};
 pub use self::lint::{Lint, LintKind};
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
-pub use self::server::{Drift, compare};
+
+pub use self::session::{Change, Session};
+pub use self::wire::{Draft, validate_fields_json};
