@@ -151,10 +151,13 @@ impl<'a> View<'a> {
                 if node.scope != asking.scope {
                     continue;
                 }
-                let applies = self.play.applies[self.cell(source, row)];
+                // Stale answers do not count as answers.
+                if !self.play.applies[self.cell(source, row)] {
+                    continue;
+                }
                 for value in self.values(source, row) {
                     in_row = true;
-                    if applies && self.says(node.kind, value, group.wanted) {
+                    if self.says(node.kind, value, group.wanted) {
                         return true;
                     }
                 }
