@@ -1,12 +1,14 @@
 //! What to ask, and how far the answers have come.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::QuestionRef;
-use super::node::{Kind, Span};
+use super::node::{Group, Kind, Node, Span};
 use super::play::Row;
 use super::view::View;
-use crate::model::QuestionType;
+use crate::model::{QuestionId, QuestionType};
 
 /// A question that applies, in a row where it stands inside a REPEATABLE question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub struct AppliedQuestion {
     pub question_type: Option<QuestionType>,
     /// The answers to choose from; empty where the question is no choice.
     pub choices: Vec<Choice>,
+    /// The answers by which it applies; empty for a question that stands under no other and has no trigger.
+    pub because: Vec<Because>,
     /// Whether an answer must be given, filled or not.
     pub required: bool,
     /// Whether there is an answer; for a REPEATABLE question, whether there is a row.
@@ -38,6 +42,25 @@ pub struct Choice {
     pub value: String,
     /// What people see; the value where the server gives no name.
     pub name: String,
+}
+
+/// An answer by which a question applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Because {
+    /// The question that was answered, or that stands above.
+    pub question: QuestionId,
+    /// The value that was wanted and found; `None` where any answer will do.
+    pub value: Option<String>,
+}
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "question {} is answered {value}", self.question),
+            None => write!(f, "it stands under question {}", self.question),
+        }
+    }
 }
 
 /// How far the answers have come, counted in questions that apply and can be answered, row by row.
@@ -83,6 +106,7 @@ fn describe(view: View<'_>, position: usize, row: Option<Row>) -> AppliedQuestio
                 }),
             })
             .collect(),
+        because: because(view, node, row),
         required: node.required,
         answered: match node.kind {
             Kind::Rows => view.has_rows(position, row),
@@ -90,6 +114,38 @@ fn describe(view: View<'_>, position: usize, row: Option<Row>) -> AppliedQuestio
         },
         answerable: node.kind != Kind::Display && !node.read_only,
     }
+}
+
+fn because(view: View<'_>, node: &Node, row: Option<Row>) -> Vec<Because> {
+    let prepared = view.prepared;
+    if node.groups.is_empty() {
+        let above = prepared.nodes.get(node.parent as usize);
+        let above = above.map(|above| prepared.name(above.id).into());
+        let because = above.map(|question| Because {
+            question,
+            value: None,
+        });
+        return because.into_iter().collect();
+    }
+    let groups = prepared.groups[node.groups.range()].iter();
+    let met = groups.filter_map(|group| {
+        // One wanted value at a time tells which was found.
+        let mut values = (group.wanted.start..group.wanted.end).map(|start| Span {
+            start,
+            end: start + 1,
+        });
+        let found = values.find(|wanted| {
+            let group = Group {
+                wanted: *wanted,
+                ..*group
+            };
+            view.is_met(&group, node, row)
+        })?;
+        let value = prepared.values(found).next().map(str::to_owned);
+        let question = prepared.name(group.source).into();
+        Some(Because { question, value })
+    });
+    met.collect()
 }
 
 /// Counts without describing.

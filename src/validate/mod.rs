@@ -57,7 +57,7 @@ mod view;
 mod wire;
 mod year;
 
-pub use self::applied::{AppliedQuestion, Choice, Progress};
+pub use self::applied::{AppliedQuestion, Because, Choice, Progress};
 pub use self::context::{Context, Operation};
 pub use self::drift::{Drift, compare};
 pub use self::explain::Explanation;

@@ -83,3 +83,27 @@ fn choices_are_shown_with_their_names() {
         .collect();
     assert_eq!(choices, [("Y", "Yes"), ("N", "N")]);
 }
+
+#[test]
+fn it_is_told_by_which_answers_a_question_is_asked() {
+    let tree = prepare(&json!([ask(
+        "1",
+        "STRING",
+        &[],
+        &[
+            ask("2", "STRING", &[("1", "A"), ("1", "B")], &[]),
+            ask("3", "STRING", &[], &[]),
+        ]
+    )]));
+    let asked = tree.next_questions(&input(&[("1", None, "B")]));
+    let because = |at: usize| {
+        asked[at]
+            .because
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(because(0), ["question 1 is answered B"]);
+    assert_eq!(because(1), ["it stands under question 1"]);
+    assert!(tree.next_questions(&input(&[]))[0].because.is_empty());
+}
