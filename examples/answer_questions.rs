@@ -16,7 +16,7 @@ use envd_sdk::model::{
 use envd_sdk::validate::{AppliedQuestion, Change, Context, Questionnaire, Session};
 
 /// What the script says; any other question gets its first choice, a number, a past day or a word.
-const SCRIPT: [(&str, &str); 3] = [("3", "24"), ("17", "No"), ("20", "Less than 2 months")];
+const SCRIPT: [(&str, &str); 3] = [("3", "24"), ("17", "No"), ("20", "LT2Months")];
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

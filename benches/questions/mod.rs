@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// `count` required choices of LPAC1, nested four deep, each but the first of four triggered by the one above it.
-pub fn nested(count: usize) -> Value {
+pub(crate) fn nested(count: usize) -> Value {
     let question = |id: usize, children: Vec<Value>| {
         let above = match id % 4 {
             0 => json!(null),
@@ -29,7 +29,7 @@ pub fn nested(count: usize) -> Value {
 }
 
 /// Yes to all of them.
-pub fn all_yes(count: usize) -> Value {
+pub(crate) fn all_yes(count: usize) -> Value {
     (0..count)
         .map(|id| json!({"questionId": id.to_string(), "index": null, "value": "Yes"}))
         .collect()
