@@ -1,7 +1,8 @@
 //! Checks consignments offline: `cargo run --example validate -- [--json] [FILE.jsonl|-]`.
 //!
 //! Each line is one JSON object `{"id", "today", "questions", "input", "context"?}`. `questions` is a list, or the reply
-//! that holds one; `context` is `{"account_pic", "operation", "accreditations"}`. With `--json` each line in gives one
+//! that holds one; without it only the fields are checked. What does not have the shape of an input is a finding with a
+//! path too; only an input that is no object is rejected. `context` is `{"account_pic", "operation", "accreditations"}`. With `--json` each line in gives one
 //! line out, else a report for people. Without a file a sample with defects is checked. The exit code is 0 once every
 //! line was judged, whatever was found, and 2 when that was not possible.
 
@@ -9,8 +10,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Write};
 use std::process::ExitCode;
 
-use envd_sdk::model::{Accreditations, ConsignmentInput, Day, List, Question};
-use envd_sdk::validate::{Context, Finding, Operation, Questionnaire, Report, validate_fields};
+use envd_sdk::model::{Accreditations, Day, List, Question};
+use envd_sdk::validate::{
+    Context, Finding, Operation, Questionnaire, Report, validate_fields_json,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -82,10 +85,10 @@ fn judge(task: &Value, last: &mut Option<(Value, Questionnaire)>) -> Result<Repo
     if !task["input"].is_object() {
         return Err(Vec::new());
     }
-    let input: ConsignmentInput = read(&task["input"], &[])?;
+    let input = &task["input"];
     let questions = question_list(&task["questions"]);
     if questions.is_null() {
-        return Ok(validate_fields(&input, &context));
+        return Ok(validate_fields_json(input, &context));
     }
     // Lines of one file mostly share their questions.
     let known = last.take().filter(|(known, _)| known == questions);
@@ -96,7 +99,7 @@ fn judge(task: &Value, last: &mut Option<(Value, Questionnaire)>) -> Result<Repo
         (questions.clone(), Questionnaire::prepare(&items))
     };
     let (_, questionnaire) = last.insert(ready);
-    Ok(questionnaire.validate(&input, &context))
+    Ok(questionnaire.validate_json(input, &context))
 }
 
 /// The list itself, whatever part of a reply stands around it.
@@ -127,7 +130,7 @@ fn context(given: &Value, today: Day) -> Result<Context, Vec<String>> {
     Ok(context)
 }
 
-/// Reads a value, or tells where it cannot be read: from `at` on, for the input from its beginning.
+/// Reads a value, or tells where it cannot be read, from `at` on.
 fn read<T: DeserializeOwned>(value: &Value, at: &[&str]) -> Result<T, Vec<String>> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         use serde_path_to_error::Segment;
@@ -175,26 +178,5 @@ fn for_people(
         Err(path) if path.is_empty() => return writeln!(out, "{id}: cannot be read"),
         Err(path) => return writeln!(out, "{id}: cannot be read at {}", path.join(".")),
     };
-    let verdict = match (report.is_valid(), report.ready_to_submit()) {
-        (false, _) => "not valid",
-        (true, false) => "valid, but not ready to be submitted",
-        (true, true) => "valid",
-    };
-    writeln!(out, "{id}: {verdict}")?;
-    for finding in report.findings() {
-        let description = finding.description.as_deref().unwrap_or_default();
-        writeln!(
-            out,
-            "  {:7}  {:24}  {finding} {description}",
-            finding.severity, finding.code
-        )?;
-    }
-    for rule in report.unchecked() {
-        writeln!(
-            out,
-            "  unchecked: question {}: {:?}",
-            rule.question, rule.reason
-        )?;
-    }
-    Ok(())
+    writeln!(out, "{id}: {report}")
 }

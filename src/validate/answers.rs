@@ -1,62 +1,70 @@
-//! The answers of a consignment, by question and row.
+//! The answers of a consignment, by question and by row, as positions in its list.
 
+use super::ids::{NONE, at};
 use super::node::Prepared;
 use crate::model::AnswerInput;
 
-/// An answer to a question of the list.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Given<'a> {
-    id: usize,
-    pub(super) row: Option<i64>,
-    /// Its position in the input, so that answers in the same place stay in order.
-    pub(super) position: usize,
-    /// Empty where it is null or absent.
-    pub(super) value: &'a str,
+/// Chains of answers, each in the order of the input.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chains {
+    /// The number of the id of each answer; `NONE` for one that no question has.
+    pub(super) ids: Vec<u32>,
+    /// By id: the first answer.
+    pub(super) first: Vec<u32>,
+    /// By answer: the next one to the same question.
+    pub(super) next: Vec<u32>,
+    /// By answer: the next one to the same question in the same row.
+    pub(super) next_in_row: Vec<u32>,
 }
 
-/// Answers sorted by question, then row.
-#[derive(Debug)]
-pub(super) struct Answers<'a> {
-    given: Vec<Given<'a>>,
-    /// Where the answers to each question begin.
-    starts: Vec<usize>,
-}
-
-impl<'a> Answers<'a> {
-    pub(super) fn new(prepared: &Prepared, answers: &'a [AnswerInput]) -> Self {
-        let mut given = Vec::with_capacity(answers.len());
-        for (position, answer) in answers.iter().enumerate() {
+impl Chains {
+    pub(super) fn set(&mut self, prepared: &Prepared, answers: &[AnswerInput]) {
+        self.ids.clear();
+        self.ids.extend(answers.iter().map(|answer| {
             let id = answer.question_id.value();
-            if let Some(id) = id.and_then(|id| prepared.by_id.get(id.as_str())) {
-                given.push(Given {
-                    id: *id,
-                    row: answer.index.value().copied(),
-                    position,
-                    value: answer.value.value().map_or("", String::as_str),
-                });
+            id.and_then(|id| prepared.ids.find(id.as_str()))
+                .unwrap_or(NONE)
+        }));
+        self.first.clear();
+        self.first.resize(prepared.names.len(), NONE);
+        self.next.clear();
+        self.next.resize(answers.len(), NONE);
+        self.next_in_row.clear();
+        self.next_in_row.resize(answers.len(), NONE);
+        // Backwards, so that the first answer ends up at the front.
+        for (position, &id) in self.ids.iter().enumerate().rev() {
+            if id != NONE {
+                let first = &mut self.first[id as usize];
+                self.next[position] = *first;
+                *first = at(position);
             }
         }
-        given.sort_unstable_by_key(|answer| (answer.id, answer.row, answer.position));
-        let mut starts = vec![0; prepared.ids.len() + 1];
-        for answer in &given {
-            starts[answer.id + 1] += 1;
-        }
-        for id in 1..starts.len() {
-            starts[id] += starts[id - 1];
-        }
-        Self { given, starts }
     }
+}
 
-    /// All answers to a question.
-    pub(super) fn all(&self, id: usize) -> &[Given<'a>] {
-        &self.given[self.starts[id]..self.starts[id + 1]]
-    }
+/// Positions of answers along a chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain<'a> {
+    pub(super) at: u32,
+    pub(super) next: &'a [u32],
+}
 
-    /// The answers to a question in a row; `None` is the row of those without an index.
-    pub(super) fn at(&self, id: usize, row: Option<i64>) -> &[Given<'a>] {
-        let all = self.all(id);
-        let start = all.partition_point(|answer| answer.row < row);
-        let end = start + all[start..].partition_point(|answer| answer.row == row);
-        &all[start..end]
+impl Iterator for Chain<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let position = self.at as usize;
+        self.at = *self.next.get(position)?;
+        Some(position)
     }
+}
+
+/// The text of an answer; empty where it is null or absent.
+pub(super) fn text(answer: &AnswerInput) -> &str {
+    answer.value.value().map_or("", String::as_str)
+}
+
+/// The row of an answer; `None` without an index.
+pub(super) fn row(answer: &AnswerInput) -> Option<i64> {
+    answer.index.value().copied()
 }

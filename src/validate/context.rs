@@ -32,8 +32,8 @@ pub struct Context {
     pub(super) today: Day,
     pub(super) operation: Operation,
     pub(super) account_pic: Option<String>,
-    /// Whether the user has `hRG`; `None` when nothing is known of the user.
-    pub(super) rangeland_goats: Option<bool>,
+    /// `None` when nothing is known of the user.
+    pub(super) accreditations: Option<Accreditations>,
     pub(super) advice: bool,
 }
 
@@ -45,7 +45,7 @@ impl Context {
             today,
             operation: Operation::Create,
             account_pic: None,
-            rangeland_goats: None,
+            accreditations: None,
             advice: false,
         }
     }
@@ -64,10 +64,12 @@ impl Context {
         self
     }
 
-    /// The accreditations of the user: LPAHRG0 needs `hRG` (spec 2.8, 9.3).
+    /// The accreditations of the user: LPAHRG0 needs `hRG` (spec 2.8, 9.3), other forms that of their program (spec 1.3).
+    ///
+    /// Only for `hRG` the specification says that the server looks, so the others are advice.
     #[must_use]
     pub fn accreditations(mut self, accreditations: &Accreditations) -> Self {
-        self.rangeland_goats = Some(accreditations.hrg == Some(true));
+        self.accreditations = Some(accreditations.clone());
         self
     }
 

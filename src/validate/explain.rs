@@ -1,10 +1,13 @@
 //! Why a question applies, or why it does not.
 
+use std::fmt;
+
 use super::QuestionRef;
-use super::play::Play;
+use super::ids::NONE;
+use super::view::View;
 use crate::model::QuestionId;
 
-/// Why a question applies, or what keeps it from doing so.
+/// Why a question applies, or what keeps it from doing so. `Display` says it in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {
@@ -31,49 +34,72 @@ pub enum Explanation {
     Ring,
 }
 
-/// Of several questions with the id, the first that applies, else the first of the forms.
-pub(super) fn explain(play: &Play<'_>, id: &str, row: Option<i64>) -> Explanation {
-    let nodes = play
-        .prepared
-        .by_id
-        .get(id)
-        .map(|id| &play.prepared.id_nodes[*id]);
-    let Some(nodes) = nodes.filter(|nodes| !nodes.is_empty()) else {
-        return Explanation::Unknown;
-    };
-    if nodes.iter().any(|node| play.applies_in(*node, row)) {
-        return Explanation::Applies;
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Applies => f.write_str("it applies"),
+            Self::Unknown => f.write_str("no question has this id"),
+            Self::OtherForms => f.write_str("it belongs to other forms"),
+            Self::NoSuchRow => f.write_str("no answer stands in this row"),
+            Self::ParentHidden(above) => write!(f, "question {above} above it does not apply"),
+            Self::ParentUnanswered(above) => write!(f, "question {above} above it has no answer"),
+            Self::TriggerNotMet { source, wanted } => {
+                write!(
+                    f,
+                    "question {source} is not answered {}",
+                    wanted.join(" or ")
+                )
+            }
+            Self::Ring => f.write_str("it waits for itself"),
+        }
     }
-    let on_forms = nodes.iter().find(|node| play.is_on_forms(**node));
-    on_forms.map_or(Explanation::OtherForms, |node| of_node(play, *node, row))
 }
 
-fn of_node(play: &Play<'_>, position: usize, row: Option<i64>) -> Explanation {
-    let node = &play.prepared.nodes[position];
-    if play.is_in_ring(position) {
+/// Of several questions with the id, the first that applies, else the first of the forms.
+pub(super) fn explain(view: View<'_>, id: &str, index: Option<i64>) -> Explanation {
+    let nodes = view.prepared.nodes_of(id);
+    let mut nodes = nodes.iter().map(|node| *node as usize).peekable();
+    if nodes.peek().is_none() {
+        return Explanation::Unknown;
+    }
+    if nodes.clone().any(|node| view.applies_in(node, index)) {
+        return Explanation::Applies;
+    }
+    let on_forms = nodes.find(|node| view.play.on_forms[*node]);
+    on_forms.map_or(Explanation::OtherForms, |node| of_node(view, node, index))
+}
+
+fn of_node(view: View<'_>, position: usize, index: Option<i64>) -> Explanation {
+    let prepared = view.prepared;
+    let node = &prepared.nodes[position];
+    if view.is_in_ring(position) {
         return Explanation::Ring;
     }
-    if !play.has_row(node.scope, row) {
-        return Explanation::NoSuchRow;
-    }
-    let groups = &play.prepared.groups[node.groups.clone()];
-    if let Some(above) = node.parent {
-        let parent = &play.prepared.nodes[above];
-        let row = row.filter(|_| parent.scope != 0);
-        let question = QuestionRef::new(&play.prepared.ids[parent.id], row);
-        if !play.applies_in(above, row) {
+    let row = match node.scope {
+        0 => None,
+        scope => match view.row(scope, index) {
+            None => return Explanation::NoSuchRow,
+            row => row,
+        },
+    };
+    if node.parent != NONE {
+        let above = node.parent as usize;
+        let index = index.filter(|_| prepared.nodes[above].scope != 0);
+        let question = QuestionRef::new(prepared.id_of(above), index);
+        if !view.play.applies[view.cell(above, row)] {
             return Explanation::ParentHidden(question);
         }
-        if groups.is_empty() {
+        if node.groups.is_empty() || !view.opens(above, row) {
             return Explanation::ParentUnanswered(question);
         }
     }
-    let unmet = groups.iter().find(|group| !play.is_met(group, node, row));
+    let groups = prepared.groups[node.groups.range()].iter();
+    let unmet = groups.into_iter().find(|g| !view.is_met(g, node, row));
     unmet.map_or(Explanation::Ring, |group| Explanation::TriggerNotMet {
-        source: group.source.map_or("", |id| &play.prepared.ids[id]).into(),
-        wanted: play.prepared.texts[group.wanted.clone()]
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        source: match group.source {
+            NONE => "".into(),
+            source => prepared.name(source).into(),
+        },
+        wanted: prepared.values(group.wanted).map(str::to_owned).collect(),
     })
 }

@@ -1,7 +1,7 @@
 //! The fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
 
 use super::formats::{self, Complaint};
-use super::{Context, Finding, QuestionRules, Report, Rule, forms};
+use super::{Context, Finding, QuestionRules, Report, Rule, advice, forms};
 use crate::model::{AddressInput, ConsignmentInput, DeclarationInput, FormType, Maybe, PartyInput};
 
 /// Checks everything that needs no questions.
@@ -18,12 +18,13 @@ use crate::model::{AddressInput, ConsignmentInput, DeclarationInput, FormType, M
 #[must_use]
 pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-    check(input, context, &mut report.findings);
+    check(input, context, &mut report);
     report
 }
 
 /// Collects the findings; false when the server would not look any further.
-pub(super) fn check(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) -> bool {
+pub(super) fn check(input: &ConsignmentInput, context: &Context, report: &mut Report) -> bool {
+    let found = &mut report.findings;
     forms::of_schema(input, found);
     if !found.is_empty() {
         return false;
@@ -51,6 +52,9 @@ pub(super) fn check(input: &ConsignmentInput, context: &Context, found: &mut Vec
         formats::time,
     );
     of_goats(input, found);
+    if context.advice {
+        advice::of_fields(input, context, &mut report.advice);
+    }
     true
 }
 

@@ -30,6 +30,8 @@ pub enum Rule {
     FormKnown,
     /// Only known states of a consignment (spec 3.1).
     StatusKnown,
+    /// A value has the kind that the field takes: a text, a number, a list (spec 2.1 to 2.4, 7.2).
+    WireType,
     /// Forms of one species (spec 2.1).
     OneSpecies,
     /// The form can be created on this day (spec 9.3, 9.4).
@@ -68,6 +70,10 @@ pub enum Rule {
     Acceptable,
     /// The year of the answer is in bounds (spec 2.6).
     Year,
+    /// Advice: the form is named once.
+    FormOnce,
+    /// Advice: the first character of a PIC names a state or territory.
+    PicState,
     /// Advice: the question is asked by the forms and answers.
     AnswerApplies,
     /// Advice: the question exists.
@@ -94,10 +100,19 @@ impl QuestionRef {
     }
 }
 
+impl fmt::Display for QuestionRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.row {
+            Some(row) => write!(f, "{} in row {row}", self.id),
+            None => self.id.fmt(f),
+        }
+    }
+}
+
 /// One thing that is wrong with a consignment.
 ///
 /// `Display` is the message. `Debug` leaves the texts out, because they repeat what the user entered.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// How much it matters.
@@ -144,9 +159,12 @@ impl Finding {
     }
 
     /// A value that the server's schema cannot take: it stops there (spec 7.2).
-    pub(super) fn schema(rule: Rule, message: String) -> Self {
+    ///
+    /// The server names the place in the message only; it is the path here.
+    pub(super) fn schema(rule: Rule, path: Vec<String>, message: String) -> Self {
         Self {
             code: "INVALID_VALUE".to_owned(),
+            path,
             ..Self::whole(rule, message)
         }
     }

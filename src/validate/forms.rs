@@ -10,7 +10,8 @@ pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Finding>) {
             let message = format!(
                 "Variable '$input.forms[{position}]' is invalid. Unable to convert '{form}' to 'EFormType'"
             );
-            found.push(Finding::schema(Rule::FormKnown, message));
+            let path = vec!["forms".to_owned(), position.to_string()];
+            found.push(Finding::schema(Rule::FormKnown, path, message));
         }
     }
     if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
@@ -18,7 +19,8 @@ pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Finding>) {
         let message = format!(
             "Variable '$input.status' is invalid. Unable to convert '{status}' to 'ConsignmentStatus'"
         );
-        found.push(Finding::schema(Rule::StatusKnown, message));
+        let path = vec!["status".to_owned()];
+        found.push(Finding::schema(Rule::StatusKnown, path, message));
     }
 }
 
@@ -51,7 +53,9 @@ pub(super) fn of_forms(input: &ConsignmentInput, context: &Context, found: &mut 
             }
         }
     }
-    if context.rangeland_goats == Some(false) && forms.contains(&FormType::Lpahrg0) {
+    let known = context.accreditations.as_ref();
+    let refused = known.is_some_and(|known| known.hrg != Some(true));
+    if refused && forms.contains(&FormType::Lpahrg0) {
         found.push(
             Finding::whole(Rule::Accredited, "Access denied")
                 .described("The user is not accredited for LPAHRG0."),

@@ -1,88 +1,74 @@
 //! Whether the answers to the questions in play are right (spec 2.4, 2.6, 7.2).
 
-use super::answers::Given;
-use super::node::{Kind, Node};
-use super::play::Play;
+use super::answers;
+use super::node::{Kind, Span};
+use super::play::Row;
+use super::view::View;
 use super::{Context, Finding, QuestionRef, Report, Rule, Severity, Unchecked};
-use crate::model::AnswerInput;
 
 /// Question by question, row by row.
-pub(super) fn check(play: &Play<'_>, context: &Context, report: &mut Report) {
-    play.walk(|_, node, row| {
-        if node.takes_answers() && node.kind != Kind::Unknown {
-            of_question(play, node, row, context, &mut report.findings);
-        }
+pub(super) fn check(view: View<'_>, context: &Context, report: &mut Report) {
+    view.walk(|position, _, row| {
+        of_question(view, position, row, context, &mut report.findings);
     });
-    let unchecked = play.prepared.unchecked.iter();
-    for (position, reason) in unchecked.filter(|(node, _)| play.applies_somewhere(*node)) {
-        report.unchecked.push(Unchecked {
-            question: id(play, &play.prepared.nodes[*position]).into(),
-            reason: reason.clone(),
-        });
+    let unchecked = view.prepared.unchecked.iter();
+    for (position, reason) in unchecked {
+        let position = *position as usize;
+        if view.applies_somewhere(position) {
+            report.unchecked.push(Unchecked {
+                question: view.prepared.id_of(position).into(),
+                reason: reason.clone(),
+            });
+        }
     }
 }
 
-fn of_question(
-    play: &Play<'_>,
-    node: &Node,
-    row: Option<i64>,
+/// The answers to one question that applies, in one row.
+pub(super) fn of_question(
+    view: View<'_>,
+    position: usize,
+    row: Option<Row>,
     context: &Context,
     found: &mut Vec<Finding>,
 ) {
-    let given = play.values(node, row);
+    let node = &view.prepared.nodes[position];
+    if !node.takes_answers() || node.kind == Kind::Unknown {
+        return;
+    }
     // An empty text is no answer.
     let mut answered = false;
-    for given in given.iter().filter(|given| !given.value.is_empty()) {
+    for value in view.values(position, row).filter(|value| !value.is_empty()) {
         answered = true;
-        of_answer(play, node, given, context, found);
+        if !fits(view, node.kind, node.choices, value) {
+            found.push(outside(view, position, row, value));
+        }
+        if node.years.broken_by(value, context.today) {
+            let id = view.prepared.id_of(position);
+            found.push(Finding::answer(
+                Severity::Warning,
+                Rule::Year,
+                question(view, position, row),
+                format!("Question {id}: {value} is not valid"),
+            ));
+        }
     }
-    if !answered && node.is_required() {
-        let question = QuestionRef::new(id(play, node), row);
-        let message = "Required".to_owned();
+    if node.required && !answered {
         found.push(Finding::answer(
             Severity::Warning,
             Rule::Required,
-            question,
-            message,
+            question(view, position, row),
+            "Required".to_owned(),
         ));
     }
 }
 
-fn of_answer(
-    play: &Play<'_>,
-    node: &Node,
-    given: &Given<'_>,
-    context: &Context,
-    found: &mut Vec<Finding>,
-) {
-    let value = given.value;
-    let id = id(play, node);
-    let question = || QuestionRef::new(id, given.row);
-    let choices = &play.prepared.texts[node.choices.clone()];
-    if !fits(node.kind, choices, value) {
-        let choices = choices.join(", ");
-        let message = format!("Answer: {value} is not valid. Acceptable answers are: {choices}");
-        found.push(Finding::answer(
-            Severity::Error,
-            Rule::Acceptable,
-            question(),
-            message,
-        ));
-    }
-    if node.years.broken_by(value, context.today) {
-        let message = format!("Question {id}: {value} is not valid");
-        found.push(Finding::answer(
-            Severity::Warning,
-            Rule::Year,
-            question(),
-            message,
-        ));
-    }
+fn question(view: View<'_>, position: usize, row: Option<Row>) -> QuestionRef {
+    QuestionRef::new(view.prepared.id_of(position), row.and_then(|row| row.index))
 }
 
 /// A choice is one of the acceptable answers; for several choices the whole text, or each part between commas. assumed
-fn fits(kind: Kind, choices: &[Box<str>], value: &str) -> bool {
-    let is_choice = |text: &str| choices.iter().any(|choice| **choice == *text);
+fn fits(view: View<'_>, kind: Kind, choices: Span, value: &str) -> bool {
+    let is_choice = |text: &str| view.prepared.values(choices).any(|choice| choice == text);
     match kind {
         Kind::One | Kind::Several if choices.is_empty() || is_choice(value) => true,
         Kind::One => false,
@@ -91,34 +77,49 @@ fn fits(kind: Kind, choices: &[Box<str>], value: &str) -> bool {
     }
 }
 
+fn outside(view: View<'_>, position: usize, row: Option<Row>, value: &str) -> Finding {
+    let mut message = format!("Answer: {value} is not valid. Acceptable answers are: ");
+    let choices = view.prepared.nodes[position].choices;
+    for (nth, choice) in view.prepared.values(choices).enumerate() {
+        if nth > 0 {
+            message.push_str(", ");
+        }
+        message.push_str(choice);
+    }
+    Finding::answer(
+        Severity::Error,
+        Rule::Acceptable,
+        question(view, position, row),
+        message,
+    )
+}
+
 /// Answers that nobody asked for, in the order of the input.
-pub(super) fn advise(play: &Play<'_>, answers: &[AnswerInput], report: &mut Report) {
-    let prepared = play.prepared;
-    for (position, answer) in answers.iter().enumerate() {
-        let text = answer.question_id.value().map_or("", |id| id.as_str());
-        let row = answer.index.value().copied();
-        let known = prepared.by_id.get(text).copied();
-        let nodes = known.map_or(&[][..], |id| &prepared.id_nodes[id]);
-        let mut applying = nodes.iter().filter(|node| play.applies_in(**node, row));
-        let (rule, message) = match (known, applying.next()) {
+pub(super) fn advise(view: View<'_>, report: &mut Report) {
+    let prepared = view.prepared;
+    for (position, answer) in view.answers.iter().enumerate() {
+        let id = answer.question_id.value().map_or("", |id| id.as_str());
+        let index = answers::row(answer);
+        let nodes = prepared.nodes_of(id);
+        let mut applying = nodes.iter().map(|node| *node as usize);
+        let applying = applying.find(|node| view.applies_in(*node, index));
+        let (rule, message) = match applying {
             _ if nodes.is_empty() => (Rule::QuestionKnown, "No question has this id"),
-            (_, None) => (Rule::AnswerApplies, "The question does not apply"),
-            (Some(id), Some(node))
-                if prepared.nodes[*node].kind != Kind::Several
-                    && play.answers.at(id, row)[0].position < position =>
-            {
+            None => (Rule::AnswerApplies, "The question does not apply"),
+            Some(node) if prepared.nodes[node].kind != Kind::Several => {
+                let row = view.row(prepared.nodes[node].scope, index);
+                let first = view.given(node, row).next();
+                if first.is_none_or(|first| first >= position) {
+                    continue;
+                }
                 (Rule::AnsweredOnce, "The question was answered before")
             }
-            _ => continue,
+            Some(_) => continue,
         };
-        let question = QuestionRef::new(text, row);
+        let question = QuestionRef::new(id, index);
         let message = message.to_owned();
         report
             .advice
             .push(Finding::answer(Severity::Advice, rule, question, message));
     }
-}
-
-fn id<'a>(play: &Play<'a>, node: &Node) -> &'a str {
-    &play.prepared.ids[node.id]
 }

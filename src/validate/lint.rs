@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::UncheckedReason;
-use super::node::Prepared;
+use super::ids::{NONE, at};
+use super::node::{Group, Kind, Prepared};
 use crate::model::QuestionId;
 
 /// What kind of oddity.
@@ -17,6 +18,10 @@ pub enum LintKind {
     Ring,
     /// A trigger names a question that is not in the list.
     UnknownTriggerTarget,
+    /// A trigger wants a value that its source cannot take, because it is none of its choices.
+    ImpossibleTrigger,
+    /// No year satisfies all validators.
+    UnsatisfiableYears,
     /// Two questions with the same id can appear in the same form.
     DuplicateId,
     /// A type that this version of the crate does not know.
@@ -46,6 +51,8 @@ impl fmt::Display for Lint {
         let what = match self.kind {
             LintKind::Ring => "wait for each other, so none of them ever applies",
             LintKind::UnknownTriggerTarget => "has a trigger on an unknown question",
+            LintKind::ImpossibleTrigger => "has a trigger on an answer that is no choice",
+            LintKind::UnsatisfiableYears => "has validators that no year satisfies",
             LintKind::DuplicateId => "appears more than once in the same form",
             LintKind::UnknownType => "has an unknown type",
             LintKind::UnknownValidator => "has an unknown validator",
@@ -66,39 +73,31 @@ impl fmt::Display for Lint {
 }
 
 /// Looks a prepared list over.
-pub(super) fn look(prepared: &Prepared, rings: Vec<Vec<usize>>) -> Vec<Lint> {
-    let id = |node: usize| QuestionId::from(&*prepared.ids[prepared.nodes[node].id]);
-    let lint = |kind, questions, detail: &str| Lint {
-        kind,
-        questions,
-        detail: detail.to_owned(),
-    };
+pub(super) fn look(prepared: &Prepared, rings: Vec<Vec<u32>>) -> Vec<Lint> {
     let mut lints = Vec::new();
     for mut ring in rings {
         ring.sort_unstable();
-        lints.push(lint(LintKind::Ring, ring.into_iter().map(id).collect(), ""));
+        let questions = ring.into_iter().map(|node| id(prepared, node as usize));
+        lints.push(Lint {
+            kind: LintKind::Ring,
+            questions: questions.collect(),
+            detail: String::new(),
+        });
     }
     for (position, node) in prepared.nodes.iter().enumerate() {
-        for group in &prepared.groups[node.groups.clone()] {
-            let known = group
-                .source
-                .is_some_and(|id| !prepared.id_nodes[id].is_empty());
-            if !known {
-                let target = group.source.map_or("", |id| &prepared.ids[id]);
-                lints.push(lint(
-                    LintKind::UnknownTriggerTarget,
-                    vec![id(position)],
-                    target,
-                ));
-            }
+        for group in &prepared.groups[node.groups.range()] {
+            of_trigger(prepared, position, group, &mut lints);
+        }
+        if node.years.are_unsatisfiable() {
+            lints.push(lint(prepared, LintKind::UnsatisfiableYears, position, ""));
         }
     }
-    for nodes in &prepared.id_nodes {
+    for id in 0..at(prepared.id_nodes.len()) {
         let mut seen = 0;
-        for node in nodes {
-            let forms = prepared.nodes[*node].forms;
+        for node in prepared.id_nodes.of(id) {
+            let forms = prepared.nodes[*node as usize].forms;
             if seen & forms != 0 {
-                lints.push(lint(LintKind::DuplicateId, vec![id(*node)], ""));
+                lints.push(lint(prepared, LintKind::DuplicateId, *node as usize, ""));
                 break;
             }
             seen |= forms;
@@ -113,7 +112,50 @@ pub(super) fn look(prepared: &Prepared, rings: Vec<Vec<usize>>) -> Vec<Lint> {
             }
             UncheckedReason::NoId => (LintKind::NoId, ""),
         };
-        lints.push(lint(kind, vec![id(*node)], detail));
+        lints.push(lint(prepared, kind, *node as usize, detail));
     }
     lints
+}
+
+fn of_trigger(prepared: &Prepared, position: usize, group: &Group, lints: &mut Vec<Lint>) {
+    let sources = match group.source {
+        NONE => &[],
+        source => prepared.id_nodes.of(source),
+    };
+    if sources.is_empty() {
+        let target = match group.source {
+            NONE => "",
+            source => prepared.name(source),
+        };
+        let kind = LintKind::UnknownTriggerTarget;
+        lints.push(lint(prepared, kind, position, target));
+        return;
+    }
+    // Only choices say what an answer can be.
+    let can_be = |wanted: &str| {
+        sources.iter().any(|source| {
+            let source = &prepared.nodes[*source as usize];
+            let is_choice = matches!(source.kind, Kind::One | Kind::Several);
+            let mut choices = prepared.values(source.choices);
+            !is_choice || source.choices.is_empty() || choices.any(|choice| choice == wanted)
+        })
+    };
+    for wanted in prepared.values(group.wanted) {
+        if !can_be(wanted) {
+            let kind = LintKind::ImpossibleTrigger;
+            lints.push(lint(prepared, kind, position, wanted));
+        }
+    }
+}
+
+fn lint(prepared: &Prepared, kind: LintKind, position: usize, detail: &str) -> Lint {
+    Lint {
+        kind,
+        questions: vec![id(prepared, position)],
+        detail: detail.to_owned(),
+    }
+}
+
+fn id(prepared: &Prepared, position: usize) -> QuestionId {
+    prepared.id_of(position).into()
 }

@@ -1,8 +1,9 @@
 //! Questions as they are walked: flat, parents before children, everything that points elsewhere as a position.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::ids::Ids;
+use super::pool::Pool;
 use super::year::Years;
 use super::{Lint, UncheckedReason};
 use crate::model::{FormType, QuestionType};
@@ -24,50 +25,77 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// A question in its place.
-#[derive(Debug)]
+/// A part of one of the tables below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Span {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// What the rules want to know of a question.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Position of the id in `Prepared::ids`.
-    pub(super) id: usize,
-    pub(super) parent: Option<usize>,
+    /// The number of the id.
+    pub(super) id: u32,
+    /// The question above, or `NONE`.
+    pub(super) parent: u32,
     /// Where the descendants end; they begin behind the node.
-    pub(super) end: usize,
+    pub(super) end: u32,
+    /// 0 outside rows, or the scope of the outermost REPEATABLE question above.
+    pub(super) scope: u32,
     /// The forms in which it appears; see `Forms`.
     pub(super) forms: u64,
-    /// 0 outside rows, or the scope of the outermost REPEATABLE question above.
-    pub(super) scope: usize,
     pub(super) kind: Kind,
     pub(super) read_only: bool,
+    /// Whether an answer must be given when it applies. What is not known or only shown is never required.
     pub(super) required: bool,
     pub(super) years: Years,
-    /// Positions in `Prepared::texts`.
-    pub(super) choices: Range<usize>,
+    /// Positions in `Prepared::choices`.
+    pub(super) choices: Span,
     /// Positions in `Prepared::groups`.
-    pub(super) groups: Range<usize>,
-    pub(super) order: Option<i64>,
-    pub(super) text: Box<str>,
-    pub(super) question_type: Option<QuestionType>,
+    pub(super) groups: Span,
 }
 
 impl Node {
-    /// Whether the user can answer it.
+    /// Whether it can have an answer of its own.
     pub(super) fn takes_answers(&self) -> bool {
         !matches!(self.kind, Kind::Rows | Kind::Display)
     }
+}
 
-    /// Whether an answer must be given when it applies. What is not known or only shown is never required.
-    pub(super) fn is_required(&self) -> bool {
-        self.required && !self.read_only && self.takes_answers() && self.kind != Kind::Unknown
-    }
+/// What only people want to know of a question.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) order: Option<i64>,
+    pub(super) text: Span,
+    pub(super) question_type: Option<QuestionType>,
+}
+
+/// A choice, as positions in `Prepared::text`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) value: Span,
+    /// Empty where there is none.
+    pub(super) name: Span,
 }
 
 /// Triggers of one question on the same source: any of the values will do.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
-    /// Position of the source's id; `None` when the trigger names none, so that it is never met.
-    pub(super) source: Option<usize>,
-    /// Positions in `Prepared::texts`.
-    pub(super) wanted: Range<usize>,
+    /// The number of the source's id; `NONE` when the trigger names none, so that it is never met.
+    pub(super) source: u32,
+    /// Positions in `Prepared::choices`.
+    pub(super) wanted: Span,
 }
 
 /// A list of questions, prepared.
@@ -75,25 +103,99 @@ pub(super) struct Group {
 pub(super) struct Prepared {
     /// In display order: siblings by their `order`.
     pub(super) nodes: Vec<Node>,
-    pub(super) ids: Vec<Box<str>>,
-    pub(super) by_id: HashMap<Box<str>, usize>,
+    pub(super) shown: Vec<Shown>,
+    pub(super) ids: Ids,
+    /// The text of each id.
+    pub(super) names: Vec<Span>,
     /// The nodes of each id; several where a question differs between forms.
-    pub(super) id_nodes: Vec<Vec<usize>>,
+    pub(super) id_nodes: Table,
     pub(super) groups: Vec<Group>,
     /// Choices and values of triggers.
-    pub(super) texts: Vec<Box<str>>,
-    /// The outermost REPEATABLE questions, by scope; scope 0 has none.
-    pub(super) scopes: Vec<Range<usize>>,
+    pub(super) choices: Vec<Value>,
+    /// All texts.
+    pub(super) text: String,
+    /// The outermost REPEATABLE questions with their descendants, by scope; scope 0 has none.
+    pub(super) scopes: Vec<Span>,
     /// What each node waits for: its parent and the sources of its triggers.
-    pub(super) waits_for: Vec<Vec<usize>>,
+    pub(super) waits_for: Table,
     /// All nodes, each behind what it waits for.
-    pub(super) evaluation: Vec<usize>,
-    /// Nodes that wait for themselves, if any.
+    pub(super) evaluation: Vec<u32>,
+    /// Whether some nodes wait for themselves.
     pub(super) has_rings: bool,
     /// Rules that cannot be checked, by node.
-    pub(super) unchecked: Vec<(usize, UncheckedReason)>,
+    pub(super) unchecked: Vec<(u32, UncheckedReason)>,
     pub(super) forms: Forms,
     pub(super) lints: Vec<Lint>,
+    pub(super) pool: Pool,
+}
+
+impl Prepared {
+    pub(super) fn text(&self, span: Span) -> &str {
+        &self.text[span.range()]
+    }
+
+    /// The text of an id.
+    pub(super) fn name(&self, id: u32) -> &str {
+        self.text(self.names[id as usize])
+    }
+
+    /// The text of the id of a node.
+    pub(super) fn id_of(&self, position: usize) -> &str {
+        self.name(self.nodes[position].id)
+    }
+
+    /// Texts of choices, or of values of triggers.
+    pub(super) fn values(&self, span: Span) -> impl Iterator<Item = &str> {
+        self.choices[span.range()]
+            .iter()
+            .map(|choice| self.text(choice.value))
+    }
+
+    /// The nodes that have an id.
+    pub(super) fn nodes_of(&self, id: &str) -> &[u32] {
+        self.ids.find(id).map_or(&[], |id| self.id_nodes.of(id))
+    }
+}
+
+/// Lists of positions, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    items: Vec<u32>,
+    /// Where each list ends.
+    ends: Vec<u32>,
+}
+
+impl Table {
+    /// Puts pairs `(list, item)` into lists; each list keeps the order of the pairs.
+    pub(super) fn of_pairs(lists: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut ends = vec![0; lists];
+        for (list, _) in pairs {
+            ends[*list as usize] += 1;
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            let count = *end;
+            *end = total;
+            total += count;
+        }
+        let mut items = vec![0; pairs.len()];
+        for (list, item) in pairs {
+            let end = &mut ends[*list as usize];
+            items[*end as usize] = *item;
+            *end += 1;
+        }
+        Self { items, ends }
+    }
+
+    pub(super) fn of(&self, list: u32) -> &[u32] {
+        let list = list as usize;
+        let start = if list == 0 { 0 } else { self.ends[list - 1] };
+        &self.items[start as usize..self.ends[list] as usize]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
 }
 
 /// Forms as bits: the known ones first, then those that only these questions name.
@@ -105,7 +207,7 @@ pub(super) struct Forms {
 impl Forms {
     pub(super) fn bits_noting(&mut self, forms: &[FormType]) -> u64 {
         for form in forms {
-            if self.bit(form).is_none() {
+            if !form.is_known() && !self.further.contains(form) {
                 self.further.push(form.clone());
             }
         }
@@ -121,7 +223,13 @@ impl Forms {
 
     /// Beyond 64 forms the last ones share a bit: no species has a tenth of that.
     fn bit(&self, form: &FormType) -> Option<usize> {
-        let mut all = FormType::KNOWN.iter().chain(&self.further);
-        all.position(|known| known == form).map(|bit| bit.min(63))
+        let known = FormType::KNOWN.len();
+        let bit = if form.is_known() {
+            FormType::KNOWN.iter().position(|other| other == form)
+        } else {
+            let further = self.further.iter().position(|other| other == form);
+            further.map(|bit| known + bit)
+        };
+        bit.map(|bit| bit.min(63))
     }
 }

@@ -1,77 +1,103 @@
 //! Puts things behind what they wait for, and finds those that wait for themselves.
 
+use super::ids::at;
+use super::node::Table;
+
 /// The order, and the rings in it.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     /// Each position behind all that it waits for; members of a ring stand together.
-    pub(super) positions: Vec<usize>,
+    pub(super) positions: Vec<u32>,
     /// Members of each ring.
-    pub(super) rings: Vec<Vec<usize>>,
+    pub(super) rings: Vec<Vec<u32>>,
 }
 
 /// Tarjan's strongly connected components, without recursion: questions may be nested thousands of levels deep.
-pub(super) fn sort(waits_for: &[Vec<usize>], counts: impl Fn(usize) -> bool) -> Order {
-    const UNSEEN: usize = usize::MAX;
+pub(super) fn sort(waits_for: &Table, counts: impl Fn(u32) -> bool) -> Order {
+    const UNSEEN: u32 = u32::MAX;
+    let all = waits_for.len();
     let mut order = Order::default();
-    let mut seen = vec![UNSEEN; waits_for.len()];
-    let mut low = vec![0; waits_for.len()];
-    let mut open = vec![false; waits_for.len()];
+    order.positions.reserve(all);
+    let mut seen = vec![UNSEEN; all];
+    let mut low = vec![0; all];
+    let mut open = vec![false; all];
     let mut component = Vec::new();
-    let mut calls: Vec<(usize, usize)> = Vec::new();
+    let mut calls: Vec<(u32, usize)> = Vec::new();
     let mut clock = 0;
-    for root in 0..waits_for.len() {
-        if seen[root] != UNSEEN || !counts(root) {
+    for root in 0..at(all) {
+        if seen[root as usize] != UNSEEN || !counts(root) {
             continue;
         }
         calls.push((root, 0));
         while let Some((node, next)) = calls.last_mut() {
             let node = *node;
-            if *next == 0 && seen[node] == UNSEEN {
-                seen[node] = clock;
-                low[node] = clock;
+            let here = node as usize;
+            if *next == 0 && seen[here] == UNSEEN {
+                seen[here] = clock;
+                low[here] = clock;
                 clock += 1;
-                open[node] = true;
+                open[here] = true;
                 component.push(node);
             }
-            if let Some(&other) = waits_for[node].get(*next) {
+            if let Some(&other) = waits_for.of(node).get(*next) {
                 *next += 1;
+                let there = other as usize;
                 if !counts(other) {
                     continue;
                 }
-                if seen[other] == UNSEEN {
+                if seen[there] == UNSEEN {
                     calls.push((other, 0));
-                } else if open[other] {
-                    low[node] = low[node].min(seen[other]);
+                } else if open[there] {
+                    low[here] = low[here].min(seen[there]);
                 }
                 continue;
             }
             calls.pop();
             if let Some((caller, _)) = calls.last() {
-                low[*caller] = low[*caller].min(low[node]);
+                let caller = *caller as usize;
+                low[caller] = low[caller].min(low[here]);
             }
-            if low[node] == seen[node] {
-                let start = component.iter().rposition(|member| *member == node);
-                let members = component.split_off(start.unwrap_or_default());
-                for member in &members {
-                    open[*member] = false;
-                }
-                order.positions.extend(&members);
-                if members.len() > 1 || waits_for[node].contains(&node) {
-                    order.rings.push(members);
-                }
+            if low[here] == seen[here] {
+                close(node, waits_for, &mut component, &mut open, &mut order);
             }
         }
     }
     order
 }
 
+/// Takes a finished component off the pile, down to the node that opened it.
+fn close(
+    node: u32,
+    waits_for: &Table,
+    component: &mut Vec<u32>,
+    open: &mut [bool],
+    order: &mut Order,
+) {
+    let start = component.iter().rposition(|member| *member == node);
+    let members = &component[start.unwrap_or_default()..];
+    for member in members {
+        open[*member as usize] = false;
+    }
+    order.positions.extend(members);
+    if members.len() > 1 || waits_for.of(node).contains(&node) {
+        order.rings.push(members.to_vec());
+    }
+    component.truncate(start.unwrap_or_default());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn table(lists: &[Vec<u32>]) -> Table {
+        let pairs = lists.iter().enumerate();
+        let pairs = pairs.flat_map(|(list, items)| items.iter().map(move |item| (at(list), *item)));
+        Table::of_pairs(lists.len(), &pairs.collect::<Vec<_>>())
+    }
+
     #[test]
     fn each_stands_behind_what_it_waits_for_and_only_members_of_rings_are_named() {
-        let waits_for = vec![vec![1], vec![2, 3], vec![1], vec![], vec![4], vec![3]];
+        let waits_for = table(&[vec![1], vec![2, 3], vec![1], vec![], vec![4], vec![3]]);
         let mut order = sort(&waits_for, |_| true);
         for ring in &mut order.rings {
             ring.sort_unstable();
@@ -88,10 +114,10 @@ mod tests {
 
     #[test]
     fn a_long_chain_listed_backwards_is_put_in_order() {
-        let chain: Vec<Vec<usize>> = (1..=10_000)
+        let chain: Vec<Vec<u32>> = (1..=10_000)
             .map(|n| if n < 10_000 { vec![n] } else { vec![] })
             .collect();
-        let order = sort(&chain, |_| true);
+        let order = sort(&table(&chain), |_| true);
         assert!(order.positions.iter().rev().copied().eq(0..10_000));
     }
 }

@@ -1,250 +1,197 @@
 //! Which questions are in play: forms, parents, triggers, rows (spec 2.6). Whether answers are right is told elsewhere.
 
-use super::answers::{Answers, Given};
-use super::node::{Group, Kind, Node, Prepared};
+use super::answers::{self, Chains};
+use super::ids::{NONE, at};
+use super::node::Prepared;
 use super::order;
+use super::view::View;
 use crate::model::ConsignmentInput;
 
-/// The questions of a list, with the answers of one consignment.
-#[derive(Debug)]
-pub(super) struct Play<'a> {
-    pub(super) prepared: &'a Prepared,
-    pub(super) answers: Answers<'a>,
-    /// The rows of each scope; scope 0 has one, without a number.
-    rows: Vec<Vec<Option<i64>>>,
-    /// Where the states of each node begin: one for each row of its scope.
-    starts: Vec<usize>,
-    applies: Vec<bool>,
-    on_forms: Vec<bool>,
-    /// Those that wait for themselves; empty when the list has no ring.
-    in_ring: Vec<bool>,
+/// A row of a REPEATABLE question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// Its number; `None` for the row of answers without an index, as in the sample payloads (spec 2.4).
+    pub(super) index: Option<i64>,
+    /// The cell of the first question below the REPEATABLE question.
+    pub(super) start: u32,
 }
 
-impl<'a> Play<'a> {
-    pub(super) fn new(prepared: &'a Prepared, input: &'a ConsignmentInput) -> Self {
+/// What one consignment makes of a list of questions. It can be used again for another.
+///
+/// A cell is a question in a row. Cells of questions outside rows come first and are numbered as the questions are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Play {
+    pub(super) chains: Chains,
+    pub(super) rows: Vec<Row>,
+    /// By scope: where its rows begin in `rows`. One more for the end.
+    pub(super) scope_rows: Vec<u32>,
+    /// By cell.
+    pub(super) applies: Vec<bool>,
+    /// By cell inside rows: its first answer.
+    pub(super) first: Vec<u32>,
+    /// By question: whether it and those above it appear in the forms.
+    pub(super) on_forms: Vec<bool>,
+    /// By question: whether it waits for itself; empty when the list has no ring.
+    pub(super) in_ring: Vec<bool>,
+    /// The order of evaluation when the list has rings.
+    order: Vec<u32>,
+    found: Vec<(u32, Option<i64>)>,
+}
+
+impl Play {
+    pub(super) fn set(&mut self, prepared: &Prepared, input: &ConsignmentInput) {
         let forms = prepared.forms.bits(&input.forms);
-        // A form hides with a question all that stand below it.
-        let mut on_forms: Vec<bool> = Vec::with_capacity(prepared.nodes.len());
+        self.on_forms.clear();
         for node in &prepared.nodes {
-            let above = node.parent.is_none_or(|parent| on_forms[parent]);
-            on_forms.push(above && node.forms & forms != 0);
+            // A form hides with a question all that stand below it.
+            let above = node.parent == NONE || self.on_forms[node.parent as usize];
+            self.on_forms.push(above && node.forms & forms != 0);
         }
-        let mut play = Self {
-            prepared,
-            answers: Answers::new(prepared, input.answers()),
-            rows: Vec::with_capacity(prepared.scopes.len()),
-            starts: Vec::with_capacity(prepared.nodes.len()),
-            applies: Vec::new(),
-            on_forms: Vec::new(),
-            in_ring: Vec::new(),
-        };
-        play.find_rows(&on_forms);
-        let mut states = 0;
-        for node in &prepared.nodes {
-            play.starts.push(states);
-            states += play.rows[node.scope].len();
-        }
-        play.applies.resize(states, false);
-        play.evaluate(&on_forms);
-        play.on_forms = on_forms;
-        play
+        self.chains.set(prepared, input.answers());
+        self.find_rows(prepared, input);
+        self.find_order(prepared);
+        self.evaluate(prepared, input);
     }
 
-    /// The rows of a REPEATABLE question are the distinct indexes of answers below it. An answer without an index, as in
-    /// the sample payloads (spec 2.4), stands in a row of its own.
-    fn find_rows(&mut self, on_forms: &[bool]) {
-        self.rows.push(vec![None]);
-        for scope in &self.prepared.scopes[1..] {
-            let mut rows = Vec::new();
-            let below = scope.start + 1..scope.end;
-            for (node, on_forms) in self.prepared.nodes[below.clone()]
-                .iter()
-                .zip(&on_forms[below])
-            {
-                if *on_forms {
-                    let given = self.answers.all(node.id);
-                    rows.extend(given.iter().map(|answer| answer.row));
-                }
-            }
-            rows.sort_unstable();
-            rows.dedup();
-            self.rows.push(rows);
-        }
-    }
-
-    fn evaluate(&mut self, on_forms: &[bool]) {
-        let prepared = self.prepared;
-        if !prepared.has_rings {
-            for &node in &prepared.evaluation {
-                self.settle(node, on_forms);
-            }
-            return;
-        }
-        // A ring may lead through questions of other forms; then it is none for these forms.
-        let order = order::sort(&prepared.waits_for, |node| on_forms[node]);
-        let mut in_ring = vec![false; prepared.nodes.len()];
-        for member in order.rings.into_iter().flatten() {
-            in_ring[member] = true;
-        }
-        for node in order.positions {
-            if !in_ring[node] {
-                self.settle(node, on_forms);
-            }
-        }
-        self.in_ring = in_ring;
-    }
-
-    fn settle(&mut self, position: usize, on_forms: &[bool]) {
-        if !on_forms[position] {
-            return;
-        }
-        let node = &self.prepared.nodes[position];
-        for nth in 0..self.rows[node.scope].len() {
-            let row = self.rows[node.scope][nth];
-            self.applies[self.starts[position] + nth] = self.judge(node, nth, row);
-        }
-    }
-
-    fn judge(&self, node: &Node, nth: usize, row: Option<i64>) -> bool {
-        let groups = &self.prepared.groups[node.groups.clone()];
-        if let Some(position) = node.parent {
-            let parent = &self.prepared.nodes[position];
-            let nth = if parent.scope == node.scope { nth } else { 0 };
-            if !self.applies[self.starts[position] + nth] {
-                return false;
-            }
-            let inner_rows = parent.kind == Kind::Rows && parent.scope != 0;
-            if inner_rows && !self.is_answered_below(position, row) {
-                return false;
-            }
-            if groups.is_empty() {
-                return self.is_answered(parent, row);
-            }
-        }
-        groups.iter().all(|group| self.is_met(group, node, row))
-    }
-
-    /// Whether children without triggers apply. What has no answer of its own counts as answered. assumed
-    pub(super) fn is_answered(&self, node: &Node, row: Option<i64>) -> bool {
-        matches!(node.kind, Kind::Rows | Kind::Display | Kind::Several)
-            || self
-                .values(node, row)
-                .iter()
-                .any(|given| !given.value.is_empty())
-    }
-
-    fn is_answered_below(&self, position: usize, row: Option<i64>) -> bool {
-        let below = position + 1..self.prepared.nodes[position].end;
-        self.prepared.nodes[below]
-            .iter()
-            .any(|node| !self.answers.at(node.id, row).is_empty())
-    }
-
-    /// Whether some answer that counts has one of the values. Answers to a question that does not apply do not count.
-    pub(super) fn is_met(&self, group: &Group, asking: &Node, row: Option<i64>) -> bool {
-        let Some(id) = group.source else { return false };
-        let wanted = &self.prepared.texts[group.wanted.clone()];
-        self.prepared.id_nodes[id].iter().any(|&position| {
-            let source = &self.prepared.nodes[position];
-            // In the same row first, then outside of it. assumed
-            let mut given: &[Given<'_>] = &[];
-            if asking.scope != 0 {
-                given = self.answers.at(id, row);
-            }
-            if given.is_empty() && (asking.scope == 0 || asking.scope != source.scope) {
-                given = self.answers.all(id);
-            }
-            given.iter().any(|given| {
-                self.applies_in(position, given.row)
-                    && wanted
-                        .iter()
-                        .any(|wanted| says(source, given.value, wanted))
-            })
-        })
-    }
-
-    /// Whether a question applies in a row. Outside rows the index of an answer does not matter.
-    pub(super) fn applies_in(&self, position: usize, row: Option<i64>) -> bool {
-        let scope = self.prepared.nodes[position].scope;
-        let nth = if scope == 0 {
-            Some(0)
-        } else {
-            self.rows[scope].binary_search(&row).ok()
-        };
-        nth.is_some_and(|nth| self.applies[self.starts[position] + nth])
-    }
-
-    /// Whether a question and those above it appear in the forms.
-    pub(super) fn is_on_forms(&self, position: usize) -> bool {
-        self.on_forms[position]
-    }
-
-    pub(super) fn is_in_ring(&self, position: usize) -> bool {
-        self.in_ring.get(position) == Some(&true)
-    }
-
-    /// Whether a scope has a row. Outside rows the index does not matter.
-    pub(super) fn has_row(&self, scope: usize, row: Option<i64>) -> bool {
-        scope == 0 || self.rows[scope].binary_search(&row).is_ok()
-    }
-
-    /// Whether a question applies anywhere.
-    pub(super) fn applies_somewhere(&self, position: usize) -> bool {
-        let start = self.starts[position];
-        let rows = self.rows[self.prepared.nodes[position].scope].len();
-        self.applies[start..start + rows].contains(&true)
-    }
-
-    /// The answers to a question in a row.
-    pub(super) fn values(&self, node: &Node, row: Option<i64>) -> &[Given<'a>] {
-        if node.scope == 0 {
-            self.answers.all(node.id)
-        } else {
-            self.answers.at(node.id, row)
-        }
-    }
-
-    /// Whether there is a row of a REPEATABLE question that applies.
-    pub(super) fn has_answers_below(&self, position: usize, node: &Node, row: Option<i64>) -> bool {
-        let own =
-            self.prepared.scopes.iter().position(|scope| {
-                node.scope == 0 && scope.start == position && scope.end > position
-            });
-        match own {
-            Some(scope) => !self.rows[scope].is_empty(),
-            None => self.is_answered_below(position, row),
-        }
-    }
-
-    /// Calls back for each question that applies, in display order, rows one after the other.
-    pub(super) fn walk(&self, mut visit: impl FnMut(usize, &'a Node, Option<i64>)) {
-        let nodes = &self.prepared.nodes;
-        let mut scopes = self.prepared.scopes.iter().enumerate().skip(1).peekable();
-        let mut position = 0;
-        while let Some(node) = nodes.get(position) {
-            if self.applies[self.starts[position]] {
-                visit(position, node, None);
-            }
-            let Some((scope, below)) = scopes.next_if(|(_, below)| below.start == position) else {
-                position += 1;
-                continue;
-            };
-            for (nth, row) in self.rows[scope].iter().enumerate() {
-                let inside = below.start + 1..below.end;
-                for (inner, node) in inside.clone().zip(&nodes[inside]) {
-                    if self.applies[self.starts[inner] + nth] {
-                        visit(inner, node, *row);
+    /// The rows of a REPEATABLE question are the distinct indexes of answers below it.
+    fn find_rows(&mut self, prepared: &Prepared, input: &ConsignmentInput) {
+        let mut cells = prepared.nodes.len();
+        self.rows.clear();
+        self.scope_rows.clear();
+        self.found.clear();
+        if prepared.scopes.len() > 1 {
+            for (answer, &id) in input.answers().iter().zip(&self.chains.ids) {
+                for position in nodes(prepared, id) {
+                    let scope = prepared.nodes[position].scope;
+                    let found = (scope, answers::row(answer));
+                    if scope != 0 && self.on_forms[position] && self.found.last() != Some(&found) {
+                        self.found.push(found);
                     }
                 }
             }
-            position = below.end;
+            self.found.sort_unstable();
+            self.found.dedup();
         }
+        let mut found = self.found.iter().peekable();
+        for (scope, span) in (0..).zip(&prepared.scopes) {
+            self.scope_rows.push(at(self.rows.len()));
+            while let Some((_, index)) = found.next_if(|(other, _)| *other == scope) {
+                let start = at(cells);
+                let index = *index;
+                self.rows.push(Row { index, start });
+                cells += (span.end - span.start - 1) as usize;
+            }
+        }
+        self.scope_rows.push(at(self.rows.len()));
+        self.applies.clear();
+        self.applies.resize(cells, false);
+        self.first.clear();
+        if !self.rows.is_empty() {
+            self.first.resize(cells, NONE);
+            self.fill_rows(prepared, input);
+        }
+    }
+
+    fn fill_rows(&mut self, prepared: &Prepared, input: &ConsignmentInput) {
+        for (position, answer) in input.answers().iter().enumerate().rev() {
+            let row = answers::row(answer);
+            for node in nodes(prepared, self.chains.ids[position]) {
+                let scope = prepared.nodes[node].scope;
+                if scope == 0 {
+                    continue;
+                }
+                let rows = self.scope_rows[scope as usize] as usize
+                    ..self.scope_rows[scope as usize + 1] as usize;
+                let rows = &self.rows[rows];
+                if let Ok(nth) = rows.binary_search_by_key(&row, |row| row.index) {
+                    let inner = node - prepared.scopes[scope as usize].start as usize - 1;
+                    let cell = rows[nth].start as usize + inner;
+                    // Several questions with the id have the same chain, so it does not matter that each sets the link.
+                    self.chains.next_in_row[position] = self.first[cell];
+                    self.first[cell] = at(position);
+                }
+            }
+        }
+    }
+
+    fn find_order(&mut self, prepared: &Prepared) {
+        self.in_ring.clear();
+        if prepared.has_rings {
+            // A ring may lead through questions of other forms; then it is none for these forms.
+            let order = order::sort(&prepared.waits_for, |node| self.on_forms[node as usize]);
+            self.in_ring.resize(prepared.nodes.len(), false);
+            for member in order.rings.into_iter().flatten() {
+                self.in_ring[member as usize] = true;
+            }
+            self.order = order.positions;
+        }
+    }
+
+    /// Notes one more answer, at the end of the input, in cells that exist and have none yet.
+    pub(super) fn append(&mut self, id: u32, position: u32, cells: &[usize]) {
+        let chains = &mut self.chains;
+        chains.ids.push(id);
+        chains.next.push(NONE);
+        chains.next_in_row.push(NONE);
+        let mut last = chains.first[id as usize];
+        if last == NONE {
+            chains.first[id as usize] = position;
+        } else {
+            while chains.next[last as usize] != NONE {
+                last = chains.next[last as usize];
+            }
+            chains.next[last as usize] = position;
+        }
+        for cell in cells {
+            self.first[*cell] = position;
+        }
+    }
+
+    /// All questions, each behind what it waits for.
+    pub(super) fn order<'a>(&'a self, prepared: &'a Prepared) -> &'a [u32] {
+        if prepared.has_rings {
+            &self.order
+        } else {
+            &prepared.evaluation
+        }
+    }
+
+    fn evaluate(&mut self, prepared: &Prepared, input: &ConsignmentInput) {
+        let order = std::mem::take(&mut self.order);
+        let positions = if prepared.has_rings {
+            &order
+        } else {
+            &prepared.evaluation
+        };
+        for &position in positions {
+            let position = position as usize;
+            if !self.on_forms[position] || self.in_ring.get(position) == Some(&true) {
+                continue;
+            }
+            let scope = prepared.nodes[position].scope;
+            if scope == 0 {
+                let view = View::new(prepared, input, self);
+                self.applies[position] = view.judge(position, None);
+                continue;
+            }
+            let rows = self.scope_rows[scope as usize]..self.scope_rows[scope as usize + 1];
+            for nth in rows {
+                let row = self.rows[nth as usize];
+                let view = View::new(prepared, input, self);
+                let applies = view.judge(position, Some(row));
+                let cell = view.cell(position, Some(row));
+                self.applies[cell] = applies;
+            }
+        }
+        self.order = order;
     }
 }
 
-/// Whether an answer is a value, or a list of several choices that has it.
-fn says(source: &Node, answer: &str, wanted: &str) -> bool {
-    !answer.is_empty()
-        && (answer == wanted
-            || source.kind == Kind::Several && answer.split(',').any(|part| part.trim() == wanted))
+fn nodes(prepared: &Prepared, id: u32) -> impl Iterator<Item = usize> {
+    let nodes = if id == NONE {
+        &[]
+    } else {
+        prepared.id_nodes.of(id)
+    };
+    nodes.iter().map(|node| *node as usize)
 }

@@ -1,8 +1,9 @@
 //! Makes flat nodes of a tree of questions.
 
 use super::UncheckedReason;
+use super::ids::{NONE, at};
 use super::lint;
-use super::node::{Group, Kind, Node, Prepared};
+use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table, Value};
 use super::order;
 use super::year::Years;
 use crate::model::{Question, QuestionType, ValidatorType};
@@ -12,7 +13,7 @@ impl Prepared {
     pub(super) fn of(questions: &[Question]) -> Self {
         let mut prepared = Self {
             // Scope 0: outside rows.
-            scopes: std::iter::once(0..0).collect(),
+            scopes: vec![Span::default()],
             ..Self::default()
         };
         prepared.flatten(questions);
@@ -22,77 +23,92 @@ impl Prepared {
 
     /// Parents before children, siblings by their order. Without recursion: trees may be thousands of levels deep.
     fn flatten(&mut self, questions: &[Question]) {
-        let mut open = vec![(None, in_display_order(questions).into_iter())];
-        while let Some((parent, siblings)) = open.last_mut() {
-            let parent = *parent;
-            if let Some(question) = siblings.next() {
-                let position = self.add(question, parent);
-                let children = in_display_order(&question.child_questions);
-                open.push((Some(position), children.into_iter()));
-            } else {
-                let end = self.nodes.len();
-                if let Some(closed) = parent {
-                    self.nodes[closed].end = end;
-                }
-                open.pop();
+        // The siblings that wait to be added, the next one last.
+        let mut open: Vec<(u32, &Question)> = Vec::new();
+        push_siblings(&mut open, NONE, questions);
+        while let Some((parent, question)) = open.pop() {
+            let position = self.add(question, parent);
+            push_siblings(&mut open, position, &question.child_questions);
+        }
+        // Descendants stand behind their node, so going backwards they are complete when it is met.
+        for position in (0..self.nodes.len()).rev() {
+            let (end, parent) = (self.nodes[position].end, self.nodes[position].parent);
+            if parent != NONE {
+                let above = &mut self.nodes[parent as usize].end;
+                *above = end.max(*above);
             }
         }
     }
 
-    fn add(&mut self, question: &Question, parent: Option<usize>) -> usize {
-        let position = self.nodes.len();
+    fn add(&mut self, question: &Question, parent: u32) -> u32 {
+        let position = at(self.nodes.len());
         let id = self.intern(question.id.as_ref().map_or("", |id| id.as_str()));
-        self.id_nodes[id].push(position);
         if question.id.is_none() {
             self.unchecked.push((position, UncheckedReason::NoId));
         }
-        let own = self.forms.bits_noting(&question.forms);
-        let above = parent.map(|parent| &self.nodes[parent]);
+        let above = self.nodes.get(parent as usize);
         // A child that names no forms has those of its parent.
-        let forms = match above {
-            Some(parent) if question.forms.is_empty() => parent.forms,
-            _ => own,
-        };
+        let forms = above
+            .filter(|_| question.forms.is_empty())
+            .map(|above| above.forms);
         // Only the outermost REPEATABLE question opens a scope: the last one, while its descendants are added.
-        let scope = above.map_or(0, |parent| match parent.kind {
-            Kind::Rows if parent.scope == 0 => self.scopes.len() - 1,
-            _ => parent.scope,
+        let scope = above.map_or(0, |above| match above.kind {
+            Kind::Rows if above.scope == 0 => at(self.scopes.len() - 1),
+            _ => above.scope,
         });
+        let forms = forms.unwrap_or_else(|| self.forms.bits_noting(&question.forms));
         let kind = self.kind(question, position);
         if kind == Kind::Rows && scope == 0 {
-            self.scopes.push(position..position);
+            self.scopes.push(Span {
+                start: position,
+                end: position,
+            });
         }
         let (required, years) = self.rules(question, position);
-        let choices = self.texts.len();
-        let values = question.acceptable_answers.iter();
-        self.texts.extend(
-            values
-                .filter_map(|answer| answer.value.as_deref())
-                .map(Box::from),
-        );
-        let choices = choices..self.texts.len();
+        let read_only = question.read_only == Some(true);
+        let choices = self.choices.len();
+        for choice in &question.acceptable_answers {
+            if let Some(value) = &choice.value {
+                let value = self.keep(value);
+                let name = self.keep(choice.display_name.as_deref().unwrap_or_default());
+                self.choices.push(Value { value, name });
+            }
+        }
+        let choices = Span {
+            start: at(choices),
+            end: at(self.choices.len()),
+        };
         let groups = self.triggers(question);
-        self.nodes.push(Node {
+        let mut node = Node {
             id,
             parent,
             end: position + 1,
-            forms,
             scope,
+            forms,
             kind,
-            read_only: question.read_only == Some(true),
-            // Without an id it cannot be answered.
-            required: required && question.id.is_some(),
+            read_only,
+            required: false,
             years,
             choices,
             groups,
+        };
+        // Without an id it cannot be answered.
+        node.required = required
+            && !read_only
+            && question.id.is_some()
+            && node.takes_answers()
+            && kind != Kind::Unknown;
+        self.nodes.push(node);
+        let text = self.keep(question.text.as_deref().unwrap_or_default());
+        self.shown.push(Shown {
             order: question.order,
-            text: question.text.as_deref().unwrap_or_default().into(),
+            text,
             question_type: question.question_type.clone(),
         });
         position
     }
 
-    fn kind(&mut self, question: &Question, position: usize) -> Kind {
+    fn kind(&mut self, question: &Question, position: u32) -> Kind {
         let unknown = match &question.question_type {
             Some(QuestionType::Repeatable) => return Kind::Rows,
             Some(QuestionType::Display) => return Kind::Display,
@@ -107,34 +123,40 @@ impl Prepared {
         Kind::Unknown
     }
 
-    fn rules(&mut self, question: &Question, position: usize) -> (bool, Years) {
+    fn rules(&mut self, question: &Question, position: u32) -> (bool, Years) {
         let mut required = false;
         let mut years = Years::default();
         for validator in &question.validators {
             let parameter = validator.parameter.as_deref().unwrap_or_default().trim();
-            let year = parameter.parse::<i32>().ok();
-            let reason = match (&validator.validator_type, year) {
-                (Some(ValidatorType::Required), _) => {
+            let year = || parameter.parse::<i32>().ok();
+            let unreadable = || UncheckedReason::UnreadableParameter(parameter.to_owned());
+            let reason = match &validator.validator_type {
+                Some(ValidatorType::Required) => {
                     required = true;
                     continue;
                 }
-                (Some(ValidatorType::MinYear), Some(year)) => {
-                    years.min = years.min.max(Some(year));
-                    continue;
-                }
-                (Some(ValidatorType::MaxYear), Some(year)) => {
-                    years.max = Some(years.max.map_or(year, |max| max.min(year)));
-                    continue;
-                }
-                (Some(ValidatorType::MaxYear), None) if parameter.eq_ignore_ascii_case("now") => {
+                Some(ValidatorType::MinYear) => match year() {
+                    Some(year) => {
+                        years.min = years.min.max(Some(year));
+                        continue;
+                    }
+                    None => unreadable(),
+                },
+                Some(ValidatorType::MaxYear) if parameter.eq_ignore_ascii_case("now") => {
                     years.not_future = true;
                     continue;
                 }
-                (Some(ValidatorType::Unrecognized(text)), _) => {
+                Some(ValidatorType::MaxYear) => match year() {
+                    Some(year) => {
+                        years.max = Some(years.max.map_or(year, |max| max.min(year)));
+                        continue;
+                    }
+                    None => unreadable(),
+                },
+                Some(ValidatorType::Unrecognized(text)) => {
                     UncheckedReason::UnknownValidator(text.clone())
                 }
-                (Some(_), None) => UncheckedReason::UnreadableParameter(parameter.to_owned()),
-                _ => UncheckedReason::UnknownValidator(String::new()),
+                None => UncheckedReason::UnknownValidator(String::new()),
             };
             self.unchecked.push((position, reason));
         }
@@ -142,52 +164,78 @@ impl Prepared {
     }
 
     /// Triggers by their source: any of the values within one, all of the sources. assumed
-    fn triggers(&mut self, question: &Question) -> std::ops::Range<usize> {
-        let start = self.groups.len();
+    fn triggers(&mut self, question: &Question) -> Span {
+        let start = at(self.groups.len());
         let triggers = &question.triggers;
         for (position, trigger) in triggers.iter().enumerate() {
             let source = &trigger.question_id;
-            if triggers[..position]
-                .iter()
-                .any(|other| other.question_id == *source)
-            {
+            let is_same = |other: &&crate::model::Trigger| other.question_id == *source;
+            if triggers[..position].iter().any(|other| is_same(&other)) {
                 continue;
             }
-            let first = self.texts.len();
-            let same = triggers[position..]
-                .iter()
-                .filter(|t| t.question_id == *source);
-            self.texts
-                .extend(same.filter_map(|t| t.value.as_deref()).map(Box::from));
-            let wanted = first..self.texts.len();
-            let source = source.as_ref().map(|id| self.intern(id.as_str()));
+            let first = at(self.choices.len());
+            for value in triggers[position..].iter().filter(is_same) {
+                if let Some(value) = &value.value {
+                    let value = self.keep(value);
+                    let name = Span::default();
+                    self.choices.push(Value { value, name });
+                }
+            }
+            let wanted = Span {
+                start: first,
+                end: at(self.choices.len()),
+            };
+            let source = source.as_ref().map_or(NONE, |id| self.intern(id.as_str()));
             self.groups.push(Group { source, wanted });
         }
-        start..self.groups.len()
+        Span {
+            start,
+            end: at(self.groups.len()),
+        }
     }
 
-    fn intern(&mut self, id: &str) -> usize {
-        if let Some(position) = self.by_id.get(id) {
-            return *position;
+    fn intern(&mut self, id: &str) -> u32 {
+        if let Some(number) = self.ids.find(id) {
+            return number;
         }
-        self.by_id.insert(id.into(), self.ids.len());
-        self.ids.push(id.into());
-        self.id_nodes.push(Vec::new());
-        self.ids.len() - 1
+        let number = at(self.names.len());
+        self.ids.insert(id, number);
+        let name = self.keep(id);
+        self.names.push(name);
+        number
+    }
+
+    fn keep(&mut self, text: &str) -> Span {
+        let start = at(self.text.len());
+        self.text.push_str(text);
+        Span {
+            start,
+            end: at(self.text.len()),
+        }
     }
 
     /// What waits for what, in which order to look, and what is odd.
     fn link(&mut self) {
         for scope in &mut self.scopes[1..] {
-            *scope = scope.start..self.nodes[scope.start].end;
+            scope.end = self.nodes[scope.start as usize].end;
         }
-        for node in &self.nodes {
-            let sources = self.groups[node.groups.clone()].iter();
-            let sources = sources.filter_map(|group| group.source);
-            let sources = sources.flat_map(|id| self.id_nodes[id].iter().copied());
-            self.waits_for
-                .push(node.parent.into_iter().chain(sources).collect());
+        let nodes = self.nodes.iter().enumerate();
+        let pairs: Vec<_> = nodes.map(|(at_, node)| (node.id, at(at_))).collect();
+        self.id_nodes = Table::of_pairs(self.names.len(), &pairs);
+        let mut pairs = Vec::with_capacity(self.nodes.len() + self.groups.len());
+        for (position, node) in self.nodes.iter().enumerate() {
+            let position = at(position);
+            if node.parent != NONE {
+                pairs.push((position, node.parent));
+            }
+            for group in &self.groups[node.groups.range()] {
+                if group.source != NONE {
+                    let sources = self.id_nodes.of(group.source);
+                    pairs.extend(sources.iter().map(|source| (position, *source)));
+                }
+            }
         }
+        self.waits_for = Table::of_pairs(self.nodes.len(), &pairs);
         let order = order::sort(&self.waits_for, |_| true);
         self.evaluation = order.positions;
         self.has_rings = !order.rings.is_empty();
@@ -195,9 +243,11 @@ impl Prepared {
     }
 }
 
-fn in_display_order(questions: &[Question]) -> Vec<&Question> {
-    let mut questions: Vec<&Question> = questions.iter().collect();
-    // Questions without an order stay behind those that have one.
-    questions.sort_by_key(|question| question.order.unwrap_or(i64::MAX));
-    questions
+/// Puts siblings on the pile, the first in display order on top; those without an order stand behind those that have one.
+fn push_siblings<'a>(open: &mut Vec<(u32, &'a Question)>, parent: u32, questions: &'a [Question]) {
+    let start = open.len();
+    open.extend(questions.iter().rev().map(|question| (parent, question)));
+    let order = |question: &Question| std::cmp::Reverse(question.order.unwrap_or(i64::MAX));
+    // Stable, and the siblings came reversed, so equals stay reversed too.
+    open[start..].sort_by_key(|(_, question)| order(question));
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use super::explain::{Explanation, explain};
 use super::node::Prepared;
-use super::play::Play;
-use super::{AppliedQuestion, Context, Lint, QuestionRules, Report, applied, fields, judge};
-use crate::model::{ConsignmentInput, Question};
+use super::view::View;
+use super::{
+    AppliedQuestion, Context, Draft, Lint, Progress, QuestionRules, Report, Session, applied,
+    fields, judge, prune,
+};
+use crate::model::{AnswerInput, ConsignmentInput, Question};
 
 /// A list of questions, prepared for many consignments. It is cheap to clone.
 ///
@@ -27,7 +30,7 @@ use crate::model::{ConsignmentInput, Question};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Questionnaire(Arc<Prepared>);
+pub struct Questionnaire(pub(super) Arc<Prepared>);
 
 impl Questionnaire {
     /// Prepares the questions. It never fails: what is odd about them is in [`lints`](Self::lints).
@@ -43,21 +46,40 @@ impl Questionnaire {
     #[must_use]
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        if fields::check(input, context, &mut report.findings) {
+        if fields::check(input, context, &mut report) {
             report.question_rules = QuestionRules::Checked;
-            let play = Play::new(&self.0, input);
-            judge::check(&play, context, &mut report);
-            if context.advice {
-                judge::advise(&play, input.answers(), &mut report);
-            }
+            self.look(input, |view| {
+                judge::check(view, context, &mut report);
+                if context.advice {
+                    judge::advise(view, &mut report);
+                }
+            });
         }
         report
+    }
+
+    /// As [`validate`](Self::validate), for JSON that may not even have the shape of a consignment: see [`Draft::read`].
+    ///
+    /// When something does not fit the server's schema, only that is reported, because the server stops there too.
+    #[must_use]
+    pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
+        let draft = Draft::read(input);
+        match draft.refused() {
+            Some(report) => report,
+            None => self.validate(&draft.input, context),
+        }
     }
 
     /// The questions that apply now, answered or not, in display order.
     #[must_use]
     pub fn applicable(&self, input: &ConsignmentInput) -> Vec<AppliedQuestion> {
-        applied::list(&Play::new(&self.0, input))
+        self.look(input, applied::list)
+    }
+
+    /// How many questions apply and how many of them are answered.
+    #[must_use]
+    pub fn progress(&self, input: &ConsignmentInput) -> Progress {
+        self.look(input, applied::progress)
     }
 
     /// The questions that apply now and wait for an answer, in display order. A REPEATABLE question waits for its first row.
@@ -71,13 +93,52 @@ impl Questionnaire {
     /// Why a question applies in a row (`None` outside rows), or why it does not.
     #[must_use]
     pub fn explain(&self, id: &str, row: Option<i64>, input: &ConsignmentInput) -> Explanation {
-        explain(&Play::new(&self.0, input), id, row)
+        self.look(input, |view| explain(view, id, row))
+    }
+
+    /// Removes the answers to questions that do not apply, and returns them. Doing it again removes nothing more.
+    ///
+    /// Answers with an id that no question has stay: the list at hand may be older than the answers.
+    ///
+    /// ```
+    /// # use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
+    /// # use envd_sdk::validate::Questionnaire;
+    /// let questions: Vec<Question> = serde_json::from_str(
+    ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
+    ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
+    /// )?;
+    /// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .answer(AnswerInput::new("17", "Yes"))
+    ///     .answer(AnswerInput::new("20", "bought in May"));
+    /// let gone = Questionnaire::prepare(&questions).prune(&mut input);
+    /// assert_eq!(gone.len(), 1);
+    /// assert_eq!(input.answers().len(), 1);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use = "these are the answers that were removed"]
+    pub fn prune(&self, input: &mut ConsignmentInput) -> Vec<AnswerInput> {
+        let kept = self.look(input, prune::kept);
+        prune::remove(input, &kept)
+    }
+
+    /// Follows a consignment while it is filled in: see [`Session`].
+    #[must_use]
+    pub fn session(&self, input: &ConsignmentInput, context: &Context) -> Session {
+        Session::new(self.clone(), input.clone(), context.clone())
     }
 
     /// What is odd about the questions.
     #[must_use]
     pub fn lints(&self) -> &[Lint] {
         &self.0.lints
+    }
+
+    fn look<T>(&self, input: &ConsignmentInput, read: impl FnOnce(View<'_>) -> T) -> T {
+        let mut play = self.0.pool.take();
+        play.set(&self.0, input);
+        let seen = read(View::new(&self.0, input, &play));
+        self.0.pool.give_back(play);
+        seen
     }
 }
 

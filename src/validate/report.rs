@@ -1,5 +1,7 @@
 //! All findings about one consignment.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Rule, Severity};
@@ -59,6 +61,50 @@ pub struct Report {
     pub(super) advice: Vec<Finding>,
     pub(super) unchecked: Vec<Unchecked>,
     pub(super) question_rules: QuestionRules,
+}
+
+impl fmt::Display for Report {
+    /// A line for the verdict, then one for each finding, each piece of advice, and each rule that was not checked.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match (self.is_valid(), self.ready_to_submit()) {
+            (false, _) => "not valid",
+            (true, false) => "valid, but not ready to be submitted",
+            (true, true) => "valid",
+        })?;
+        for finding in self.findings.iter().chain(&self.advice) {
+            let code = if finding.code.is_empty() {
+                "-"
+            } else {
+                &finding.code
+            };
+            write!(f, "\n  {:7}  {code:24}  {finding}", finding.severity)?;
+            if let Some(description) = &finding.description {
+                write!(f, ": {description}")?;
+            }
+        }
+        for rule in &self.unchecked {
+            write!(
+                f,
+                "\n  unchecked: question {}: {}",
+                rule.question, rule.reason
+            )?;
+        }
+        if self.question_rules == QuestionRules::NoQuestionsLoaded {
+            f.write_str("\n  the answers were not checked against questions")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for UncheckedReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownType(name) => write!(f, "its type is unknown: {name}"),
+            Self::UnknownValidator(name) => write!(f, "a validator is unknown: {name}"),
+            Self::UnreadableParameter(text) => write!(f, "a year cannot be read: {text}"),
+            Self::NoId => f.write_str("it has no id"),
+        }
+    }
 }
 
 impl Report {

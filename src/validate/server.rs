@@ -1,6 +1,8 @@
 //! What the server said, in the shape of findings.
 
-use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Source};
+use serde_json::json;
+
+use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Source};
 use crate::model::{Condition, ServerError};
 
 impl Finding {
@@ -30,6 +32,9 @@ impl Finding {
         if !path.is_empty() && path.join(".") != code {
             path.remove(0);
         }
+        if let Some(schema_code) = error.schema_code().filter(|_| path.is_empty()) {
+            path = variable_path(schema_code, error.message());
+        }
         let question = match path.as_slice() {
             [answers, id, row @ ..] if answers == "answers" => {
                 let row = row.first().and_then(|row| row.parse().ok());
@@ -39,7 +44,7 @@ impl Finding {
         };
         Self {
             severity: error.severity(),
-            rule: rule(condition),
+            rule: rule(condition, &code),
             path,
             code,
             message: error.message().to_owned(),
@@ -68,10 +73,76 @@ impl Report {
     }
 }
 
-fn rule(condition: Condition) -> Rule {
+impl Report {
+    /// Errors and warnings as the server would send them for an operation, in the type that the client decodes.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Condition, ConsignmentInput, Day};
+    /// use envd_sdk::validate::{Context, Report, compare, validate_fields};
+    ///
+    /// let report = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
+    /// let errors = report.to_server_errors("createOrSaveConsignment");
+    /// assert_eq!(errors[0].condition(), Condition::EmptyForms);
+    /// assert!(compare(&report, &Report::from_server_errors(&errors)).is_none());
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn to_server_errors(&self, operation: &str) -> Vec<ServerError> {
+        let findings = self.findings().iter();
+        findings.map(|f| f.to_server_error(operation)).collect()
+    }
+}
+
+impl Finding {
+    /// The finding as the server would send it for an operation (spec 7.2).
+    #[must_use]
+    pub fn to_server_error(&self, operation: &str) -> ServerError {
+        if self.code == "INVALID_VALUE" {
+            return ServerError::from_value(json!({
+                "message": self.message,
+                "extensions": {"code": self.code, "codes": [self.code, "INVALID_OPERATION"], "number": "5.8"},
+            }));
+        }
+        let path: Vec<&str> = std::iter::once(operation)
+            .chain(self.path.iter().map(String::as_str))
+            .collect();
+        // assumed: which of the stated values stands where.
+        let outcome = match self.severity {
+            Severity::Error if self.code.is_empty() => Some("ERROR"),
+            Severity::Error => Some("Error"),
+            _ => None,
+        };
+        ServerError::from_value(json!({
+            "message": self.message,
+            "path": path,
+            "extensions": {"data": {
+                "Code": self.code,
+                "Message": self.message,
+                "Description": self.description,
+                "OutcomeStatus": outcome,
+            }},
+        }))
+    }
+}
+
+/// The place in the variables. Schema-level errors name it in their message only (spec 7.2).
+fn variable_path(code: &str, message: &str) -> Vec<String> {
+    let place = message
+        .strip_prefix("Variable '$input")
+        .filter(|_| code == "INVALID_VALUE")
+        .and_then(|rest| rest.split_once('\''));
+    let names = place.map_or("", |(place, _)| place).split(['.', '[', ']']);
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn rule(condition: Condition, code: &str) -> Rule {
     match condition {
         Condition::EmptyForms => Rule::FormsNotEmpty,
         Condition::UnknownForm => Rule::FormKnown,
+        Condition::InvalidVariable => Rule::WireType,
         Condition::MixedSpecies => Rule::OneSpecies,
         Condition::InvalidPic => Rule::PicFormat,
         Condition::PicNotAssociated => Rule::PicOfAccount,
@@ -80,61 +151,24 @@ fn rule(condition: Condition) -> Rule {
         Condition::OutsideAcceptableAnswers => Rule::Acceptable,
         Condition::Lpag2Rejected => Rule::FormOpen,
         Condition::Question185No => Rule::GoatsWithDevices,
+        Condition::FieldRule => rule_of_field(code.rsplit('.').next().unwrap_or_default()),
         _ => Rule::Other,
     }
 }
 
-/// What only one of two reports says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Drift {
-    /// Findings of the mirror that the server did not give.
-    pub only_mirror: Vec<Finding>,
-    /// Findings of the server that the mirror did not give.
-    pub only_server: Vec<Finding>,
-}
-
-impl Drift {
-    /// Whether both said the same.
-    #[must_use]
-    pub fn is_none(&self) -> bool {
-        self.only_mirror.is_empty() && self.only_server.is_empty()
+/// Each of these fields has one rule (spec 2.1 to 2.3).
+fn rule_of_field(name: &str) -> Rule {
+    match name {
+        "name" | "fullName" | "line1" | "town" | "certificateNumber" => Rule::MaxLength,
+        "pic" => Rule::PicPresent,
+        "postcode" => Rule::Postcode,
+        "state" => Rule::State,
+        "email" => Rule::Email,
+        "phone" => Rule::Phone,
+        "signature" => Rule::Base64,
+        "date" => Rule::DateTime,
+        "movementDate" => Rule::Date,
+        "movementTime" => Rule::Time,
+        _ => Rule::Other,
     }
-}
-
-/// Names what only one side said: findings match by severity, code, and message whatever its case.
-///
-/// ```
-/// use envd_sdk::model::{ConsignmentInput, Day};
-/// use envd_sdk::validate::{Context, Report, compare, validate_fields};
-///
-/// let mirror = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
-/// let server = Report::from_server_errors(&[]);
-/// let drift = compare(&mirror, &server);
-/// assert_eq!(drift.only_mirror.len(), mirror.findings().len());
-/// assert!(drift.only_server.is_empty());
-/// # Ok::<(), envd_sdk::model::TextError>(())
-/// ```
-#[must_use]
-pub fn compare(mirror: &Report, server: &Report) -> Drift {
-    let mut only_server: Vec<&Finding> = server.findings().iter().collect();
-    let mut only_mirror = Vec::new();
-    for finding in mirror.findings() {
-        match only_server.iter().position(|other| same(finding, other)) {
-            Some(position) => {
-                only_server.remove(position);
-            }
-            None => only_mirror.push(finding.clone()),
-        }
-    }
-    Drift {
-        only_mirror,
-        only_server: only_server.into_iter().cloned().collect(),
-    }
-}
-
-fn same(one: &Finding, other: &Finding) -> bool {
-    one.severity == other.severity
-        && one.code == other.code
-        && one.message.to_lowercase() == other.message.to_lowercase()
 }

@@ -1,6 +1,7 @@
 //! Years of answers (spec 2.6: minYear, maxYear).
 
-use crate::model::{Day, Timestamp};
+use super::formats;
+use crate::model::Day;
 
 /// The bounds that the validators of a question set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,11 @@ pub(super) struct Years {
 impl Years {
     pub(super) fn is_none(self) -> bool {
         self == Self::default()
+    }
+
+    /// Whether no year is in bounds.
+    pub(super) fn are_unsatisfiable(self) -> bool {
+        matches!((self.min, self.max), (Some(min), Some(max)) if min > max)
     }
 
     /// Whether an answer breaks a bound; one that cannot be read breaks any.
@@ -45,13 +51,37 @@ fn first_day(answer: &str) -> Option<Day> {
         }
         10 => Day::parse(answer).ok(),
         _ => {
-            let (day, _) = answer.split_once('T')?;
-            let whole = Timestamp::from(answer).to_time();
-            // A time without seconds is a time too.
-            let whole = whole.or_else(|| Timestamp::from(format!("{answer}:00")).to_time());
-            whole.and_then(|_| Day::parse(day).ok())
+            let (day, time) = answer.split_once('T')?;
+            is_time(time).then(|| Day::parse(day).ok()).flatten()
         }
     }
+}
+
+/// HH:mm, perhaps with seconds, a fraction of them, and a zone. assumed
+fn is_time(text: &str) -> bool {
+    let clock = text
+        .get(..5)
+        .is_some_and(|clock| formats::time(clock).is_none());
+    let rest = text.get(5..).unwrap_or_default();
+    let rest = match rest.strip_prefix(':') {
+        Some(rest) => match rest.as_bytes() {
+            [b'0'..=b'5', b'0'..=b'9', ..] => &rest[2..],
+            _ => return false,
+        },
+        None => rest,
+    };
+    let rest = match rest.strip_prefix('.') {
+        Some(digits) => {
+            let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+            if rest.len() == digits.len() {
+                return false;
+            }
+            rest
+        }
+        None => rest,
+    };
+    let zone = rest.strip_prefix(['+', '-']);
+    clock && (rest.is_empty() || rest == "Z" || zone.is_some_and(|z| formats::time(z).is_none()))
 }
 
 #[cfg(test)]
@@ -83,6 +113,7 @@ mod tests {
                     "2000-01-01T00:00:00",
                     "2000-01-01T00:00",
                     "2001-02-03T04:05:06.789Z",
+                    "2001-02-03T04:05:06+10:00",
                 ][..],
                 &[
                     "1999",
@@ -95,6 +126,12 @@ mod tests {
                     "12/2024",
                     "+200",
                     "2024-13",
+                    "2024-01-01T24:00",
+                    "2024-01-01T00:00:60",
+                    "2024-01-01T00:00:00.",
+                    "2024-01-01T00:00:00+1",
+                    "2024-01-01T",
+                    "2024-01-01T0ü:00",
                     "2024-0",
                     "２０００",
                 ][..],

@@ -12,3 +12,4 @@ mod requests;
 mod retries;
 mod statuses;
 mod traces;
+mod validator;

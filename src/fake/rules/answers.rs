@@ -5,27 +5,36 @@ use serde_json::Value;
 
 use super::Setting;
 use super::play::Play;
-use super::tree::{is_rows, list};
+use super::tree::list;
 use crate::fake::instant;
 use crate::fake::problem::Problem;
+
+/// Kinds of questions that have an answer of their own (2.6, and public). Others are not judged.
+const KINDS_WITH_ANSWERS: [&str; 9] = [
+    "SINGLE_CHOICE",
+    "MULTIPLE_CHOICE",
+    "STRING",
+    "NUMBER",
+    "BOOLEAN",
+    "DATE",
+    "DATE_TIME",
+    "DATE_MONTH",
+    "IMAGE",
+];
 
 /// Question by question, in the order of the tree, row by row.
 pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
     let play = Play::new(input, setting.questions);
     let mut problems = Vec::new();
-    play.walk(setting.questions, &mut |question, row| {
-        problems.extend(judged(
-            question,
-            row,
-            play.values(question, row),
-            setting.today,
-        ));
+    play.walk(setting.questions, &mut |question, row, given| {
+        problems.extend(judged(question, row, given, setting.today));
     });
     problems
 }
 
 fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) -> Vec<Problem> {
-    if is_rows(question) || question["readOnly"] == true {
+    let kind = question["type"].as_str().unwrap_or_default();
+    if !KINDS_WITH_ANSWERS.contains(&kind) {
         return Vec::new();
     }
     let id = question["id"].as_str().unwrap_or_default();
@@ -37,7 +46,8 @@ fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) 
     // An empty text is no answer.
     let given: Vec<&str> = given.iter().copied().filter(|v| !v.is_empty()).collect();
     let mut problems = Vec::new();
-    if given.is_empty() && validators.iter().any(|rule| rule["type"] == "required") {
+    let required = validators.iter().any(|rule| rule["type"] == "required");
+    if given.is_empty() && required && question["readOnly"] != true {
         problems.push(Problem::warning(&code, "Required"));
     }
     for value in given {
@@ -72,7 +82,11 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
         .iter()
         .filter_map(|choice| choice["value"].as_str())
         .collect();
+    // Other questions have no acceptable answers (2.6).
     let several = question["type"] == "MULTIPLE_CHOICE";
+    if !several && question["type"] != "SINGLE_CHOICE" {
+        return None;
+    }
     let fits = choices.contains(&value)
         || several && value.split(',').all(|part| choices.contains(&part.trim()));
     (!choices.is_empty() && !fits).then(|| {
@@ -87,6 +101,8 @@ fn first_day(value: &str) -> Option<NaiveDate> {
     let day = match value.len() {
         4 => format!("{value}-01-01"),
         7 => format!("{value}-01"),
+        // A day with a time, in the form of 2.3.
+        _ if instant::is_date_time(value) => value[..10].to_owned(),
         _ => value.to_owned(),
     };
     instant::parse_day(&day)
@@ -159,9 +175,9 @@ mod tests {
 
     #[test]
     fn read_only_questions_are_never_required() {
-        let question = json!({"id": "1", "readOnly": true, "validators": [{"type": "required", "parameter": ""}]});
+        let question = json!({"id": "1", "type": "STRING", "readOnly": true, "validators": [{"type": "required", "parameter": ""}]});
         assert!(judged(&question, None, &[], today()).is_empty());
-        let question = json!({"id": "1", "validators": [{"type": "required", "parameter": ""}]});
+        let question = json!({"id": "1", "type": "STRING", "validators": [{"type": "required", "parameter": ""}]});
         assert_eq!(
             judged(&question, None, &[""], today()),
             [Problem::warning("answers.1", "Required")]

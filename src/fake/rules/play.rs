@@ -13,6 +13,8 @@ pub(super) type Place<'a> = Vec<&'a Value>;
 pub(super) struct Play<'a> {
     forms: &'a Value,
     answers: HashMap<(&'a str, Option<i64>), Vec<&'a str>>,
+    /// The same, whatever the row.
+    anywhere: HashMap<&'a str, Vec<&'a str>>,
     /// Where the nodes of an id stand, for triggers that point elsewhere.
     places: HashMap<&'a str, Vec<Place<'a>>>,
 }
@@ -20,16 +22,19 @@ pub(super) struct Play<'a> {
 impl<'a> Play<'a> {
     pub(super) fn new(input: &'a Value, questions: &'a [Value]) -> Self {
         let mut answers: HashMap<_, Vec<_>> = HashMap::new();
+        let mut anywhere: HashMap<_, Vec<_>> = HashMap::new();
         for answer in list(&input["answers"]) {
             if let Some(id) = answer["questionId"].as_str() {
                 let value = answer["value"].as_str().unwrap_or_default();
                 let row = answer["index"].as_i64();
                 answers.entry((id, row)).or_default().push(value);
+                anywhere.entry(id).or_default().push(value);
             }
         }
         let mut play = Self {
             forms: &input["forms"],
             answers,
+            anywhere,
             places: HashMap::new(),
         };
         play.note_places(questions, &[]);
@@ -45,11 +50,11 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Calls back for each question that applies, in the order of the tree, with its row.
+    /// Calls back for each question that applies, in the order of the tree, with its row and its answers.
     pub(super) fn walk(
         &self,
         questions: &'a [Value],
-        judge: &mut impl FnMut(&'a Value, Option<i64>),
+        judge: &mut impl FnMut(&'a Value, Option<i64>, &[&'a str]),
     ) {
         for question in questions {
             self.visit(question, &[], None, judge);
@@ -61,19 +66,17 @@ impl<'a> Play<'a> {
         question: &'a Value,
         above: &[&'a Value],
         row: Option<i64>,
-        judge: &mut impl FnMut(&'a Value, Option<i64>),
+        judge: &mut impl FnMut(&'a Value, Option<i64>, &[&'a str]),
     ) {
         let place: Place<'_> = above.iter().copied().chain([question]).collect();
         if !on_forms(question, self.forms) || !self.applies(&place, row, &mut Vec::new()) {
             return;
         }
-        judge(question, row);
-        let rows = if is_rows(question) && row.is_none() {
-            let mut rows = BTreeSet::new();
-            self.rows_under(question, &mut rows);
-            rows.into_iter().map(Some).collect()
+        judge(question, row, self.values(&place, row));
+        let rows = if is_rows(question) && group(above).is_none() {
+            self.rows_under(question)
         } else {
-            vec![row]
+            BTreeSet::from([row])
         };
         for row in rows {
             for child in children(question) {
@@ -82,20 +85,21 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The rows that some answer below this question names.
-    fn rows_under(&self, question: &Value, rows: &mut BTreeSet<i64>) {
+    /// The rows that some answer below this question names. The samples show answers without an index (2.4): those
+    /// make a row too. assumed
+    fn rows_under(&self, question: &Value) -> BTreeSet<Option<i64>> {
+        let mut rows = BTreeSet::new();
         for child in children(question)
             .iter()
             .filter(|q| on_forms(q, self.forms))
         {
             let id = child["id"].as_str();
-            let named = self
-                .answers
-                .keys()
-                .filter(|(answered, _)| Some(*answered) == id);
-            rows.extend(named.filter_map(|(_, row)| *row));
-            self.rows_under(child, rows);
+            let answers = self.answers.keys();
+            let named = answers.filter(|(answered, _)| Some(*answered) == id);
+            rows.extend(named.map(|(_, row)| *row));
+            rows.extend(self.rows_under(child));
         }
+        rows
     }
 
     /// Whether the last question of a place applies: all above it do, and its triggers are met. `asking` holds the
@@ -111,25 +115,21 @@ impl<'a> Play<'a> {
             return false;
         }
         asking.push(question);
-        let row = row.filter(|_| above.iter().any(|q| is_rows(q)));
+        let row = row.filter(|_| group(above).is_some());
         let yes = self.applies(above, row, asking) && {
             let triggers = list(&question["triggers"]);
             if triggers.is_empty() {
-                above.last().is_none_or(|parent| self.opens(parent, row))
+                above.is_empty() || self.opens(above, row)
             } else {
                 // Several values for one question are alternatives; several questions must all agree. assumed
                 triggers.iter().all(|trigger| {
                     let source = &trigger["questionId"];
-                    let given = self.answers_in_play(source, row, asking);
+                    let given = self.answers_in_play(source, place, row, asking);
                     triggers
                         .iter()
                         .filter(|other| other["questionId"] == *source)
                         .filter_map(|other| other["value"].as_str())
-                        .any(|wanted| {
-                            given
-                                .iter()
-                                .any(|given| parts(given).any(|part| part == wanted))
-                        })
+                        .any(|wanted| given.contains(&wanted))
                 })
             }
         };
@@ -137,47 +137,72 @@ impl<'a> Play<'a> {
         yes
     }
 
-    /// Whether children without triggers show: the parent has an answer, or cannot have one of its own.
-    fn opens(&self, parent: &'a Value, row: Option<i64>) -> bool {
-        match parent["type"].as_str() {
+    /// Whether children without triggers show: the parent, last of its place, has an answer, or cannot have one of its own.
+    fn opens(&self, parent: &[&'a Value], row: Option<i64>) -> bool {
+        let values = self.values(parent, row);
+        match parent.last().and_then(|parent| parent["type"].as_str()) {
             Some("DISPLAY" | "REPEATABLE") => true,
             // Answered with an empty text (public).
-            Some("MULTIPLE_CHOICE") => !self.values(parent, row).is_empty(),
-            _ => self.values(parent, row).iter().any(|v| !v.is_empty()),
+            Some("MULTIPLE_CHOICE") => !values.is_empty(),
+            _ => values.iter().any(|v| !v.is_empty()),
         }
     }
 
-    /// The answers to a question, in the row or else outside of all; those of a question that does not apply are none.
+    /// The answers to a question as one in a place sees them: those of its row if there are any, else all outside of its
+    /// rows. Those of a question that does not apply are none. assumed
     fn answers_in_play(
         &self,
         id: &Value,
+        seen_from: &[&'a Value],
         row: Option<i64>,
         asking: &mut Vec<&'a Value>,
     ) -> Vec<&'a str> {
         let places = id.as_str().and_then(|id| self.places.get(id));
-        let mut found = Vec::new();
+        let here = group(&seen_from[..seen_from.len() - 1]);
+        let (mut in_row, mut elsewhere) = (Vec::new(), Vec::new());
         for place in places.into_iter().flatten() {
-            let Some((question, above)) = place.split_last() else {
-                continue;
+            let there = group(&place[..place.len() - 1]);
+            let is_same = |group: &Value| here.is_some_and(|here| std::ptr::eq(here, group));
+            let (found, rows) = match there {
+                Some(group) if is_same(group) => (&mut in_row, BTreeSet::from([row])),
+                Some(group) => (&mut elsewhere, self.rows_under(group)),
+                None => (&mut elsewhere, BTreeSet::from([None])),
             };
-            let row = row.filter(|_| above.iter().any(|q| is_rows(q)));
-            if self.applies(place, row, asking) {
-                found.extend(self.values(question, row).iter().copied());
+            for row in rows {
+                if self.applies(place, row, asking) {
+                    let several = place.last().is_some_and(|q| q["type"] == "MULTIPLE_CHOICE");
+                    let values = self.values(place, row).iter();
+                    found.extend(values.flat_map(|value| parts(value, several)));
+                }
             }
         }
-        found
+        if in_row.is_empty() { elsewhere } else { in_row }
     }
 
-    /// The answers to a question in a row, or outside of all.
-    pub(super) fn values(&self, question: &'a Value, row: Option<i64>) -> &[&'a str] {
+    /// The answers to the last question of a place: in a row, or, outside of rows, whatever their index.
+    fn values(&self, place: &[&'a Value], row: Option<i64>) -> &[&'a str] {
+        let Some((question, above)) = place.split_last() else {
+            return &[];
+        };
         let id = question["id"].as_str().unwrap_or_default();
-        self.answers.get(&(id, row)).map_or(&[], Vec::as_slice)
+        let values = match group(above) {
+            Some(_) => self.answers.get(&(id, row)),
+            None => self.anywhere.get(id),
+        };
+        values.map_or(&[], Vec::as_slice)
     }
 }
 
+/// The question whose rows those below these questions belong to.
+fn group<'a>(above: &[&'a Value]) -> Option<&'a Value> {
+    above.iter().copied().find(|question| is_rows(question))
+}
+
 /// An answer as a whole, and what a list of several choices holds.
-fn parts(answer: &str) -> impl Iterator<Item = &str> {
-    std::iter::once(answer).chain(answer.split(',').map(str::trim))
+fn parts(answer: &str, several: bool) -> impl Iterator<Item = &str> {
+    let listed = answer.split(',').map(str::trim);
+    let listed = listed.take(if several { usize::MAX } else { 0 });
+    std::iter::once(answer).chain(listed)
 }
 
 #[cfg(test)]
@@ -202,7 +227,7 @@ mod tests {
             .collect();
         let input = json!({"forms": ["F"], "answers": answers});
         let mut seen = Vec::new();
-        Play::new(&input, questions).walk(questions, &mut |question, row| {
+        Play::new(&input, questions).walk(questions, &mut |question, row, _| {
             let id = question["id"].as_str().unwrap();
             seen.push(row.map_or(id.to_owned(), |row| format!("{id}.{row}")));
         });
@@ -329,5 +354,44 @@ mod tests {
             ["1", "2"]
         );
         assert_eq!(in_play(&tree("DISPLAY"), &[]), ["1", "2"]);
+    }
+
+    #[test]
+    fn answers_without_an_index_make_a_row_and_an_index_outside_of_rows_does_not_matter() {
+        let tree = [
+            question(
+                "1",
+                "REPEATABLE",
+                &[],
+                vec![question("2", "STRING", &[], vec![])],
+            ),
+            question(
+                "3",
+                "STRING",
+                &[],
+                vec![question("4", "STRING", &[("3", "Yes")], vec![])],
+            ),
+            question("5", "STRING", &[("2", "any row")], vec![]),
+        ];
+        let answers = [("2", None, "any row"), ("3", Some(7), "Yes")];
+        assert_eq!(in_play(&tree, &answers), ["1", "2", "3", "4", "5"]);
+    }
+
+    #[test]
+    fn only_several_choices_are_a_list() {
+        let tree = |kind: &str| {
+            [
+                question("1", kind, &[], vec![]),
+                question("2", "STRING", &[("1", "B")], vec![]),
+            ]
+        };
+        assert_eq!(
+            in_play(&tree("MULTIPLE_CHOICE"), &[("1", None, "A, B")]),
+            ["1", "2"]
+        );
+        assert_eq!(
+            in_play(&tree("SINGLE_CHOICE"), &[("1", None, "A, B")]),
+            ["1"]
+        );
     }
 }

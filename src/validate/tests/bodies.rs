@@ -43,7 +43,12 @@ fn context(case: &Value) -> Context {
 }
 
 fn told(finding: &Finding) -> [String; 4] {
-    let end = finding.path.last().cloned().unwrap_or_default();
+    // The table has the path of the body, and schema-level errors have none there.
+    let end = finding
+        .path
+        .last()
+        .filter(|_| finding.code != "INVALID_VALUE");
+    let end = end.cloned().unwrap_or_default();
     [
         finding.severity.to_string(),
         finding.code.clone(),

@@ -160,7 +160,12 @@ fn days_and_times_are_real() {
 fn the_declarer_can_be_reached() {
     check(
         "declaration.email",
-        &["sam@example.com", "a.b+c@x-y.example"],
+        &[
+            "sam@example.com",
+            "a.b+c@x-y.example",
+            "o'sample@example.com.au",
+            "\"a@b\"@example.com",
+        ],
         &[
             "",
             "sam",
@@ -169,6 +174,15 @@ fn the_declarer_can_be_reached() {
             "sam@example",
             "a b@example.com",
             "a@b..com",
+            "a@.example",
+            "a@example.",
+            "a@-x.example",
+            ".a@example.com",
+            "a.@example.com",
+            "a..b@example.com",
+            "a@b@example.com",
+            "a@example.com ",
+            "sam@example,com",
             "Sam <sam@example.com>",
             "sam@[127.0.0.1]",
         ],

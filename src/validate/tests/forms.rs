@@ -109,11 +109,9 @@ fn the_server_looks_at_nothing_else_after_a_value_it_cannot_take() {
             "Variable '$input.status' is invalid. Unable to convert 'SENT' to 'ConsignmentStatus'",
         ]
     );
-    assert!(
-        report
-            .errors()
-            .all(|f| f.code == "INVALID_VALUE" && f.path.is_empty())
-    );
+    assert!(report.errors().all(|f| f.code == "INVALID_VALUE"));
+    let paths: Vec<String> = report.errors().map(|f| f.path.join(".")).collect();
+    assert_eq!(paths, ["forms.1", "forms.2", "status"]);
 }
 
 #[test]

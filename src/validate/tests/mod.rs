@@ -3,6 +3,11 @@
 mod bodies;
 mod fields;
 mod forms;
+mod guidance;
+mod laws;
+mod lints;
 mod questions;
 mod rows;
+mod sessions;
 mod shapes;
+mod wire;

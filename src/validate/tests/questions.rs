@@ -103,7 +103,9 @@ fn children_without_triggers_apply_below_an_answered_parent() {
     let tree = prepare(&json!([ask("1", "DISPLAY", &[], &child())]));
     assert_eq!(found(&tree, &[]), ["2"]);
     let tree = prepare(&json!([ask("1", "MULTIPLE_CHOICE", &[], &child())]));
-    assert_eq!(found(&tree, &[]), ["1", "2"]);
+    assert_eq!(found(&tree, &[]), ["1"]);
+    // Seen answered with an empty text (public), which is an answer for those below and none for itself.
+    assert_eq!(found(&tree, &[("1", None, "")]), ["1", "2"]);
 }
 
 #[test]

@@ -1,0 +1,202 @@
+//! What must hold for every list of questions and every consignment (validator.md, section 7).
+
+use proptest::prelude::{
+    ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, proptest,
+};
+use serde_json::{Value, json};
+
+use super::questions::{prepare, today};
+use super::shapes::{text, tree};
+use crate::model::{AnswerInput, ConsignmentInput};
+use crate::validate::{Explanation, Finding, QuestionRef, Questionnaire, Report, Rule};
+
+fn trees() -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(tree(), 0..5)
+}
+
+fn answers() -> impl Strategy<Value = Vec<Value>> {
+    let row = prop::option::of(0..3_i64);
+    let answer = (0..7_u8, row, text());
+    let answer = answer.prop_map(
+        |(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}),
+    );
+    prop::collection::vec(answer, 0..12)
+}
+
+fn input(answers: &[Value]) -> ConsignmentInput {
+    serde_json::from_value(json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"},
+        "destination": {"pic": "QDZZ3333"}, "answers": answers}))
+    .unwrap()
+}
+
+/// Findings without their order.
+fn said(report: &Report) -> Vec<String> {
+    let line = |f: &Finding| format!("{} {} {} {:?}", f.severity, f.code, f.message, f.path);
+    let mut said: Vec<String> = report.findings().iter().map(line).collect();
+    said.sort();
+    said
+}
+
+fn judge(questionnaire: &Questionnaire, answers: &[Value]) -> Vec<String> {
+    said(&questionnaire.validate(&input(answers), &today()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_order_of_questions_and_of_answers_does_not_matter(
+        trees in trees(),
+        answers in answers().prop_shuffle(),
+        seed in any::<u64>(),
+    ) {
+        let before = judge(&prepare(&json!(trees)), &answers);
+        let mut turned = trees.clone();
+        turned.reverse();
+        prop_assert_eq!(&before, &judge(&prepare(&json!(turned)), &answers));
+        let mut mixed = answers.clone();
+        let by = usize::try_from(seed % 12).unwrap() % mixed.len().max(1);
+        mixed.rotate_left(by);
+        mixed.reverse();
+        prop_assert_eq!(&before, &judge(&prepare(&json!(trees)), &mixed));
+    }
+
+    #[test]
+    fn an_answer_that_no_question_asks_for_changes_nothing(trees in trees(), mut answers in answers()) {
+        let tree = prepare(&json!(trees));
+        let before = judge(&tree, &answers);
+        answers.push(json!({"questionId": "nobody", "index": 1, "value": "x"}));
+        prop_assert_eq!(before, judge(&tree, &answers));
+    }
+
+    #[test]
+    fn an_acceptable_answer_removes_the_finding_that_one_is_required(trees in trees(), answers in answers()) {
+        let tree = prepare(&json!(trees));
+        let input = input(&answers);
+        let report = tree.validate(&input, &today());
+        let Some(missing) = report.findings().iter().find(|f| f.rule == Rule::Required) else {
+            return Ok(());
+        };
+        let question = missing.question.clone().unwrap();
+        let applied = tree.applicable(&input);
+        let asked = applied.iter().find(|a| a.question == question).unwrap();
+        let choice = asked.choices.iter().find(|choice| !choice.value.is_empty());
+        let value = choice.map_or("some text", |choice| choice.value.as_str());
+        let answer = AnswerInput::new(question.id.as_str(), value);
+        let answer = match question.row {
+            Some(row) => answer.row(row),
+            None => answer,
+        };
+        let report = tree.validate(&input.answer(answer), &today());
+        prop_assert!(!report.findings().contains(missing));
+    }
+
+    #[test]
+    fn pruning_again_removes_nothing_and_leaves_the_report(trees in trees(), answers in answers()) {
+        let tree = prepare(&json!(trees));
+        let mut input = input(&answers);
+        let before = tree.validate(&input, &today());
+        let count = input.answers().len();
+        let gone = tree.prune(&mut input);
+        prop_assert_eq!(input.answers().len() + gone.len(), count);
+        prop_assert_eq!(&before, &tree.validate(&input, &today()));
+        prop_assert!(tree.prune(&mut input).is_empty());
+    }
+
+    #[test]
+    fn explain_says_applies_exactly_for_what_is_applicable(trees in trees(), answers in answers()) {
+        let tree = prepare(&json!(trees));
+        let input = input(&answers);
+        let applied: Vec<QuestionRef> = tree.applicable(&input).into_iter().map(|a| a.question).collect();
+        for id in 0..7_u8 {
+            for row in [None, Some(0), Some(1), Some(2), Some(9)] {
+                let explained = tree.explain(&id.to_string(), row, &input);
+                let here = |asked: &QuestionRef| asked.id.as_str() == id.to_string() && asked.row == row;
+                // Outside rows the number of the row does not matter.
+                let outside = |asked: &QuestionRef| asked.id.as_str() == id.to_string() && asked.row.is_none();
+                let applies = explained == Explanation::Applies;
+                if applied.iter().any(here) {
+                    prop_assert!(applies);
+                } else if !applied.iter().any(outside) {
+                    prop_assert!(!applies);
+                }
+                prop_assert!(!explained.to_string().is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_required_waits_for_an_answer_and_is_counted(trees in trees(), answers in answers()) {
+        let tree = prepare(&json!(trees));
+        let input = input(&answers);
+        let next = tree.next_questions(&input);
+        let report = tree.validate(&input, &today());
+        let missing: Vec<_> = report.findings().iter().filter(|f| f.rule == Rule::Required).collect();
+        for finding in &missing {
+            prop_assert!(next.iter().any(|asked| Some(&asked.question) == finding.question.as_ref() && asked.required));
+        }
+        let progress = tree.progress(&input);
+        prop_assert_eq!(progress.required - progress.required_answered, missing.len());
+        prop_assert!(progress.answered <= progress.questions && progress.required <= progress.questions);
+    }
+
+    #[test]
+    fn questions_under_a_parent_whose_answer_triggers_them_are_as_they_were(trees in trees(), mut answers in answers()) {
+        let before = judge(&prepare(&json!(trees)), &answers);
+        let mut inner = trees;
+        for question in &mut inner {
+            let trigger = json!({"questionId": "parent", "value": "on"});
+            match question["triggers"].as_array_mut() {
+                Some(triggers) => triggers.push(trigger),
+                None => question["triggers"] = json!([trigger]),
+            }
+        }
+        let wrapped = prepare(&json!([{"id": "parent", "type": "STRING", "forms": ["LPAC1"], "childQuestions": inner}]));
+        answers.push(json!({"questionId": "parent", "index": null, "value": "on"}));
+        prop_assert_eq!(&before, &judge(&wrapped, &answers));
+        answers.pop();
+        prop_assert!(judge(&wrapped, &answers).is_empty());
+    }
+
+    #[test]
+    fn a_session_says_what_a_full_look_says(
+        trees in trees(),
+        start in answers(),
+        edits in prop::collection::vec((0..7_u8, prop::option::of(0..3_i64), prop::option::of(text())), 0..16),
+    ) {
+        let tree = prepare(&json!(trees));
+        let context = today().advice(true);
+        let mut session = tree.session(&input(&start), &context);
+        for (id, row, value) in edits {
+            let (before, asked) = (session.report(), session.applicable());
+            let change = session.answer(id.to_string(), row, value.as_deref());
+            let after = tree.validate(session.input(), &context);
+            prop_assert_eq!(&session.report(), &after);
+            prop_assert_eq!(session.applicable(), tree.applicable(session.input()));
+            prop_assert_eq!(session.progress(), tree.progress(session.input()));
+
+            let mut told = before.findings().to_vec();
+            for finding in &change.removed {
+                let at = told.iter().position(|f| f == finding);
+                prop_assert!(at.is_some(), "not there before: {:?}", finding);
+                told.remove(at.unwrap());
+            }
+            told.extend(change.added.iter().cloned());
+            let sorted = |findings: &[Finding]| {
+                let mut lines: Vec<String> = findings.iter().map(|f| format!("{f:?}{f}")).collect();
+                lines.sort();
+                lines
+            };
+            prop_assert_eq!(sorted(&told), sorted(after.findings()));
+            let now = session.applicable();
+            let is_in = |list: &[crate::validate::AppliedQuestion], q: &QuestionRef| list.iter().any(|a| a.question == *q);
+            for question in &change.appeared {
+                prop_assert!(is_in(&now, question));
+            }
+            for question in &change.vanished {
+                prop_assert!(is_in(&asked, question));
+            }
+            prop_assert_eq!(asked.len() + change.appeared.len(), now.len() + change.vanished.len());
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! JSON that may not have the shape of a consignment.
+
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use serde_json::{Value, json};
+
+use super::bodies::{fixture, questions};
+use super::questions::today;
+use crate::model::{ConsignmentInput, Question};
+use crate::validate::{Draft, Questionnaire, Rule, Session, validate_fields_json};
+
+fn good() -> Value {
+    json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {"town": "x"}}, "destination": {"pic": "QDZZ3333"},
+        "declaration": {"accept": true}, "answers": [{"questionId": "1", "index": 0, "value": "x"}]})
+}
+
+#[test]
+fn what_has_the_right_kinds_is_read_as_it_is() {
+    let index = fixture("consignments/index.json");
+    let cases = index["valid"].as_array().unwrap().iter();
+    for case in cases.chain(index["invalid"].as_array().unwrap()) {
+        let input = &fixture(case["file"].as_str().unwrap())["input"];
+        let draft = Draft::read(input);
+        assert!(draft.findings.is_empty());
+        assert_eq!(draft.input, ConsignmentInput::deserialize_from(input));
+        assert_eq!(serde_json::to_value(&draft.input).unwrap(), *input);
+    }
+}
+
+impl ConsignmentInput {
+    fn deserialize_from(value: &Value) -> Self {
+        serde_json::from_value(value.clone()).unwrap()
+    }
+}
+
+#[test]
+fn each_value_of_the_wrong_kind_is_told_with_its_path() {
+    for (pointer, value, path, what) in [
+        (
+            "/origin/pic",
+            json!(7),
+            "origin.pic",
+            "Unable to convert '7' to 'String'",
+        ),
+        (
+            "/origin/address/town",
+            json!(["x"]),
+            "origin.address.town",
+            "Unable to convert '[..]' to 'String'",
+        ),
+        (
+            "/origin/address",
+            json!("x"),
+            "origin.address",
+            "'AddressInput'",
+        ),
+        ("/destination", json!(true), "destination", "'PartyInput'"),
+        ("/forms/0", json!("LPAC9"), "forms.0", "'EFormType'"),
+        (
+            "/forms/0",
+            json!(1),
+            "forms.0",
+            "Unable to convert '1' to 'EFormType'",
+        ),
+        ("/forms/0", json!(null), "forms.0", "null"),
+        ("/forms", json!({}), "forms", "'EFormType'"),
+        ("/status", json!("SENT"), "status", "'ConsignmentStatus'"),
+        ("/status", json!(1), "status", "'ConsignmentStatus'"),
+        (
+            "/declaration/accept",
+            json!("yes"),
+            "declaration.accept",
+            "'Boolean'",
+        ),
+        (
+            "/declaration/date",
+            json!(2026),
+            "declaration.date",
+            "'String'",
+        ),
+        ("/answers/0/index", json!("0"), "answers.0.index", "'Int'"),
+        ("/answers/0/index", json!(1.5), "answers.0.index", "'Int'"),
+        ("/answers/0/value", json!(3), "answers.0.value", "'String'"),
+        (
+            "/answers/0/questionId",
+            json!(3),
+            "answers.0.questionId",
+            "'String'",
+        ),
+        ("/answers/0", json!("x"), "answers.0", "'AnswerInput'"),
+        ("/answers", json!(5), "answers", "'AnswerInput'"),
+        ("/movementTime", json!(5), "movementTime", "'String'"),
+        ("/origin/colour", json!(5), "origin.colour", "'colour'"),
+    ] {
+        let mut input = good();
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        match input.pointer_mut(parent).unwrap() {
+            Value::Array(items) => items[0] = value,
+            parent => parent[name] = value,
+        }
+        let report = validate_fields_json(&input, &today());
+        assert_eq!(report.findings().len(), 1, "{pointer} {report}");
+        let finding = &report.findings()[0];
+        assert_eq!(finding.path.join("."), path);
+        assert_eq!(finding.code, "INVALID_VALUE");
+        assert!(finding.message.contains(what), "{pointer} {finding}");
+        assert!(!report.is_valid());
+    }
+    assert!(validate_fields_json(&good(), &today()).is_valid());
+    assert_eq!(Draft::read(&json!([])).findings[0].rule, Rule::WireType);
+}
+
+#[test]
+fn all_of_them_are_told_at_once() {
+    let input = json!({"forms": ["LPAC9"], "origin": {"pic": 1, "name": 2}, "status": "SENT", "answers": [1]});
+    assert_eq!(validate_fields_json(&input, &today()).findings().len(), 5);
+}
+
+#[test]
+fn a_single_value_stands_for_a_list_of_one() {
+    let draft = Draft::read(&json!({"forms": "LPAC1", "answers": {"questionId": "1"}}));
+    assert!(draft.findings.is_empty());
+    assert_eq!(
+        (draft.input.forms.len(), draft.input.answers().len()),
+        (1, 1)
+    );
+}
+
+#[test]
+fn everything_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Questionnaire>();
+    shared::<Session>();
+    shared::<crate::validate::Report>();
+    shared::<crate::validate::Context>();
+    shared::<Draft>();
+}
+
+/// Names of the wire at random places, so that the readers get past the first level.
+fn wire() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+        prop::sample::select(vec![
+            "LPAC1",
+            "LPAHRG0",
+            "185",
+            "No",
+            "2026-11-20",
+            "QAZZ7777",
+            "1"
+        ])
+        .prop_map(Value::from),
+    ];
+    let names = prop::sample::select(vec![
+        "forms",
+        "origin",
+        "destination",
+        "declaration",
+        "answers",
+        "questionId",
+        "index",
+        "value",
+        "pic",
+        "address",
+        "postcode",
+        "status",
+        "movementDate",
+        "id",
+        "type",
+        "childQuestions",
+        "triggers",
+        "validators",
+        "order",
+        "x",
+    ]);
+    leaf.prop_recursive(5, 48, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((names.clone(), inner), 0..8).prop_map(|fields| fields
+                .into_iter()
+                .map(|(n, v)| (n.to_owned(), v))
+                .collect::<serde_json::Map<_, _>>()
+                .into()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_json_panics(input in wire(), list in wire()) {
+        let list: Vec<Question> = serde_json::from_value(list).unwrap_or_default();
+        let questionnaire = Questionnaire::prepare(&list);
+        let context = today().advice(true);
+        let _ = questionnaire.validate_json(&input, &context).to_string();
+        if let Ok(input) = serde_json::from_value::<ConsignmentInput>(input) {
+            let _ = questionnaire.validate(&input, &context).to_server_errors("x");
+            let _ = questionnaire.applicable(&input);
+        }
+    }
+}
+
+/// A bounded fuzz test: bytes of real consignments and of the real list, changed here and there.
+#[test]
+fn damaged_bytes_do_not_panic() {
+    let inputs = ["lpac1-hsc2", "lpahrg0", "invalid/several-layers"];
+    let inputs =
+        inputs.map(|name| fixture(&format!("consignments/{name}.json"))["input"].to_string());
+    let list = fixture("questions.json")["data"]["questions"]["items"].to_string();
+    let real = Questionnaire::prepare(&questions());
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    let mut next = |below: usize| {
+        // xorshift64: any spread will do.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % below as u64).unwrap()
+    };
+    let mut damage = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..=next(4) {
+            let at = next(bytes.len());
+            match next(4) {
+                0 => bytes[at] = b"0129-\"[]{}:,nulA"[next(16)],
+                1 => drop(bytes.remove(at)),
+                2 => bytes.swap(at, next(text.len() - 8)),
+                _ => bytes.insert(at, bytes[next(at + 1)]),
+            }
+        }
+        bytes
+    };
+    let context = today().advice(true);
+    let mut read = 0;
+    for round in 0..600 {
+        let input = damage(&inputs[round % inputs.len()]);
+        if let Ok(input) = serde_json::from_slice::<Value>(&input) {
+            read += 1;
+            let _ = real.validate_json(&input, &context).to_string();
+        }
+        if round % 10 == 0
+            && let Ok(list) = serde_json::from_slice::<Vec<Question>>(&damage(&list))
+        {
+            let input = Draft::read(&serde_json::from_str(&inputs[0]).unwrap()).input;
+            let _ = Questionnaire::prepare(&list).validate(&input, &context);
+        }
+    }
+    assert!(read > 100, "only {read} were JSON");
+}
