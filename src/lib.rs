@@ -13,6 +13,8 @@ mod error;
 pub mod fake;
 #[cfg(feature = "client")]
 pub mod graphql;
+#[cfg(feature = "loopback")]
+pub mod loopback;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;

@@ -26,7 +26,7 @@ mod token_set;
 
 pub use self::authorization::AuthorizationRequest;
 pub use self::callback::CheckedCallback;
-pub use self::manager::{Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
+pub use self::manager::{Counters, Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
 pub use self::pending::PendingLogin;
 pub use self::provider::Provider;
 pub use self::provider_builder::ProviderBuilder;

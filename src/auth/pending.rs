@@ -117,6 +117,11 @@ impl PendingLogin {
         Ok(Self::new(provider.clone(), parts))
     }
 
+    /// Whether this is the callback of this login. What anybody else sends to its address must not end it.
+    pub(crate) fn expects(&self, callback: &str) -> bool {
+        callback::read(callback).is_ok_and(|read| callback::is_of(&read, &self.parts.state))
+    }
+
     /// Checks the callback of this login and uses the login up. Pure: nothing is sent.
     ///
     /// `callback` is the whole address that the browser came back with, its path and query, or the query alone.

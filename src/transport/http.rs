@@ -130,6 +130,17 @@ impl Http {
 
     /// Sends a request and reads the whole reply.
     pub(crate) async fn send(&self, request: Request) -> Result<Reply, Error> {
+        match self.send_and_keep(request).await? {
+            (reply, None) => Ok(reply),
+            (_, Some(cut)) => Err(cut),
+        }
+    }
+
+    /// As [`send`](Self::send); when the body ends too early, what came of it is kept beside the error.
+    pub(crate) async fn send_and_keep(
+        &self,
+        request: Request,
+    ) -> Result<(Reply, Option<Error>), Error> {
         let Request {
             method,
             url,
@@ -146,43 +157,49 @@ impl Http {
         };
         let mut reply = outgoing.send().await.map_err(failed)?;
         let (status, headers) = (reply.status().as_u16(), std::mem::take(reply.headers_mut()));
-        let body = self.read(&mut reply).await?;
-        Ok(Reply {
+        let (body, cut) = self.read(&mut reply).await;
+        let reply = Reply {
             status,
             headers,
             body,
-        })
+        };
+        Ok((reply, cut))
     }
 
     /// Gathers the body: without a copy when it comes in one piece, and never more than the limit.
-    async fn read(&self, reply: &mut reqwest::Response) -> Result<Bytes, Error> {
+    async fn read(&self, reply: &mut reqwest::Response) -> (Bytes, Option<Error>) {
         // The length is the sender's word, so it may reserve no more than the limit.
         let announced = reply
             .content_length()
             .and_then(|length| usize::try_from(length).ok())
             .unwrap_or_default();
         if announced > self.max_body_bytes {
-            return Err(too_large());
+            return (Bytes::new(), Some(too_large()));
         }
-        let Some(first) = reply.chunk().await.map_err(failed)? else {
-            return Ok(Bytes::new());
-        };
-        if first.len() > self.max_body_bytes {
-            return Err(too_large());
-        }
+        let mut first = Bytes::new();
         let mut gathered: Option<BytesMut> = None;
-        while let Some(chunk) = reply.chunk().await.map_err(failed)? {
+        let cut = loop {
+            let chunk = match reply.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break None,
+                Err(source) => break Some(failed(source)),
+            };
+            let so_far = gathered.as_ref().map_or(first.len(), BytesMut::len);
+            if so_far + chunk.len() > self.max_body_bytes {
+                break Some(too_large());
+            }
+            if gathered.is_none() && first.is_empty() {
+                first = chunk;
+                continue;
+            }
             let gathered = gathered.get_or_insert_with(|| {
                 let mut bytes = BytesMut::with_capacity(announced.max(first.len() + chunk.len()));
                 bytes.extend_from_slice(&first);
                 bytes
             });
-            if gathered.len() + chunk.len() > self.max_body_bytes {
-                return Err(too_large());
-            }
             gathered.extend_from_slice(&chunk);
-        }
-        Ok(gathered.map_or(first, BytesMut::freeze))
+        };
+        (gathered.map_or(first, BytesMut::freeze), cut)
     }
 }
 
