@@ -1,0 +1,7 @@
+//! The file store against what happens to files.
+
+mod damage;
+mod disk_faults;
+mod folder;
+mod locks;
+mod permissions;
