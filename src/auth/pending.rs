@@ -187,6 +187,7 @@ mod tests {
         url.query_pairs().into_owned().collect()
     }
 
+    /// Row 44.
     #[test]
     fn the_address_has_the_parameters_of_the_spec_and_pkce() {
         let provider = provider(&Clock::system());
@@ -222,6 +223,7 @@ mod tests {
         );
     }
 
+    /// Row 43.
     #[test]
     fn a_login_expires_after_ten_minutes() {
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
@@ -237,6 +239,21 @@ mod tests {
         let callback_late = callback(&late);
         let error = late.check(&callback_late).unwrap_err();
         assert!(error.is_login_refused() && error.to_string().contains("login_expired"));
+    }
+
+    /// Row 43.
+    #[test]
+    fn two_logins_at_once_take_their_own_callbacks_only() {
+        let provider = provider(&Clock::system());
+        let one = provider.authorization().start().unwrap();
+        let two = provider.authorization().start().unwrap();
+        let callback =
+            |login: &PendingLogin| format!("code=c&state={}", query(login.url())["state"]);
+        let (of_one, of_two) = (callback(&one), callback(&two));
+        assert!(one.expects(&of_one) && !one.expects(&of_two));
+        assert!(two.check(&of_one).unwrap_err().is_login_refused());
+        // A login is used up by its callback: `check` takes it, so that none can be replayed.
+        one.check(&of_one).unwrap();
     }
 
     #[test]

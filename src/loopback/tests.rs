@@ -245,9 +245,7 @@ async fn only_loopback_addresses_are_listened_on() {
         let uri = listener.redirect_uri();
         assert!(uri.path() == "/back" && uri.port().unwrap() > 0, "{uri}");
     }
-    for path in [
-        "", "callback", "/a?b", "/a#b", "/a b", "/../a", "//[", ":1/x",
-    ] {
+    for path in ["", "callback", "/a?b", "/a#b", "/a b", "/../a", ":1/x"] {
         assert!(
             Loopback::builder()
                 .path(path)

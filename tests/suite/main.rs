@@ -1,3 +1,6 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
 
+mod login;
+mod manager;
 mod register;
+mod tokens_secrets;

@@ -187,6 +187,7 @@ mod tests {
         }
     }
 
+    /// Row 21.
     #[test]
     fn a_refresh_token_that_is_missing_or_empty_keeps_the_old_one() {
         let old = set(json!({"access_token": "a", "refresh_token": "r1"}), None);

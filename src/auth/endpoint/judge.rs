@@ -175,6 +175,7 @@ mod tests {
             .unwrap()
     }
 
+    /// Row 34.
     #[test]
     fn the_code_decides_and_not_the_status() {
         for (status, body, class) in [

@@ -128,6 +128,7 @@ mod tests {
         assert!(seconds.len() > 500, "{}", seconds.len());
     }
 
+    /// Row 42.
     #[test]
     fn a_short_life_still_has_a_time_of_use() {
         let short = snapshot(Duration::from_secs(10), at(Duration::ZERO, HOUR));
@@ -137,6 +138,7 @@ mod tests {
         assert!(!short.is_usable(after(9)));
     }
 
+    /// Row 39.
     #[test]
     fn a_token_past_the_limit_of_either_clock_is_not_used() {
         let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));
