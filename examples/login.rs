@@ -25,9 +25,10 @@ async fn main() -> ExitCode {
         Ok(options) => options,
         Err(end) => return end,
     };
-    let fake = match options.names_no_provider() {
-        true => Some(Fake::start().await),
-        false => None,
+    let fake = if options.names_no_provider() {
+        Some(Fake::start().await)
+    } else {
+        None
     };
     let provider = fake
         .as_ref()

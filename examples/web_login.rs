@@ -242,7 +242,7 @@ fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
 fn random_id() -> Result<String, Problem> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| Problem::Unlucky)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 /// What the user sees when something fails.

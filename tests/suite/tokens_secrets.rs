@@ -7,6 +7,7 @@ use std::time::Duration;
 use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
+use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -193,7 +194,7 @@ async fn none_of_twelve_secrets_is_seen_in_the_life_of_a_session() {
     write!(shown, "{refused:?}").unwrap();
     fake.expire_access_tokens();
     let page = account
-        .consignments_page(&Default::default(), None)
+        .consignments_page(&ConsignmentFilter::default(), None)
         .await
         .unwrap();
     write!(shown, "{page:?}").unwrap();

@@ -44,6 +44,8 @@ pub(super) struct Policy {
 pub(super) struct State {
     /// Counts logins and logouts.
     pub(super) epoch: u64,
+    /// Counts logouts alone: a login that one overtakes is over, while of two logins the later one counts.
+    pub(super) logouts: u64,
     pub(super) held: Option<Held>,
     /// Whose tokens these are; kept when they are dead, so that nobody is handed another user's.
     pub(super) account: Option<String>,

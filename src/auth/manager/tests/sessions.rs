@@ -219,3 +219,22 @@ async fn a_refresh_that_answers_with_another_users_tokens_is_refused() {
     assert_eq!(manager.subject().as_deref(), Some("sam"));
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
 }
+
+/// Row 24.
+#[tokio::test]
+async fn a_logout_during_a_login_wins_and_the_late_tokens_are_revoked() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let exchange = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.complete_login(login, &callback).await }
+    });
+    exchange.arrived().await;
+    manager.logout(None).await;
+    exchange.open();
+    assert!(caller.await.unwrap().unwrap_err().is_login_refused());
+    assert!(manager.current().is_none() && bench.stored().await.is_none());
+    assert_eq!(bench.idp.revoked(), ["rt-2"]);
+}
