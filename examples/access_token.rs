@@ -27,7 +27,7 @@ async fn main() -> ExitCode {
         return usage("--store FILE is needed, the file that login wrote");
     } else {
         match options.renewal().build() {
-            Ok(provider) => match options.manager(provider) {
+            Ok(provider) => match options.manager(provider).build() {
                 Ok(manager) => print(&manager).await,
                 Err(error) => Err(error.into()),
             },
@@ -56,7 +56,7 @@ async fn print(manager: &TokenManager) -> Result<(), Failure> {
 
 async fn from_the_fake(options: &Options) -> Result<(), Failure> {
     let fake = Fake::start().await;
-    let manager = options.manager(fake.provider().build()?)?;
+    let manager = options.manager(fake.provider().build()?).build()?;
     let login = manager.provider().authorization().start()?;
     let callback = fake.consent(login.url())?;
     manager.complete_login(login, callback.as_str()).await?;

@@ -12,7 +12,9 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use envd_sdk::auth::{PendingLogin, ProviderBuilder, TokenManager, TokenSet};
+use envd_sdk::auth::{
+    FileStore, PendingLogin, ProviderBuilder, TokenManager, TokenSet, TokenStore,
+};
 use envd_sdk::fake::Fake;
 use envd_sdk::loopback::{Loopback, open_browser};
 
@@ -37,6 +39,9 @@ async fn main() -> ExitCode {
     if let Err(error) = provider.clone().redirect_uri("http://127.0.0.1/").build() {
         return usage(error);
     }
+    if let Err(error) = can_store(&options).await {
+        return failed(&error);
+    }
     let tokens = match &options.redirect_uri {
         Some(address) => log_in_by_hand(&options, provider.redirect_uri(address), fake).await,
         None => log_in(&options, provider, fake.is_some()).await,
@@ -45,6 +50,14 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failed(&failure),
     }
+}
+
+/// Better now than when the user has logged in.
+async fn can_store(options: &Options) -> Result<(), Failure> {
+    if let Some(file) = &options.store {
+        FileStore::new(file).load("default").await?;
+    }
+    Ok(())
 }
 
 /// The browser comes back to a listener of this program.
@@ -91,7 +104,8 @@ fn start(
     options: &Options,
     provider: ProviderBuilder,
 ) -> Result<(TokenManager, PendingLogin), Failure> {
-    let manager = options.manager(provider.build()?)?;
+    // Strict: a login whose tokens are not in the file when the program ends is none.
+    let manager = options.manager(provider.build()?).strict(true).build()?;
     let login = manager.provider().authorization().start()?;
     print(&serde_json::json!({"authorize_url": login.url().as_str()}))?;
     Ok((manager, login))

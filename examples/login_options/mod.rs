@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use envd_sdk::Error;
-use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager};
+use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager, TokenManagerBuilder};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
-const OPTIONS: &str = "\
-  --issuer NAME         iss of the provider's tokens; not compared unless set
+const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not compared unless set
   --authorize-url URL   where the browser goes to log in
   --token-url URL       where codes and refresh tokens are exchanged
   --revoke-url URL      where a refresh token is revoked
@@ -144,12 +143,12 @@ impl Options {
         builder
     }
 
-    /// A manager for a program that ends soon: it does not begin a refresh that nobody waits for.
-    pub(crate) fn manager(&self, provider: Provider) -> Result<TokenManager, Error> {
+    /// Settings of a manager for a program that ends soon: it begins no refresh that nobody waits for.
+    pub(crate) fn manager(&self, provider: Provider) -> TokenManagerBuilder {
         let builder = TokenManager::builder(provider).background(false);
         match &self.store {
-            Some(file) => builder.store(FileStore::new(file)).build(),
-            None => builder.build(),
+            Some(file) => builder.store(FileStore::new(file)),
+            None => builder,
         }
     }
 }

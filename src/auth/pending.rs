@@ -117,8 +117,10 @@ impl PendingLogin {
         Ok(Self::new(provider.clone(), parts))
     }
 
-    /// Whether this is the callback of this login. What anybody else sends to its address must not end it.
-    pub(crate) fn expects(&self, callback: &str) -> bool {
+    /// Whether a callback carries the `state` of this login; uses nothing up. For whoever listens where others may call as
+    /// well: what they send must not end the login.
+    #[must_use]
+    pub fn expects(&self, callback: &str) -> bool {
         callback::read(callback).is_ok_and(|read| callback::is_of(&read, &self.parts.state))
     }
 

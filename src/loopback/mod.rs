@@ -21,7 +21,7 @@
 //! let manager = TokenManager::builder(provider).build()?;
 //!
 //! let login = manager.provider().authorization().start()?;
-//! # let open_browser = async |url: &url::Url| {
+//! # let open_browser = async |url: &url::Url| -> envd_sdk::Result<()> {
 //! #     let back = fake.consent(url)?;
 //! #     tokio::spawn(async move {
 //! #         use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,7 +31,7 @@
 //! #         browser.write_all(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).await.unwrap();
 //! #         browser.read_to_end(&mut Vec::new()).await.unwrap();
 //! #     });
-//! #     envd_sdk::Result::Ok(())
+//! #     Ok(())
 //! # };
 //! open_browser(login.url()).await?;
 //! let callback = listener.receive(login).await?;

@@ -97,7 +97,6 @@ async fn a_connection_dropped_before_processing_costs_a_second_try_and_no_login(
 /// Row 32.
 #[tokio::test]
 async fn a_pause_that_the_server_asks_for_is_kept_in_each_of_its_forms() {
-    let bench = Bench::new().await;
     // The clock of the test stands at 1,700,000,000 s, a Tuesday.
     for (header, value, seconds) in [
         ("retry-after", "600", 600),
@@ -105,23 +104,24 @@ async fn a_pause_that_the_server_asks_for_is_kept_in_each_of_its_forms() {
         ("x-ratelimit-reset", "1700000600", 600),
         ("x-other", "600", 1),
     ] {
-        let bench_here = Bench::new().await;
-        bench_here.seed(DAY).await;
-        let manager = bench_here.manager();
+        let bench = Bench::new().await;
+        bench.seed(DAY).await;
+        let manager = bench.manager();
         let busy = ResponseTemplate::new(429).insert_header(header, value);
-        bench_here.idp.next(Turn::Answer(busy));
-        let start = bench_here.clock.now();
+        bench.idp.next(Turn::Answer(busy));
+        let start = bench.clock.now();
         let error = manager.access_token().await.unwrap_err();
         let wait = error.retry_at().unwrap().duration_since(start).unwrap();
         assert!(wait >= Duration::from_secs(seconds), "{header}: {wait:?}");
-        bench_here.clock.advance(wait - Duration::from_millis(1));
+        bench
+            .clock
+            .advance(wait.saturating_sub(Duration::from_millis(1)));
         let error = manager.access_token().await.unwrap_err();
         assert!(error.is_retryable());
-        assert_eq!(bench_here.idp.refreshes(), 1, "{header}");
-        bench_here.clock.advance(Duration::from_millis(1));
+        assert_eq!(bench.idp.refreshes(), 1, "{header}");
+        bench.clock.advance(Duration::from_millis(1));
         assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     }
-    assert_eq!(bench.idp.refreshes(), 0);
 }
 
 /// Row 33.
