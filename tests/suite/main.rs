@@ -2,5 +2,6 @@
 
 mod login;
 mod manager;
+mod processes;
 mod register;
 mod tokens_secrets;

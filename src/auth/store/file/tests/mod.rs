@@ -3,5 +3,7 @@
 mod damage;
 mod disk_faults;
 mod folder;
+#[cfg(unix)]
+mod kill;
 mod locks;
 mod permissions;
