@@ -42,6 +42,11 @@ impl Shared {
                 Ok(issued) => return Ok(issued),
                 Err(refusal) => refusal,
             };
+            if let Some(token) = &refusal.salvaged {
+                // The code is used up and the user has to log in anew: this session must not live on.
+                // OK to ignore: the refused login is what counts.
+                let _ = endpoint::revoke(&self.provider, token).await;
+            }
             match refusal.class {
                 Class::NotSent if tries < 3 => {
                     tries += 1;

@@ -238,3 +238,17 @@ async fn a_logout_during_a_login_wins_and_the_late_tokens_are_revoked() {
     assert!(manager.current().is_none() && bench.stored().await.is_none());
     assert_eq!(bench.idp.revoked(), ["rt-2"]);
 }
+
+#[tokio::test]
+async fn a_login_whose_reply_is_cut_off_leaves_no_session_behind() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let cut = r#"{"access_token":"at-2","refresh_token":"rt-2","expi"#;
+    let answer = wiremock::ResponseTemplate::new(200).set_body_string(cut);
+    bench.idp.next(super::bench::Turn::Answer(answer));
+    let error = manager.complete_login(login, &callback).await.unwrap_err();
+    assert!(error.is_retryable());
+    assert_eq!(bench.idp.revoked(), ["rt-2"]);
+    assert_eq!(bench.idp.refreshes(), 1);
+}
