@@ -77,6 +77,8 @@ pub mod fake;
 pub mod graphql;
 #[cfg(feature = "client")]
 pub mod guide;
+#[cfg(feature = "loopback")]
+pub mod loopback;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;

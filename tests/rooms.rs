@@ -9,7 +9,7 @@ use std::path::Path;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 12] = [
+const STAIRS: [(&str, u8); 13] = [
     ("secret", 0),
     ("model", 0),
     ("validate", 1),
@@ -18,6 +18,7 @@ const STAIRS: [(&str, u8); 12] = [
     ("graphql", 3),
     ("auth", 4),
     ("client", 5),
+    ("loopback", 5),
     ("ops", 6),
     ("register", 6),
     ("fake", 7),

@@ -49,15 +49,20 @@ pub(super) fn read(callback: &str) -> Result<Parameters> {
     Ok(parameters)
 }
 
+/// Whether the callback carries the state of this login; compared in constant time.
+pub(super) fn is_of(parameters: &Parameters, state: &Secret) -> bool {
+    let theirs = parameters.get("state").map_or("", Secret::expose);
+    state.matches(theirs)
+}
+
 /// The code, if the callback is of this login and of this issuer.
 pub(super) fn code(
     parameters: &Parameters,
     state: &Secret,
     issuer: Option<&str>,
 ) -> Result<Secret> {
-    let text = |name: &str| parameters.get(name).map_or("", Secret::expose);
     // First of all: an error without our state may be anybody's, and must not end this login with words of theirs.
-    if !state.matches(text("state")) {
+    if !is_of(parameters, state) {
         return Err(login_refused("state_mismatch"));
     }
     // RFC 9207. Providers that do not announce the parameter do not send it.
@@ -113,6 +118,7 @@ mod tests {
         }
     }
 
+    /// Row 43.
     #[test]
     fn what_is_not_of_this_login_is_refused() {
         for (callback, why) in [

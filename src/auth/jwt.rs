@@ -194,6 +194,7 @@ mod tests {
         check(many).unwrap();
     }
 
+    /// Row 45.
     #[test]
     fn each_wrong_claim_is_refused() {
         for (claim, wrong) in [

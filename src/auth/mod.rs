@@ -7,8 +7,97 @@
 //! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh
 //! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; the
 //! new tokens are stored before anybody sees them; and a refresh that fails leaves a token that still works in place.
+//! What can go wrong, and what happens then, is listed in [`failure_modes`].
 //!
 //! A client takes its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of yours.
+//!
+//! # A program on the user's machine
+//!
+//! The browser is the user's own, and it comes back to a port of this machine (RFC 8252): the feature `loopback` has the
+//! listener, in the module `loopback`. Where nothing can listen, the user pastes the address at which the browser ended.
+//! The tokens are kept in a file, so that the next start finds them, and all processes of the user share them. There is no
+//! client secret: it would not be one in a program that users install.
+//!
+//! ```
+//! use envd_sdk::auth::{FileStore, TokenManager};
+//! # use envd_sdk::fake::Fake;
+//! use std::time::Duration;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let fake = Fake::start().await;
+//! # let provider = fake.provider().build()?;
+//! # let file = std::env::temp_dir().join(format!("envd-sdk-auth-doc-{}.json", std::process::id()));
+//! let manager = TokenManager::builder(provider)
+//!     .store(FileStore::new(&file))
+//!     .build()?;
+//!
+//! // At each start: is somebody logged in?
+//! if manager.access_token().await.is_err_and(|error| error.is_reauth_required()) {
+//!     let login = manager.provider().authorization().start()?;
+//!     println!("Open {} in a browser.", login.url());
+//!     // From the listener, or from the user.
+//! #   let callback = fake.consent(login.url())?;
+//!     manager.complete_login(login, callback.as_str()).await?;
+//! }
+//! let token = manager.access_token().await?;
+//! # assert_eq!(token.generation(), 1);
+//!
+//! // At the end: nothing that is under way is cut off.
+//! manager.shutdown(Duration::from_secs(10)).await;
+//! # manager.logout(None).await;
+//! # let _ = std::fs::remove_file(&file);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # A web application
+//!
+//! It has many users, often many hosts, and a client secret. The callback may reach another host than the one that began
+//! the login, so the [`PendingLogin`] is kept as a text under the browser's cookie, and deleted when the callback comes.
+//! Each user has a record in a store that all hosts share, and a manager while there is something to do.
+//!
+//! ```
+//! use envd_sdk::auth::{MemoryStore, PendingLogin, TokenManager};
+//! use std::sync::Arc;
+//! # use envd_sdk::fake::Fake;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> envd_sdk::Result<()> {
+//! # let fake = Fake::start().await;
+//! # let provider = fake.provider().client_secret("s3cr3t").build()?;
+//! // Your database, by a `TokenStore` of your own.
+//! let store = Arc::new(MemoryStore::new());
+//!
+//! // GET /login: remember the login under the browser's cookie, and send the browser on.
+//! let login = provider.authorization().start()?;
+//! let remembered = login.to_secret_json();
+//! let location = login.url().clone();
+//!
+//! // GET /callback, perhaps on another host: take what the cookie points to, once.
+//! # let back = fake.consent(&location)?;
+//! # let query = back.query().unwrap_or_default();
+//! let login = PendingLogin::from_secret_json(&provider, &remembered)?;
+//! let session_id = "from a good source of random numbers";
+//! let manager = TokenManager::builder(provider.clone())
+//!     .shared_store(store.clone())
+//!     .account(session_id)
+//!     .build()?;
+//! let tokens = manager.complete_login(login, query).await?;
+//! println!("logged in until the user logs out; the first token ends at {:?}", tokens.expires_at());
+//!
+//! // POST /logout: forget, revoke, and end the session at the identity provider.
+//! let report = manager.logout(None).await;
+//! let location = report.url;
+//! # assert!(location.is_some() && report.problems.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The examples `login`, `access_token` and `web_login` are whole programs of both kinds.
+
+#[doc = include_str!("failure_modes.md")]
+pub mod failure_modes {}
 
 mod authorization;
 mod callback;
@@ -26,13 +115,13 @@ mod token_set;
 
 pub use self::authorization::AuthorizationRequest;
 pub use self::callback::CheckedCallback;
-pub use self::manager::{Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
+pub use self::manager::{Counters, Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
 pub use self::pending::PendingLogin;
 pub use self::provider::Provider;
 pub use self::provider_builder::ProviderBuilder;
 pub use self::source::{BoxFuture, StaticToken, TokenSource};
 pub use self::store::{
-    MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    FileStore, MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
 pub use self::token::AccessToken;
 pub use self::token_set::TokenSet;

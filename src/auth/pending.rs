@@ -117,6 +117,13 @@ impl PendingLogin {
         Ok(Self::new(provider.clone(), parts))
     }
 
+    /// Whether a callback carries the `state` of this login; uses nothing up. For whoever listens where others may call as
+    /// well: what they send must not end the login.
+    #[must_use]
+    pub fn expects(&self, callback: &str) -> bool {
+        callback::read(callback).is_ok_and(|read| callback::is_of(&read, &self.parts.state))
+    }
+
     /// Checks the callback of this login and uses the login up. Pure: nothing is sent.
     ///
     /// `callback` is the whole address that the browser came back with, its path and query, or the query alone.
@@ -182,6 +189,7 @@ mod tests {
         url.query_pairs().into_owned().collect()
     }
 
+    /// Row 44.
     #[test]
     fn the_address_has_the_parameters_of_the_spec_and_pkce() {
         let provider = provider(&Clock::system());
@@ -217,6 +225,7 @@ mod tests {
         );
     }
 
+    /// Row 43.
     #[test]
     fn a_login_expires_after_ten_minutes() {
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
@@ -232,6 +241,21 @@ mod tests {
         let callback_late = callback(&late);
         let error = late.check(&callback_late).unwrap_err();
         assert!(error.is_login_refused() && error.to_string().contains("login_expired"));
+    }
+
+    /// Row 43.
+    #[test]
+    fn two_logins_at_once_take_their_own_callbacks_only() {
+        let provider = provider(&Clock::system());
+        let one = provider.authorization().start().unwrap();
+        let two = provider.authorization().start().unwrap();
+        let callback =
+            |login: &PendingLogin| format!("code=c&state={}", query(login.url())["state"]);
+        let (of_one, of_two) = (callback(&one), callback(&two));
+        assert!(one.expects(&of_one) && !one.expects(&of_two));
+        assert!(two.check(&of_one).unwrap_err().is_login_refused());
+        // A login is used up by its callback: `check` takes it, so that none can be replayed.
+        one.check(&of_one).unwrap();
     }
 
     #[test]

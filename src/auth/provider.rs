@@ -8,7 +8,7 @@ use oauth2::basic::BasicClient;
 use oauth2::{EndpointNotSet, EndpointSet};
 use url::Url;
 
-use super::{AuthorizationRequest, ProviderBuilder};
+use super::{AuthorizationRequest, ProviderBuilder, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Http};
@@ -91,6 +91,18 @@ impl Provider {
             }
         }
         Ok(Some(url))
+    }
+
+    /// Revokes a refresh token that no manager holds (RFC 7009); with it goes the session that it belongs to. A manager
+    /// revokes its own at [`logout`](super::TokenManager::logout). Does nothing when no address for it is set.
+    ///
+    /// A token that the server does not know is no error (section 2.2).
+    ///
+    /// # Errors
+    ///
+    /// [`is_retryable`](Error::is_retryable) when the server could not be reached or has a passing problem.
+    pub async fn revoke(&self, refresh_token: &Secret) -> Result<()> {
+        endpoint::revoke(self, refresh_token).await
     }
 
     pub(super) fn clock(&self) -> &Clock {

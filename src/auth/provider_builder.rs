@@ -252,6 +252,7 @@ mod tests {
             .redirect_uri("https://localhost:5021/callback")
     }
 
+    /// Row 49.
     #[test]
     fn a_missing_or_unsafe_setting_is_named() {
         complete().build().unwrap();

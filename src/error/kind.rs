@@ -69,8 +69,8 @@ pub(crate) enum AuthProblem {
     LoginRefused { code: String },
     /// The token endpoint is not available for now.
     Unavailable { what: &'static str },
-    /// The store of tokens failed.
-    Store { what: String },
+    /// The store of tokens failed; the source says how.
+    Store,
     /// Another process holds the lock on the stored tokens.
     LockTimeout,
 }

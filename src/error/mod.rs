@@ -179,6 +179,16 @@ impl Error {
         matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
     }
 
+    /// Whether the store of tokens failed. The [`source`](std::error::Error::source) is a
+    /// [`StoreError`](crate::auth::StoreError) that tells how.
+    #[must_use]
+    pub fn is_store(&self) -> bool {
+        matches!(
+            &self.0.kind,
+            Kind::Auth(AuthProblem::Store | AuthProblem::LockTimeout)
+        )
+    }
+
     /// Whether the user was refused at the identity provider, or cancelled the login.
     #[must_use]
     pub fn is_login_refused(&self) -> bool {

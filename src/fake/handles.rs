@@ -1,8 +1,9 @@
-//! A client that talks to the fake.
+//! A client and a token manager that talk to the fake.
 
 use super::Fake;
-use crate::auth::{Provider, ProviderBuilder, StaticToken};
+use crate::auth::{Provider, ProviderBuilder, StaticToken, TokenManager};
 use crate::client::{Client, ClientBuilder};
+use crate::error::Error;
 
 impl Fake {
     /// Settings of a client that talks to this fake as its ready user.
@@ -25,5 +26,35 @@ impl Fake {
             .audience(self.audience())
             .redirect_uri(self.redirect_uri())
             .clock(self.clock().clone())
+    }
+
+    /// A manager of the ready user, who has just logged in; its tokens are kept in memory.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::start().await;
+    /// let manager = fake.token_manager().await?;
+    /// let client = fake.client().token_source(manager.clone()).build()?;
+    /// assert!(client.registered_user().await.is_ok());
+    ///
+    /// // The service refuses the token from here on, so the client renews it.
+    /// fake.expire_access_tokens();
+    /// assert!(client.registered_user().await.is_ok());
+    /// assert_eq!(manager.counters().refreshed, 1);
+    /// # Ok::<(), envd_sdk::Error>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// None with a fake that runs.
+    pub async fn token_manager(&self) -> Result<TokenManager, Error> {
+        let manager = TokenManager::builder(self.provider().build()?).build()?;
+        let login = manager.provider().authorization().start()?;
+        let callback = self.consent(login.url())?;
+        manager.complete_login(login, callback.as_str()).await?;
+        Ok(manager)
     }
 }

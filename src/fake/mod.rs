@@ -54,6 +54,7 @@ mod routes;
 mod rules;
 mod seed;
 mod server;
+pub mod store_conformance;
 #[cfg(test)]
 mod tests;
 mod user;

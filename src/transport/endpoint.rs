@@ -33,6 +33,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 mod tests {
     use super::*;
 
+    /// Row 49.
     #[test]
     fn plain_http_is_for_loopback_only() {
         for good in [

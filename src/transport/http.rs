@@ -160,6 +160,17 @@ impl Http {
 
     /// Sends a request and reads the whole reply.
     pub(crate) async fn send(&self, request: Request) -> Result<Reply, Error> {
+        match self.send_and_keep(request).await? {
+            (reply, None) => Ok(reply),
+            (_, Some(cut)) => Err(cut),
+        }
+    }
+
+    /// As [`send`](Self::send); when the body ends too early, what came of it is kept beside the error.
+    pub(crate) async fn send_and_keep(
+        &self,
+        request: Request,
+    ) -> Result<(Reply, Option<Error>), Error> {
         let mut outgoing = self
             .client
             .request(request.method, request.url)
@@ -176,12 +187,13 @@ impl Http {
         };
         let mut reply = outgoing.send().await.map_err(failed)?;
         let (status, headers) = (reply.status().as_u16(), std::mem::take(reply.headers_mut()));
-        let body = self.read(&mut reply, request.watch.as_ref()).await?;
-        Ok(Reply {
+        let (body, cut) = self.read(&mut reply, request.watch.as_ref()).await;
+        let reply = Reply {
             status,
             headers,
             body,
-        })
+        };
+        Ok((reply, cut))
     }
 
     /// Gathers the body: without a copy when it comes in one piece, and never more than the limit.
@@ -189,7 +201,7 @@ impl Http {
         &self,
         reply: &mut reqwest::Response,
         watch: Option<&Watch>,
-    ) -> Result<Bytes, Error> {
+    ) -> (Bytes, Option<Error>) {
         let watch = |body: &[u8]| {
             if let Some(watch) = watch {
                 watch(body);
@@ -201,29 +213,34 @@ impl Http {
             .and_then(|length| usize::try_from(length).ok())
             .unwrap_or_default();
         if announced > self.max_body_bytes {
-            return Err(too_large());
+            return (Bytes::new(), Some(too_large()));
         }
-        let Some(first) = reply.chunk().await.map_err(failed)? else {
-            return Ok(Bytes::new());
-        };
-        if first.len() > self.max_body_bytes {
-            return Err(too_large());
-        }
-        watch(&first);
+        let mut first = Bytes::new();
         let mut gathered: Option<BytesMut> = None;
-        while let Some(chunk) = reply.chunk().await.map_err(failed)? {
+        let cut = loop {
+            let chunk = match reply.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break None,
+                Err(source) => break Some(failed(source)),
+            };
+            let so_far = gathered.as_ref().map_or(first.len(), BytesMut::len);
+            if so_far + chunk.len() > self.max_body_bytes {
+                break Some(too_large());
+            }
+            if gathered.is_none() && first.is_empty() {
+                first = chunk;
+                watch(&first);
+                continue;
+            }
             let gathered = gathered.get_or_insert_with(|| {
                 let mut bytes = BytesMut::with_capacity(announced.max(first.len() + chunk.len()));
                 bytes.extend_from_slice(&first);
                 bytes
             });
-            if gathered.len() + chunk.len() > self.max_body_bytes {
-                return Err(too_large());
-            }
             gathered.extend_from_slice(&chunk);
             watch(gathered);
-        }
-        Ok(gathered.map_or(first, BytesMut::freeze))
+        };
+        (gathered.map_or(first, BytesMut::freeze), cut)
     }
 }
 

@@ -8,6 +8,7 @@ mod clock;
 mod endpoint;
 mod http;
 mod options;
+mod race;
 mod retry;
 mod wait;
 
@@ -18,6 +19,7 @@ pub use self::retry::RetryPolicy;
 pub(crate) use self::attempts::with_retries;
 pub(crate) use self::endpoint::{is_loopback, parse_endpoint};
 pub(crate) use self::http::{Body, Http, Reply, Request, Watch};
+pub(crate) use self::race::{First, first};
 pub(crate) use self::retry::{Budget, Safety};
-pub(crate) use self::wait::retry_after;
+pub(crate) use self::wait::{retry_after, server_time};
 pub(crate) use reqwest::header;

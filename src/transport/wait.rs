@@ -1,8 +1,8 @@
-//! How long a server asks to wait.
+//! What the headers of a reply say about time.
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
@@ -20,6 +20,11 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(until(
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?,
     ))
+}
+
+/// The time by the server's own clock (RFC 9110 section 6.6.1).
+pub(crate) fn server_time(headers: &HeaderMap) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?.trim()).ok()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub(in crate::auth) struct Issued {
     pub(in crate::auth) id_token: Option<Secret>,
     scopes: Option<Vec<String>>,
     expires_in: Option<Duration>,
+    server_time: Option<SystemTime>,
 }
 
 /// The members as they come; also those of an error, which some providers put under status 200.
@@ -48,11 +49,18 @@ impl Members {
             id_token: text(self.id_token),
             scopes: scopes(&self.scope),
             expires_in: seconds(&self.expires_in),
+            server_time: None,
         })
     }
 }
 
 impl Issued {
+    /// With the moment of the reply by the server's clock, which may be minutes from ours.
+    pub(super) fn by(mut self, server_time: Option<SystemTime>) -> Self {
+        self.server_time = server_time;
+        self
+    }
+
     /// The first tokens of a login, or the next ones after `old`. `asked_at` is the moment before the request was sent.
     pub(in crate::auth) fn into_set(
         self,
@@ -62,7 +70,10 @@ impl Issued {
     ) -> TokenSet {
         let lifetime = self
             .expires_in
-            .or_else(|| Claims::read(self.access_token.expose())?.lifetime(asked_at))
+            .or_else(|| {
+                let now = self.server_time.unwrap_or(asked_at);
+                Claims::read(self.access_token.expose())?.lifetime(now)
+            })
             .unwrap_or(default_lifetime);
         let subject = self.subject();
         TokenSet {
@@ -86,7 +97,7 @@ impl Issued {
     }
 }
 
-/// A number, a float or a text. Zero and below is nonsense that would make every call a refresh: read as missing.
+/// A number, a float or a text. Less than a second is nonsense that would make every call a refresh: read as missing.
 fn seconds(value: &Value) -> Option<Duration> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
@@ -94,7 +105,7 @@ fn seconds(value: &Value) -> Option<Duration> {
         _ => return None,
     };
     // Infinite and huge ones are cut off; what is not a number compares with nothing.
-    (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
+    (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
 }
 
 /// One text with blanks between (RFC 6749 section 3.3), or a list.
@@ -122,6 +133,7 @@ mod tests {
         issued.into_set(old, SystemTime::UNIX_EPOCH, HOUR)
     }
 
+    /// Row 41.
     #[test]
     fn lifetimes_are_read_from_what_servers_send() {
         for (expires_in, seconds) in [
@@ -135,6 +147,7 @@ mod tests {
             (json!("NaN"), 3_600),
             (json!(0), 3_600),
             (json!(-5), 3_600),
+            (json!(1e-9), 3_600),
             (json!("soon"), 3_600),
             (json!([]), 3_600),
             (Value::Null, 3_600),
@@ -152,6 +165,20 @@ mod tests {
         assert_eq!(set.lifetime, Duration::from_secs(60));
     }
 
+    /// Row 40.
+    #[test]
+    fn without_a_lifetime_the_end_is_compared_with_the_servers_clock() {
+        // {"exp":1060}; the server's clock says 1000, ours is not asked.
+        let jwt = "e30.eyJleHAiOjEwNjB9.s";
+        let members: Members = serde_json::from_value(json!({"access_token": jwt})).unwrap();
+        let server = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+        let issued = members.into_issued().unwrap().by(Some(server));
+        let ours = SystemTime::UNIX_EPOCH + Duration::from_secs(700);
+        let set = issued.into_set(None, ours, HOUR);
+        assert_eq!(set.lifetime, Duration::from_secs(60));
+        assert_eq!(set.expires_at(), ours + Duration::from_secs(60));
+    }
+
     #[test]
     fn scopes_come_as_text_or_list() {
         for scope in [json!("openid email"), json!(["openid", "email"])] {
@@ -160,6 +187,7 @@ mod tests {
         }
     }
 
+    /// Row 21.
     #[test]
     fn a_refresh_token_that_is_missing_or_empty_keeps_the_old_one() {
         let old = set(json!({"access_token": "a", "refresh_token": "r1"}), None);

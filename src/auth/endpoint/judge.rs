@@ -11,7 +11,7 @@ use crate::auth::failure::{
 };
 use crate::error::{AuthProblem, Error, Kind, Unsent};
 use crate::secret::Secret;
-use crate::transport::{Reply, retry_after};
+use crate::transport::{Reply, retry_after, server_time};
 
 /// What a failed request says about the grant that it carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) fn judge(reply: &Reply, now: SystemTime) -> Result<Issued, Refusal> {
     let mut refusal = match (code, reply.status) {
         (Some(code), status) => refused(&code, status),
         (None, 200..=299) => match members.and_then(Members::into_issued) {
-            Some(issued) => return Ok(issued),
+            Some(issued) => return Ok(issued.by(server_time(&reply.headers))),
             None => Refusal {
                 salvaged: salvage(&reply.body),
                 ..Refusal::new(
@@ -121,6 +121,15 @@ pub(super) fn judge_failure(error: Error) -> Refusal {
     )
 }
 
+/// Judges a reply whose body ended too early: what came of it may hold the new refresh token.
+pub(super) fn judge_cut(reply: &Reply, error: Error) -> Refusal {
+    let granted = (200..=299).contains(&reply.status);
+    Refusal {
+        salvaged: granted.then(|| salvage(&reply.body)).flatten(),
+        ..judge_failure(error)
+    }
+}
+
 fn code_of(error: &Value) -> Option<String> {
     error.as_str().map(error_code)
 }
@@ -166,6 +175,7 @@ mod tests {
             .unwrap()
     }
 
+    /// Row 34.
     #[test]
     fn the_code_decides_and_not_the_status() {
         for (status, body, class) in [

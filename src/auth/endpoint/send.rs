@@ -24,9 +24,12 @@ pub(in crate::auth) async fn refresh(
 async fn grant(provider: &Provider, request: Result<Request>) -> Result<Issued, Refusal> {
     // Not built: it is the same next time.
     let request = request.map_err(|error| Refusal::new(Class::Refused, error))?;
-    match provider.0.http.send(request).await {
-        Ok(reply) => {
-            let judged = judge::judge(&reply, provider.clock().now());
+    match provider.0.http.send_and_keep(request).await {
+        Ok((reply, cut)) => {
+            let judged = match cut {
+                None => judge::judge(&reply, provider.clock().now()),
+                Some(error) => Err(judge::judge_cut(&reply, error)),
+            };
             wipe(reply.body);
             judged
         }

@@ -30,6 +30,10 @@ impl TokenManagerBuilder {
                 lock_wait: Duration::from_secs(30),
                 background: true,
                 strict: false,
+                // Clocks a little off, and the time that a request takes.
+                margin: Duration::from_secs(30),
+                // A server that refuses every token must not make every call a refresh.
+                between_forced: Duration::from_secs(30),
             },
         }
     }
@@ -77,6 +81,20 @@ impl TokenManagerBuilder {
     /// kept and storing is tried again.
     pub fn strict(mut self, yes: bool) -> Self {
         self.policy.strict = yes;
+        self
+    }
+
+    /// How long before its end an access token is given up, at most a tenth of its life; 30 seconds unless set. More
+    /// helps where the service's clock is ahead of the identity provider's.
+    pub fn expiry_margin(mut self, margin: Duration) -> Self {
+        self.policy.margin = margin;
+        self
+    }
+
+    /// The shortest time between two refreshes that are made because the service refused a token; 30 seconds unless
+    /// set.
+    pub fn between_forced(mut self, time: Duration) -> Self {
+        self.policy.between_forced = time;
         self
     }
 

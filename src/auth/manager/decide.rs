@@ -5,14 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::flight::{Arrival, Landing, Takeoff};
-use super::race::{First, first};
 use super::shared::Shared;
 use crate::auth::AccessToken;
 use crate::auth::failure::unavailable;
 use crate::error::{Error, Result};
-
-/// A server that refuses every token must not make every call a refresh.
-const BETWEEN_FORCED: Duration = Duration::from_secs(30);
+use crate::transport::{First, first};
 
 enum Answer {
     Now(Result<AccessToken>),
@@ -68,8 +65,10 @@ impl Shared {
         let usable = snapshot.as_ref().filter(|snapshot| snapshot.is_usable(now));
         let refused = usable.is_some_and(|usable| rejected == Some(usable.generation()));
         if let Some(usable) = usable.filter(|_| !refused) {
-            let idle =
-                state.flight.is_none() && state.dead.is_none() && state.pause(now.boot).is_none();
+            let idle = state.flight.is_none()
+                && state.dead.is_none()
+                && state.pause(now.boot).is_none()
+                && !state.closed;
             let launch = self.policy.background && usable.is_due(now) && idle;
             let takeoff = launch.then(|| Takeoff::new(self, &mut state, Some(usable.generation())));
             return (Answer::Now(Ok(usable.token.clone())), takeoff);
@@ -77,11 +76,15 @@ impl Shared {
         if let Some((_, landing)) = &state.flight {
             return (Answer::After(landing.clone()), None);
         }
+        if state.closed {
+            let error = unavailable("the token manager was shut down");
+            return (Answer::Now(Err(error)), None);
+        }
         if let Some(error) = state.pause(now.boot) {
             return (Answer::Now(Err(error)), None);
         }
         if refused {
-            let too_soon = |at: Duration| now.boot < at.saturating_add(BETWEEN_FORCED);
+            let too_soon = |at: Duration| now.boot < at.saturating_add(self.policy.between_forced);
             if state.forced_at.is_some_and(too_soon) {
                 let error = unavailable("a token that was just renewed was refused as well");
                 return (Answer::Now(Err(error)), None);

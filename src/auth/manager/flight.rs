@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tracing::Instrument;
 
 use super::refresh::Refresh;
 use super::shared::{Shared, State, Stop};
+use super::work::{Work, runtime};
 use crate::auth::AccessToken;
 use crate::auth::failure::unavailable;
 use crate::error::{Error, Result};
@@ -33,6 +33,7 @@ struct Pilot {
     shared: Arc<Shared>,
     id: u64,
     result: watch::Sender<Option<Arrival>>,
+    _work: Work,
 }
 
 impl Takeoff {
@@ -45,7 +46,12 @@ impl Takeoff {
         let shared = shared.clone();
         Self {
             refresh: Refresh::new(shared.clone(), state.epoch, replaces),
-            pilot: Pilot { shared, id, result },
+            pilot: Pilot {
+                _work: Work::begin(&shared),
+                shared,
+                id,
+                result,
+            },
         }
     }
 
@@ -89,10 +95,4 @@ impl Drop for Pilot {
             self.land(Arrival::Failed(unavailable("the refresh was cut off")));
         }
     }
-}
-
-/// The runtime on which tasks of their own can run.
-pub(super) fn runtime() -> Result<Handle> {
-    Handle::try_current()
-        .map_err(|_| Error::config("the token manager must be used inside a tokio runtime"))
 }

@@ -1,14 +1,11 @@
 //! The manager as users hold it.
 
 use std::fmt;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::flight::runtime;
-use super::race::{First, first};
 use super::shared::Shared;
-use super::{Events, LogoutReport, TokenManagerBuilder};
+use super::{Counters, Events, LogoutReport, TokenManagerBuilder};
 use crate::auth::failure::unavailable;
 use crate::auth::{
     AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, TokenSet, TokenSource,
@@ -87,7 +84,7 @@ impl TokenManager {
         if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
             return Err(Error::config("the login was started with another provider"));
         }
-        let task = runtime()?.spawn(self.0.clone().log_in(callback));
+        let task = self.0.spawn(self.0.clone().log_in(callback))?;
         task.await
             .map_err(|_| unavailable("the login was cut off"))?
     }
@@ -108,7 +105,8 @@ impl TokenManager {
 
     /// A token in place of one that the server refused, named by its [generation](AccessToken::generation).
     ///
-    /// Refreshes only if that one is still in use, and at most once in 30 seconds: a server that refuses each token must
+    /// Refreshes only if that one is still in use, and at most once in 30 seconds (see
+    /// [`between_forced`](TokenManagerBuilder::between_forced)): a server that refuses each token must
     /// not cause a refresh for each request.
     ///
     /// # Errors
@@ -129,7 +127,7 @@ impl TokenManager {
     ) -> impl Future<Output = LogoutReport> + Send + use<> {
         let (epoch, held) = self.0.wipe();
         let url = self.0.provider.logout_url(return_to);
-        let task = runtime().map(|runtime| runtime.spawn(self.0.clone().sweep(epoch, held)));
+        let task = self.0.spawn(self.0.clone().sweep(epoch, held));
         async move {
             let mut problems = match task {
                 Ok(task) => match task.await {
@@ -146,20 +144,26 @@ impl TokenManager {
         }
     }
 
-    /// Waits for a refresh that is under way, at most this long; tells whether none is any more. For the end of a program.
+    /// Waits for what is under way (a refresh, a login, a logout, tokens that are still to be stored), at most this long;
+    /// tells whether nothing is any more.
     pub async fn flush(&self, limit: Duration) -> bool {
-        let landing = self
-            .0
-            .state()
-            .flight
-            .as_ref()
-            .map(|(_, landing)| landing.clone());
-        let Some(mut landing) = landing else {
-            return true;
-        };
-        let landed = pin!(landing.wait_for(Option::is_some));
-        let landed = first(landed, self.0.clock().sleep(limit)).await;
-        matches!(landed, First::Left(_))
+        self.0.settle_down(limit).await
+    }
+
+    /// For the end of a program: starts no refresh any more and waits for what is under way, at most this long; tells
+    /// whether all of it was finished. A token that still works is served on.
+    ///
+    /// A refresh that is cut off because the runtime ends may lose the new refresh token. The mark that it left in the
+    /// store makes the next start try at once, which helps if the server allows an overlap or had not got to it.
+    pub async fn shutdown(&self, limit: Duration) -> bool {
+        self.0.state().closed = true;
+        self.0.settle_down(limit).await
+    }
+
+    /// How often things happened since the manager was built.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.0.counts.read()
     }
 
     /// Who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.

@@ -12,7 +12,7 @@ use crate::error::Result;
 
 impl Shared {
     pub(super) async fn log_in(self: Arc<Self>, callback: CheckedCallback) -> Result<TokenSet> {
-        let asked_at = self.clock().now();
+        let (asked_at, logouts) = (self.clock().now(), self.state().logouts);
         let issued = self.redeem(&callback).await?;
         if let Err(error) = self.check_id_token(&callback, &issued) {
             // Tokens that nobody will use must not live on.
@@ -23,10 +23,14 @@ impl Shared {
             return Err(error);
         }
         let tokens = issued.into_set(None, asked_at, self.provider.0.default_lifetime);
-        match self.move_in(tokens).await {
+        let new = tokens.refresh_token.clone();
+        match self.move_in(tokens, logouts).await {
             Ok(tokens) => Ok(tokens),
             Err(Stop::Failed(error)) => Err(error),
-            Err(Stop::Superseded) => Err(login_refused("overtaken_by_login_or_logout")),
+            Err(Stop::Superseded) => {
+                self.discard(new.as_ref()).await;
+                Err(login_refused("overtaken_by_login_or_logout"))
+            }
         }
     }
 
@@ -38,6 +42,11 @@ impl Shared {
                 Ok(issued) => return Ok(issued),
                 Err(refusal) => refusal,
             };
+            if let Some(token) = &refusal.salvaged {
+                // The code is used up and the user has to log in anew: this session must not live on.
+                // OK to ignore: the refused login is what counts.
+                let _ = endpoint::revoke(&self.provider, token).await;
+            }
             match refusal.class {
                 Class::NotSent if tries < 3 => {
                     tries += 1;
@@ -69,10 +78,17 @@ impl Shared {
     }
 
     /// Puts the tokens in the place of whatever was there.
-    async fn move_in(self: &Arc<Self>, mut tokens: TokenSet) -> Result<TokenSet, Stop> {
+    async fn move_in(
+        self: &Arc<Self>,
+        mut tokens: TokenSet,
+        logouts: u64,
+    ) -> Result<TokenSet, Stop> {
         // A refresh of the old tokens lets go of the lock, and its answer is discarded.
         let epoch = {
             let mut state = self.state();
+            if state.logouts != logouts {
+                return Err(Stop::Superseded);
+            }
             self.turn(&mut state)
         };
         // OK without the lock when it cannot be had: a swap changes nothing that somebody else has changed.

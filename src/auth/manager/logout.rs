@@ -28,6 +28,7 @@ impl Shared {
         let mut state = self.state();
         let held = state.held.take();
         state.account = None;
+        state.logouts += 1;
         self.snapshot.store(None);
         let epoch = self.turn(&mut state);
         self.emit(Event::LoggedOut);

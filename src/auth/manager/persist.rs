@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Event;
-use super::flight::runtime;
-use super::race::{First, first};
 use super::refresh::Refresh;
 use super::shared::{Held, Shared, Stop};
 use super::verdict::backoff;
@@ -15,6 +13,7 @@ use crate::auth::failure::{auth, reauth};
 use crate::auth::{AccessToken, Record, StoreError, TokenSet};
 use crate::error::{AuthProblem, Error, Result};
 use crate::secret::Secret;
+use crate::transport::{First, first};
 
 impl Refresh {
     /// Receive, store, publish, answer.
@@ -122,7 +121,7 @@ impl Shared {
         });
         let idle = !std::mem::replace(&mut self.state_in(epoch)?.saving, true);
         if idle {
-            runtime()?.spawn(self.clone().save_later(epoch));
+            self.spawn(self.clone().save_later(epoch))?;
         }
         if self.policy.strict {
             return Err(Stop::Failed(error));

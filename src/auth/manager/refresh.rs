@@ -2,15 +2,15 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Event;
-use super::flight::runtime;
-use super::race::{First, first};
 use super::shared::{Held, Shared, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::{AccessToken, StoreGuard};
+use crate::transport::{First, first};
 
 /// What is wrong with settings or needs the user does not mend itself in seconds.
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
@@ -143,6 +143,7 @@ impl Refresh {
         guard: &mut Option<StoreGuard>,
     ) -> Result<Result<Issued, Refusal>, Stop> {
         let (shared, tokens) = (self.shared.clone(), held.tokens.clone());
+        shared.counts.requests.fetch_add(1, Ordering::Relaxed);
         let mut sending = Box::pin(async move {
             let token = tokens.refresh_token.clone().unwrap_or_default();
             endpoint::refresh(&shared.provider, &token).await
@@ -152,11 +153,11 @@ impl Refresh {
             First::Right(()) => {
                 drop(guard.take());
                 let shared = self.shared.clone();
-                runtime()?.spawn(async move {
+                self.shared.spawn(async move {
                     if let Ok(issued) = sending.await {
                         shared.discard(issued.refresh_token.as_ref()).await;
                     }
-                });
+                })?;
                 Err(Stop::Superseded)
             }
         }

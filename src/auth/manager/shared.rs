@@ -7,6 +7,7 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::{broadcast, watch};
 
 use super::Event;
+use super::counters::Counts;
 use super::flight::Landing;
 use super::snapshot::{Moment, Snapshot};
 use crate::auth::{Provider, TokenSet, TokenStore, Version};
@@ -24,6 +25,9 @@ pub(super) struct Shared {
     /// Tells running tasks that what they do is of the past.
     pub(super) epoch: watch::Sender<u64>,
     pub(super) events: broadcast::Sender<Event>,
+    pub(super) counts: Counts,
+    /// Tasks that should not be cut off.
+    pub(super) work: watch::Sender<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -32,12 +36,16 @@ pub(super) struct Policy {
     pub(super) lock_wait: Duration,
     pub(super) background: bool,
     pub(super) strict: bool,
+    pub(super) margin: Duration,
+    pub(super) between_forced: Duration,
 }
 
 #[derive(Default)]
 pub(super) struct State {
     /// Counts logins and logouts.
     pub(super) epoch: u64,
+    /// Counts logouts alone: a login that one overtakes is over, while of two logins the later one counts.
+    pub(super) logouts: u64,
     pub(super) held: Option<Held>,
     /// Whose tokens these are; kept when they are dead, so that nobody is handed another user's.
     pub(super) account: Option<String>,
@@ -51,6 +59,8 @@ pub(super) struct State {
     pub(super) flight: Option<(u64, Landing)>,
     pub(super) flights: u64,
     pub(super) saving: bool,
+    /// After a shutdown no refresh starts.
+    pub(super) closed: bool,
     pub(super) last_generation: u64,
 }
 
@@ -102,6 +112,8 @@ impl Shared {
             state: Mutex::default(),
             epoch: watch::Sender::new(0),
             events: broadcast::Sender::new(64),
+            counts: Counts::default(),
+            work: watch::Sender::new(0),
         }
     }
 
@@ -129,6 +141,7 @@ impl Shared {
     }
 
     pub(super) fn emit(&self, event: Event) {
+        self.counts.note(&event);
         // OK to ignore: it only says that nobody listens.
         let _ = self.events.send(event);
     }
@@ -153,7 +166,12 @@ impl Shared {
 
     /// Puts tokens into use.
     pub(super) fn publish(&self, state: &mut State, held: Held) -> Result<Arc<Snapshot>> {
-        let snapshot = Arc::new(Snapshot::new(&held.tokens, self.now(), held.doubtful)?);
+        let snapshot = Arc::new(Snapshot::new(
+            &held.tokens,
+            self.now(),
+            self.policy.margin,
+            held.doubtful,
+        )?);
         state.last_generation = state.last_generation.max(held.tokens.generation);
         if held.tokens.subject.is_some() {
             state.account.clone_from(&held.tokens.subject);

@@ -30,10 +30,16 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// `hurry` makes it due at once: it is not known whether its refresh token is used up.
-    pub(super) fn new(tokens: &TokenSet, now: Moment, hurry: bool) -> Result<Self> {
+    /// `margin` is how long before its end the token is given up, at most a tenth of its life. `hurry` makes it due at
+    /// once: it is not known whether its refresh token is used up.
+    pub(super) fn new(
+        tokens: &TokenSet,
+        now: Moment,
+        margin: Duration,
+        hurry: bool,
+    ) -> Result<Self> {
         let life = tokens.lifetime;
-        let margin = (life / 10).min(Duration::from_secs(30));
+        let margin = (life / 10).min(margin);
         let soft = match life {
             _ if hurry => Duration::ZERO,
             // Short ones leave time for a second try only if the first comes at half time.
@@ -87,7 +93,7 @@ mod tests {
             lifetime,
             generation: 1,
         };
-        Snapshot::new(&tokens, now, false).unwrap()
+        Snapshot::new(&tokens, now, Duration::from_secs(30), false).unwrap()
     }
 
     fn at(wall: Duration, boot: Duration) -> Moment {
@@ -109,6 +115,20 @@ mod tests {
         }
     }
 
+    /// Row 38.
+    #[test]
+    fn clients_that_got_their_tokens_in_the_same_second_renew_them_apart() {
+        let mut seconds = std::collections::HashMap::new();
+        for _ in 0..1_000 {
+            let soft = snapshot(24 * HOUR, at(Duration::ZERO, HOUR)).soft.boot;
+            *seconds.entry(soft.as_secs()).or_insert(0) += 1;
+        }
+        // 5 % of them. Spread over 8,640 seconds, a second gets one of them or none.
+        assert!(seconds.values().all(|clients| *clients <= 50));
+        assert!(seconds.len() > 500, "{}", seconds.len());
+    }
+
+    /// Row 42.
     #[test]
     fn a_short_life_still_has_a_time_of_use() {
         let short = snapshot(Duration::from_secs(10), at(Duration::ZERO, HOUR));
@@ -118,6 +138,7 @@ mod tests {
         assert!(!short.is_usable(after(9)));
     }
 
+    /// Row 39.
     #[test]
     fn a_token_past_the_limit_of_either_clock_is_not_used() {
         let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));

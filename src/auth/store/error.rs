@@ -1,42 +1,94 @@
 //! What a store can fail with.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use crate::error::{AuthProblem, Error, Kind};
 
 /// Why a [`TokenStore`](super::TokenStore) failed; made by its author.
 ///
+/// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
+///
 /// ```
+/// use std::error::Error as _;
 /// use envd_sdk::auth::StoreError;
 ///
-/// let error = StoreError::new("the table of tokens is locked").caused_by(std::io::Error::other("busy"));
-/// assert_eq!(error.to_string(), "the table of tokens is locked");
+/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+/// let error: envd_sdk::Error = StoreError::io("the tokens could not be written", full).into();
+/// assert!(error.is_store());
+/// let below = error.source().and_then(|source| source.downcast_ref::<StoreError>());
+/// assert!(below.is_some_and(StoreError::is_full));
 /// ```
 #[derive(Clone, Debug)]
 pub struct StoreError {
     what: String,
-    lock_timeout: bool,
+    fault: Fault,
     source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Other,
+    LockTimeout,
+    Unreadable,
+    Newer,
+    Insecure,
+    Unsupported,
+    Full,
+    Denied,
+    Missing,
 }
 
 impl StoreError {
     /// A failure in words, which are shown: they must not hold tokens or keys.
     pub fn new(what: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            lock_timeout: false,
-            source: None,
-        }
+        Self::of(Fault::Other, what)
     }
 
     /// The lock was not free before the deadline.
     #[must_use]
     pub fn lock_timeout() -> Self {
+        Self::of(Fault::LockTimeout, "the lock was not free in time")
+    }
+
+    /// What is stored cannot be read: it is damaged, empty, or no record at all.
+    pub fn unreadable(what: impl Into<String>) -> Self {
+        Self::of(Fault::Unreadable, what)
+    }
+
+    /// What is stored was written by a newer version of this crate or of the store.
+    pub fn newer_version(what: impl Into<String>) -> Self {
+        Self::of(Fault::Newer, what)
+    }
+
+    /// Others than the user could change what is stored.
+    pub fn insecure(what: impl Into<String>) -> Self {
+        Self::of(Fault::Insecure, what)
+    }
+
+    /// The store cannot do its work on this machine.
+    pub fn unsupported(what: impl Into<String>) -> Self {
+        Self::of(Fault::Unsupported, what)
+    }
+
+    /// A failure of the file system; its kind decides which of the predicates are true.
+    pub fn io(what: impl Into<String>, source: io::Error) -> Self {
+        let fault = match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::Full,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Fault::Denied,
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Fault::Missing,
+            io::ErrorKind::Unsupported => Fault::Unsupported,
+            _ => Fault::Other,
+        };
+        Self::of(fault, what).caused_by(source)
+    }
+
+    fn of(fault: Fault, what: impl Into<String>) -> Self {
         Self {
-            lock_timeout: true,
-            ..Self::new("the lock was not free in time")
+            what: what.into(),
+            fault,
+            source: None,
         }
     }
 
@@ -45,6 +97,55 @@ impl StoreError {
     pub fn caused_by(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
         self
+    }
+
+    /// Whether somebody else held the lock until the deadline. Trying again later makes sense.
+    #[must_use]
+    pub fn is_lock_timeout(&self) -> bool {
+        self.fault == Fault::LockTimeout
+    }
+
+    /// Whether what is stored cannot be read. It was left as it is: somebody may still be able to read or mend it. When
+    /// nobody can, delete it and log in again.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.fault, Fault::Unreadable | Fault::Newer)
+    }
+
+    /// Whether what is stored was written by a newer version. Update the program; do not delete what is stored.
+    #[must_use]
+    pub fn is_newer_version(&self) -> bool {
+        self.fault == Fault::Newer
+    }
+
+    /// Whether others than the user could change what is stored. Have a person look at it.
+    #[must_use]
+    pub fn is_insecure(&self) -> bool {
+        self.fault == Fault::Insecure
+    }
+
+    /// Whether this kind of store does not work on this machine, such as a file system without locks. Choose another.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        self.fault == Fault::Unsupported
+    }
+
+    /// Whether there is no space left. Make room; the tokens stay in memory and are written then.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.fault == Fault::Full
+    }
+
+    /// Whether the operating system denies access: a read-only directory or file system, another user's file.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        self.fault == Fault::Denied
+    }
+
+    /// Whether the place of the store, such as its directory, does not exist. Create it.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.fault == Fault::Missing
     }
 }
 
@@ -60,31 +161,13 @@ impl StdError for StoreError {
     }
 }
 
-/// Passes a source through, since the words of the layer are in the kind already.
-#[derive(Debug)]
-struct Below(Arc<dyn StdError + Send + Sync>);
-
-impl fmt::Display for Below {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl StdError for Below {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source()
-    }
-}
-
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
-        if error.lock_timeout {
-            return Self::new(Kind::Auth(AuthProblem::LockTimeout));
-        }
-        let outer = Self::new(Kind::Auth(AuthProblem::Store { what: error.what }));
-        match error.source {
-            Some(source) => outer.with_source(Below(source)),
-            None => outer,
-        }
+        let problem = if error.is_lock_timeout() {
+            AuthProblem::LockTimeout
+        } else {
+            AuthProblem::Store
+        };
+        Self::new(Kind::Auth(problem)).with_source(error)
     }
 }

@@ -1,14 +1,17 @@
 //! Where tokens are kept between runs and between processes.
 //!
 //! A store holds one [`Record`] an account, written whole or not at all. [`TokenStore`] is for you to implement on your
-//! database; [`MemoryStore`] forgets everything at the end of the process.
+//! database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] forgets everything at the end of
+//! the process.
 
 mod error;
+mod file;
 mod memory;
 mod record;
 mod token_store;
 
 pub use self::error::StoreError;
+pub use self::file::FileStore;
 pub use self::memory::MemoryStore;
 pub use self::record::Record;
 pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};

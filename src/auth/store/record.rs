@@ -86,10 +86,10 @@ impl Record {
     /// still be able to read it.
     pub fn from_secret_json(json: &Secret) -> Result<Self, StoreError> {
         // The reasons of serde are left out: they may repeat a part of the text.
-        let unreadable = || StoreError::new("the stored record is not readable");
+        let unreadable = || StoreError::unreadable("the stored record is not readable");
         let Form { form } = serde_json::from_str(json.expose()).map_err(|_| unreadable())?;
         if form > FORM {
-            return Err(StoreError::new(
+            return Err(StoreError::newer_version(
                 "the stored record was written by a newer version of this crate",
             ));
         }

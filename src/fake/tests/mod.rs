@@ -7,3 +7,4 @@ mod login;
 mod properties;
 mod records;
 mod refusals;
+mod stores;

@@ -40,6 +40,10 @@ struct IdpState {
     forms: Vec<(String, HashMap<String, String>)>,
     nonce: String,
     sub: String,
+    /// Whether the token before the current one is accepted too.
+    overlap: bool,
+    /// Revocations that are refused with 503.
+    revocation_faults: u32,
 }
 
 /// What the endpoint does with its next request, instead of answering in order.
@@ -70,6 +74,10 @@ impl Held {
 impl Idp {
     pub(super) fn next(&self, turn: Turn) {
         self.script.lock().unwrap().insert(0, turn);
+    }
+
+    pub(super) fn end_script(&self) {
+        self.script.lock().unwrap().clear();
     }
 
     pub(super) fn hold(&self) -> Held {
@@ -108,11 +116,33 @@ impl Idp {
         nonce.clone_into(&mut state.nonce);
     }
 
+    pub(super) fn allow_overlap(&self) {
+        self.state.lock().unwrap().overlap = true;
+    }
+
+    pub(super) fn refuse_revocations(&self, times: u32) {
+        self.state.lock().unwrap().revocation_faults = times;
+    }
+
+    fn revoke(&self) -> ResponseTemplate {
+        let mut state = self.state.lock().unwrap();
+        match state.revocation_faults.checked_sub(1) {
+            Some(left) => {
+                state.revocation_faults = left;
+                ResponseTemplate::new(503)
+            }
+            None => ResponseTemplate::new(200),
+        }
+    }
+
     fn in_order(&self, form: &HashMap<String, String>) -> ResponseTemplate {
         let mut state = self.state.lock().unwrap();
         let current = format!("rt-{}", state.issued + 1);
         let code_flow = form["grant_type"] == "authorization_code";
-        if !code_flow && (state.session_over || form["refresh_token"] != current) {
+        let accepted = |token: &String| {
+            *token == current || (state.overlap && *token == format!("rt-{}", state.issued))
+        };
+        if !code_flow && (state.session_over || !accepted(&form["refresh_token"])) {
             state.session_over = true;
             let body = json!({"error": "invalid_grant", "error_description": "Unknown or invalid refresh token."});
             return ResponseTemplate::new(403).set_body_json(body);
@@ -143,7 +173,7 @@ impl Respond for Idp {
             .forms
             .push((path.clone(), form.clone()));
         if path == "/oauth/revoke" {
-            return ResponseTemplate::new(200);
+            return self.revoke();
         }
         let turn = self.script.lock().unwrap().pop();
         match turn {

@@ -1,8 +1,12 @@
 //! The manager against a scripted token endpoint, on a clock that is moved by hand.
 
 mod bench;
+mod ending;
 mod failures;
+mod network;
 mod persistence;
 mod secrets;
 mod sessions;
 mod single_flight;
+mod time;
+mod wire;

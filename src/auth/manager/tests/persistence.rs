@@ -91,6 +91,7 @@ async fn watched(bench: &Bench, strict: bool) -> (Watched, TokenManager) {
     (store, manager)
 }
 
+/// Row 16.
 #[tokio::test]
 async fn new_tokens_are_stored_before_anybody_gets_them() {
     let bench = Bench::new().await;
@@ -115,6 +116,7 @@ async fn new_tokens_are_stored_before_anybody_gets_them() {
     );
 }
 
+/// Row 17.
 #[tokio::test]
 async fn a_write_that_fails_once_is_repeated() {
     let bench = Bench::new().await;
@@ -124,6 +126,7 @@ async fn a_write_that_fails_once_is_repeated() {
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
 }
 
+/// Row 17.
 #[tokio::test]
 async fn a_store_that_fails_is_told_about_and_written_later_while_memory_serves() {
     let bench = Bench::new().await;
@@ -140,6 +143,7 @@ async fn a_store_that_fails_is_told_about_and_written_later_while_memory_serves(
     assert_eq!(bench.idp.refreshes(), 1);
 }
 
+/// Row 17.
 #[tokio::test]
 async fn a_strict_manager_keeps_unstored_tokens_back_until_they_are_stored() {
     let bench = Bench::new().await;
@@ -164,6 +168,7 @@ async fn saved_in_time(bench: &Bench) {
     panic!("not stored");
 }
 
+/// Row 22.
 #[tokio::test]
 async fn what_another_process_has_renewed_is_adopted_without_a_request() {
     let bench = Bench::new().await;
@@ -189,6 +194,7 @@ async fn what_another_process_has_renewed_is_adopted_without_a_request() {
     assert_eq!(bench.idp.refreshes(), 0);
 }
 
+/// Row 25.
 #[tokio::test]
 async fn tokens_of_another_user_under_the_same_key_are_not_handed_out() {
     let bench = Bench::new().await;
@@ -226,6 +232,7 @@ async fn tokens_of_another_user_under_the_same_key_are_not_handed_out() {
     );
 }
 
+/// Row 18.
 #[tokio::test]
 async fn an_intent_found_at_the_start_is_tried_at_once() {
     let bench = Bench::new().await;
@@ -245,6 +252,7 @@ async fn an_intent_found_at_the_start_is_tried_at_once() {
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
 }
 
+/// Row 26.
 #[tokio::test]
 async fn a_lock_that_is_never_free_is_an_error_and_no_request() {
     let bench = Bench::new().await;
@@ -255,6 +263,7 @@ async fn a_lock_that_is_never_free_is_an_error_and_no_request() {
     assert_eq!(bench.idp.refreshes(), 0);
 }
 
+/// Row 15.
 #[tokio::test]
 async fn a_store_that_panics_is_an_error_and_the_next_call_works() {
     let bench = Bench::new().await;

@@ -45,6 +45,7 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
+/// Row 47.
 #[tokio::test]
 async fn no_trace_debug_or_display_shows_a_token() {
     let log = Log::default();

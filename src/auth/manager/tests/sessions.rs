@@ -36,6 +36,7 @@ async fn a_login_stores_its_tokens_and_serves_them() {
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-3");
 }
 
+/// Row 44.
 #[tokio::test]
 async fn a_login_whose_caller_is_dropped_is_completed_and_stored() {
     let bench = Bench::new().await;
@@ -57,6 +58,7 @@ async fn a_login_whose_caller_is_dropped_is_completed_and_stored() {
     assert_eq!(bench.idp.refreshes(), 1);
 }
 
+/// Row 45.
 #[tokio::test]
 async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
     let bench = Bench::new().await;
@@ -69,6 +71,7 @@ async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
     assert_eq!(bench.idp.revoked(), ["rt-2"]);
 }
 
+/// Row 25.
 #[tokio::test]
 async fn a_login_replaces_tokens_and_discards_a_refresh_of_the_old_ones() {
     let bench = Bench::new().await;
@@ -98,6 +101,7 @@ async fn a_login_replaces_tokens_and_discards_a_refresh_of_the_old_ones() {
     );
 }
 
+/// Row 48.
 #[tokio::test]
 async fn a_logout_wipes_deletes_revokes_and_tells_the_address() {
     let bench = Bench::new().await;
@@ -144,6 +148,7 @@ async fn a_logout_of_a_manager_that_has_read_nothing_yet_ends_the_stored_session
     assert_eq!(bench.idp.revoked(), ["rt-1"]);
 }
 
+/// Row 24.
 #[tokio::test]
 async fn a_refresh_that_lands_after_a_logout_is_revoked_and_not_stored() {
     let bench = Bench::new().await;
@@ -195,4 +200,55 @@ async fn a_login_of_another_provider_is_refused() {
             .is_config()
     );
     assert_eq!(bench.idp.refreshes() + other.idp.refreshes(), 0);
+}
+
+/// Row 45.
+#[tokio::test]
+async fn a_refresh_that_answers_with_another_users_tokens_is_refused() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    manager.complete_login(login, &callback).await.unwrap();
+    bench.clock.advance(DAY);
+    // {"sub":"kim"}
+    let body = serde_json::json!({"access_token": "at-kim", "refresh_token": "rt-kim", "id_token": "e30.eyJzdWIiOiJraW0ifQ.s"});
+    let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
+    bench.idp.next(super::bench::Turn::Answer(answer));
+    let error = manager.access_token().await.unwrap_err();
+    assert!(error.is_reauth_required());
+    assert_eq!(manager.subject().as_deref(), Some("sam"));
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+}
+
+/// Row 24.
+#[tokio::test]
+async fn a_logout_during_a_login_wins_and_the_late_tokens_are_revoked() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let exchange = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.complete_login(login, &callback).await }
+    });
+    exchange.arrived().await;
+    manager.logout(None).await;
+    exchange.open();
+    assert!(caller.await.unwrap().unwrap_err().is_login_refused());
+    assert!(manager.current().is_none() && bench.stored().await.is_none());
+    assert_eq!(bench.idp.revoked(), ["rt-2"]);
+}
+
+#[tokio::test]
+async fn a_login_whose_reply_is_cut_off_leaves_no_session_behind() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let cut = r#"{"access_token":"at-2","refresh_token":"rt-2","expi"#;
+    let answer = wiremock::ResponseTemplate::new(200).set_body_string(cut);
+    bench.idp.next(super::bench::Turn::Answer(answer));
+    let error = manager.complete_login(login, &callback).await.unwrap_err();
+    assert!(error.is_retryable());
+    assert_eq!(bench.idp.revoked(), ["rt-2"]);
+    assert_eq!(bench.idp.refreshes(), 1);
 }

@@ -4,13 +4,13 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-pub(super) enum First<A, B> {
+pub(crate) enum First<A, B> {
     Left(A),
     Right(B),
 }
 
 /// The left one is borrowed: when the right one is first, it can be awaited further.
-pub(super) async fn first<A, B>(
+pub(crate) async fn first<A, B>(
     mut left: Pin<&mut impl Future<Output = A>>,
     right: impl Future<Output = B>,
 ) -> First<A, B> {

@@ -1,0 +1,174 @@
+//! The options of `login` and `access_token`, what they mean, and how both end.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use envd_sdk::Error;
+use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager, TokenManagerBuilder};
+use lexopt::Arg::{Long, Short};
+use lexopt::ValueExt;
+
+const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not compared unless set
+  --authorize-url URL   where the browser goes to log in
+  --token-url URL       where codes and refresh tokens are exchanged
+  --revoke-url URL      where a refresh token is revoked
+  --logout-url URL      where the browser goes to log out
+  --client-id ID        the client id of the application; its secret, if it has one, is read from ENVD_CLIENT_SECRET
+  --audience URI        what access tokens are for
+  --scope TEXT          scopes with blanks between; openid profile email offline_access unless set
+  --redirect-port PORT  port of the loopback listener; 0, a free one, unless set
+  --redirect-path PATH  its path; /callback unless set
+  --redirect-uri URI    without a listener: prints the address and reads the redirected one from stdin
+  --store FILE          where the tokens are kept
+  --no-browser          does not open the browser
+With none of the provider's options an embedded fake is used.";
+
+/// What an example may fail with.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What the user asked for.
+#[derive(Default)]
+pub(crate) struct Options {
+    issuer: Option<String>,
+    authorize_url: Option<String>,
+    token_url: Option<String>,
+    revoke_url: Option<String>,
+    logout_url: Option<String>,
+    client_id: Option<String>,
+    audience: Option<String>,
+    scope: Option<String>,
+    pub(crate) redirect_port: u16,
+    pub(crate) redirect_path: Option<String>,
+    pub(crate) redirect_uri: Option<String>,
+    pub(crate) store: Option<PathBuf>,
+    pub(crate) no_browser: bool,
+}
+
+impl Options {
+    /// Reads the arguments; otherwise tells how the program ends right away.
+    pub(crate) fn read(program: &str) -> Result<Self, ExitCode> {
+        match Self::parse(lexopt::Parser::from_env()) {
+            Ok(Some(options)) => Ok(options),
+            Ok(None) => {
+                println!("usage: {program} [OPTIONS]\n{OPTIONS}");
+                Err(ExitCode::SUCCESS)
+            }
+            Err(problem) => Err(usage(problem)),
+        }
+    }
+
+    fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next()? {
+            let text = match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("no-browser") => {
+                    options.no_browser = true;
+                    continue;
+                }
+                Long("redirect-port") => {
+                    options.redirect_port = arguments.value()?.parse()?;
+                    continue;
+                }
+                Long("store") => {
+                    options.store = Some(arguments.value()?.into());
+                    continue;
+                }
+                Long("issuer") => &mut options.issuer,
+                Long("authorize-url") => &mut options.authorize_url,
+                Long("token-url") => &mut options.token_url,
+                Long("revoke-url") => &mut options.revoke_url,
+                Long("logout-url") => &mut options.logout_url,
+                Long("client-id") => &mut options.client_id,
+                Long("audience") => &mut options.audience,
+                Long("scope") => &mut options.scope,
+                Long("redirect-path") => &mut options.redirect_path,
+                Long("redirect-uri") => &mut options.redirect_uri,
+                _ => return Err(argument.unexpected()),
+            };
+            // An empty text is what an unset variable of a script leaves.
+            *text = Some(arguments.value()?.string()?).filter(|text| !text.is_empty());
+        }
+        Ok(Some(options))
+    }
+
+    /// Whether no provider is named, so that the fake is to be used.
+    pub(crate) fn names_no_provider(&self) -> bool {
+        let provider = [
+            &self.issuer,
+            &self.authorize_url,
+            &self.token_url,
+            &self.client_id,
+            &self.audience,
+        ];
+        provider.iter().all(|option| option.is_none())
+    }
+
+    /// The provider of the options. What is missing is named when it is built.
+    pub(crate) fn provider(&self) -> ProviderBuilder {
+        let text = |option: &Option<String>| option.clone().unwrap_or_default();
+        let mut builder = Provider::builder(text(&self.client_id))
+            .authorize_url(text(&self.authorize_url))
+            .token_url(text(&self.token_url))
+            .audience(text(&self.audience));
+        if let Some(issuer) = &self.issuer {
+            builder = builder.issuer(issuer);
+        }
+        if let Some(url) = &self.revoke_url {
+            builder = builder.revoke_url(url);
+        }
+        if let Some(url) = &self.logout_url {
+            builder = builder.logout_url(url);
+        }
+        if let Some(scope) = &self.scope {
+            builder = builder.scopes(scope.split_whitespace());
+        }
+        // Not an option: other users of the machine can read the arguments of a process.
+        if let Ok(secret) = std::env::var("ENVD_CLIENT_SECRET") {
+            builder = builder.client_secret(secret);
+        }
+        builder
+    }
+
+    /// The provider as far as renewing tokens needs it: nobody logs in, so nothing about that has to be told.
+    #[allow(dead_code)] // `login` needs it all.
+    pub(crate) fn renewal(&self) -> ProviderBuilder {
+        let mut builder = self.provider().redirect_uri("http://127.0.0.1/callback");
+        if let (None, Some(token_url)) = (&self.authorize_url, &self.token_url) {
+            builder = builder.authorize_url(token_url);
+        }
+        if self.audience.is_none() {
+            builder = builder.audience("unused");
+        }
+        builder
+    }
+
+    /// Settings of a manager for a program that ends soon: it begins no refresh that nobody waits for.
+    pub(crate) fn manager(&self, provider: Provider) -> TokenManagerBuilder {
+        let builder = TokenManager::builder(provider).background(false);
+        match &self.store {
+            Some(file) => builder.store(FileStore::new(file)),
+            None => builder,
+        }
+    }
+}
+
+/// How a program ends that was called the wrong way.
+pub(crate) fn usage(problem: impl std::fmt::Display) -> ExitCode {
+    eprintln!("{problem}\n{OPTIONS}");
+    ExitCode::from(2)
+}
+
+/// How a program ends that failed: 3 when the user has to log in again, else 1.
+pub(crate) fn failed(failure: &Failure) -> ExitCode {
+    let mut layer: Option<&dyn std::error::Error> = Some(failure.as_ref());
+    while let Some(error) = layer {
+        eprintln!("{error}");
+        layer = error.source();
+    }
+    let log_in = |error: &Error| error.is_reauth_required() || error.is_login_refused();
+    match failure.downcast_ref::<Error>() {
+        Some(error) if log_in(error) => ExitCode::from(3),
+        _ => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,211 @@
+//! How work ends: in order, cut off, by a panic; and what a logout leaves behind.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::bench::{Bench, DAY, KEY, event};
+use crate::auth::{
+    BoxFuture, Event, MemoryStore, Record, StoreError, StoreGuard, TokenSource, TokenStore,
+    Version, Versioned,
+};
+
+/// Panics while its lock is held, or cannot delete, as often as it is told to.
+#[derive(Clone, Default)]
+struct Faulty {
+    inner: MemoryStore,
+    panics: Arc<AtomicUsize>,
+    undeletable: bool,
+}
+
+impl TokenStore for Faulty {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        self.inner.load(key)
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        let left = |left: usize| left.checked_sub(1);
+        let panics = self
+            .panics
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
+        assert!(panics.is_err(), "as told");
+        self.inner.swap(key, expected, new)
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        if self.undeletable {
+            return Box::pin(async { Err(StoreError::new("the disk is read-only")) });
+        }
+        self.inner.remove(key, expected)
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        self.inner.lock(key, wait)
+    }
+}
+
+fn faulty(bench: &Bench) -> Faulty {
+    Faulty {
+        inner: bench.store.clone(),
+        ..Faulty::default()
+    }
+}
+
+/// Row 13.
+#[tokio::test]
+async fn a_shutdown_waits_for_a_refresh_and_starts_no_other() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    bench.clock.advance(DAY / 100 * 81);
+    let held = bench.idp.hold();
+    manager.access_token().await.unwrap();
+    held.arrived().await;
+    let mut ending = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.shutdown(Duration::from_secs(60)).await }
+    });
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!ending.is_finished());
+    held.open();
+    assert!((&mut ending).await.unwrap());
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    bench.clock.advance(DAY);
+    assert!(manager.access_token().await.unwrap_err().is_retryable());
+    assert_eq!((bench.idp.refreshes(), manager.counters().requests), (1, 1));
+}
+
+/// Row 13.
+#[tokio::test]
+async fn a_shutdown_gives_up_at_its_limit() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let held = bench.idp.hold();
+    let caller = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.access_token().await }
+    });
+    held.arrived().await;
+    let ending = tokio::spawn({
+        let manager = manager.clone();
+        async move { manager.shutdown(Duration::from_secs(5)).await }
+    });
+    tokio::task::yield_now().await;
+    bench.clock.advance(Duration::from_secs(5));
+    assert!(!ending.await.unwrap());
+    held.open();
+    assert_eq!(caller.await.unwrap().unwrap().expose(), "at-2");
+}
+
+/// Row 13. Row 18.
+#[test]
+fn a_runtime_that_ends_during_a_refresh_leaves_a_mark_for_the_next_start() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let servers = runtime();
+    let bench = servers.block_on(async {
+        let bench = Bench::new().await;
+        bench.seed(DAY).await;
+        bench
+    });
+    let program = runtime();
+    let held = bench.idp.hold();
+    program.block_on(async {
+        let manager = bench.manager();
+        tokio::spawn(async move { manager.access_token().await });
+        held.arrived().await;
+    });
+    drop(program);
+    held.open();
+    servers.block_on(async {
+        let stored = bench.store.load(KEY).await.unwrap().unwrap();
+        assert_eq!(stored.record.intent.unwrap().generation, 1);
+        // The first request was processed, so the second is refused: the reason is named.
+        while bench.idp.refreshes() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let error = bench.manager().access_token().await.unwrap_err();
+        assert!(error.is_reauth_required() && error.to_string().contains("lost"));
+    });
+}
+
+/// Row 15.
+#[tokio::test]
+async fn a_panic_under_the_lock_frees_it_and_the_next_call_works() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let store = faulty(&bench);
+    let manager = bench.builder().store(store.clone()).build().unwrap();
+    for _ in 0..3 {
+        store.panics.store(1, Ordering::SeqCst);
+        assert!(manager.access_token().await.unwrap_err().is_retryable());
+        bench.store.lock(KEY, Duration::ZERO).await.unwrap();
+    }
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert!(manager.flush(Duration::ZERO).await);
+}
+
+/// Row 48.
+#[tokio::test]
+async fn a_revocation_that_fails_is_repeated_and_told_while_the_tokens_are_gone() {
+    for (faults, problems) in [(2, 0), (3, 1)] {
+        let bench = Bench::new().await;
+        let manager = bench.running().await;
+        bench.idp.refuse_revocations(faults);
+        let logout = tokio::spawn(manager.logout(None));
+        assert!(manager.current().is_none());
+        while !logout.is_finished() {
+            bench.clock.advance(Duration::from_millis(100));
+            tokio::task::yield_now().await;
+        }
+        let report = logout.await.unwrap();
+        assert_eq!(report.problems.len(), problems, "{:?}", report.problems);
+        assert_eq!(bench.idp.revoked().len(), 3);
+        assert!(bench.stored().await.is_none() && manager.current().is_none());
+    }
+}
+
+/// Row 48.
+#[tokio::test]
+async fn a_record_that_cannot_be_deleted_is_told_and_its_token_is_revoked() {
+    let bench = Bench::new().await;
+    bench.seed(Duration::ZERO).await;
+    let store = Faulty {
+        undeletable: true,
+        ..faulty(&bench)
+    };
+    let manager = bench.builder().store(store).build().unwrap();
+    manager.access_token().await.unwrap();
+    let mut events = manager.events();
+    let report = manager.logout(Some("nowhere")).await;
+    // The record, and the address to return to.
+    assert_eq!(report.problems.len(), 2, "{:?}", report.problems);
+    assert_eq!(bench.idp.revoked(), ["rt-1"]);
+    assert!(manager.current().is_none() && manager.subject().is_none());
+    event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
+}
+
+#[tokio::test]
+async fn counters_tell_what_happened() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    manager.renew_after_rejection(1).await.unwrap();
+    let counters = manager.counters();
+    assert_eq!((counters.requests, counters.refreshed), (1, 1));
+    assert_eq!((counters.failed, counters.ambiguous), (0, 0));
+}

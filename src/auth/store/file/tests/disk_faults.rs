@@ -1,0 +1,100 @@
+//! Writes that fail in the middle.
+
+use std::fs;
+use std::io::{Error, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::super::fault::{Faults, Point};
+use super::folder::{Folder, generation, put, record};
+use crate::auth::{FileStore, StoreError, TokenStore};
+
+/// A store whose disk fails at one point for as long as the switch is on.
+fn failing(folder: &Folder, at: Point, kind: ErrorKind) -> (FileStore, Arc<AtomicBool>) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let mut store = folder.store();
+    let switch = broken.clone();
+    store.faults = Faults::new(move |point| {
+        let fails = point == at && switch.load(Ordering::SeqCst);
+        if fails {
+            Err(Error::from(kind))
+        } else {
+            Ok(())
+        }
+    });
+    (store, broken)
+}
+
+/// Row 20.
+#[tokio::test]
+async fn a_write_that_fails_leaves_the_old_file_and_says_why() {
+    type Is = fn(&StoreError) -> bool;
+    let reasons: [(ErrorKind, Is); 3] = [
+        (ErrorKind::StorageFull, StoreError::is_full),
+        (ErrorKind::PermissionDenied, StoreError::is_denied),
+        (ErrorKind::ReadOnlyFilesystem, StoreError::is_denied),
+    ];
+    for (kind, is) in reasons {
+        for point in [Point::Begin, Point::Made, Point::Written] {
+            let folder = Folder::new();
+            let old = put(&folder.store(), "sam", 1).await;
+            let text = fs::read(folder.file()).unwrap();
+            let (store, broken) = failing(&folder, point, kind);
+            let swapped = store.swap("sam", Some(old.version), &record(2)).await;
+            assert!(is(&swapped.unwrap_err()), "{kind:?} at {point:?}");
+            assert_eq!(fs::read(folder.file()).unwrap(), text);
+            // No half-written file with tokens in it is left either.
+            assert_eq!(folder.names(), ["tokens.json", "tokens.json.lock"]);
+            broken.store(false, Ordering::SeqCst);
+            let swapped = store.swap("sam", Some(old.version), &record(2)).await;
+            assert!(swapped.unwrap().is_some());
+            assert_eq!(generation(&store, "sam").await, Some(2));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_first_write_that_fails_leaves_no_file() {
+    let folder = Folder::new();
+    let (store, _broken) = failing(&folder, Point::Written, ErrorKind::StorageFull);
+    let error = store.swap("sam", None, &record(1)).await.unwrap_err();
+    assert!(error.is_full());
+    assert!(store.load("sam").await.unwrap().is_none());
+    assert_eq!(folder.names(), ["tokens.json.lock"]);
+}
+
+#[tokio::test]
+async fn a_removal_that_fails_leaves_the_record() {
+    let folder = Folder::new();
+    let version = put(&folder.store(), "sam", 1).await.version;
+    let (store, broken) = failing(&folder, Point::Begin, ErrorKind::ReadOnlyFilesystem);
+    assert!(store.remove("sam", version).await.unwrap_err().is_denied());
+    assert_eq!(generation(&store, "sam").await, Some(1));
+    broken.store(false, Ordering::SeqCst);
+    assert!(store.remove("sam", version).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_half_written_is_in_nobodys_way() {
+    let folder = Folder::new();
+    let half = folder.path().join("tokens.json.tmp");
+    fs::write(&half, "{\"form\":1,\"wri").unwrap();
+    put(&folder.store(), "sam", 1).await;
+    assert_eq!(generation(&folder.store(), "sam").await, Some(1));
+    assert!(!half.exists());
+}
+
+/// Row 27.
+#[tokio::test]
+async fn a_file_system_without_locks_is_an_error_of_its_own_and_nothing_is_written() {
+    let folder = Folder::new();
+    for kind in [ErrorKind::Unsupported, ErrorKind::Other] {
+        let (store, _broken) = failing(&folder, Point::Lock, kind);
+        let lock = store.lock("sam", Duration::from_secs(1)).await;
+        assert!(lock.unwrap_err().is_unsupported());
+        let error = store.swap("sam", None, &record(1)).await.unwrap_err();
+        assert!(error.is_unsupported());
+        assert!(!folder.file().exists());
+    }
+}

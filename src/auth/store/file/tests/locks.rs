@@ -1,0 +1,125 @@
+//! Who waits for whom, and for how long.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Semaphore;
+
+use super::super::fault::{Faults, Point};
+use super::folder::{Folder, generation, put, record};
+use crate::auth::TokenStore;
+use crate::transport::Clock;
+
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Row 9.
+#[tokio::test]
+async fn a_lock_is_held_by_one_until_it_is_dropped() {
+    let folder = Folder::new();
+    let held = folder.store().lock("sam", WAIT).await.unwrap();
+    // Another store on the same file, as in another process; another account is free.
+    let other = folder.store();
+    other.lock("kim", Duration::ZERO).await.unwrap();
+    let error = other.lock("sam", Duration::ZERO).await.unwrap_err();
+    assert!(error.is_lock_timeout());
+    let error = crate::error::Error::from(error);
+    assert!(error.is_store() && error.is_retryable());
+    drop(held);
+    other.lock("sam", Duration::ZERO).await.unwrap();
+}
+
+/// Row 26.
+#[tokio::test]
+async fn who_waits_for_a_lock_gives_up_at_the_deadline_and_not_before() {
+    let folder = Folder::new();
+    let _held = folder.store().lock("sam", WAIT).await.unwrap();
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let store = folder.store().clock(clock.clone());
+    let begun = clock.boot();
+    let waiting = tokio::spawn(async move { store.lock("sam", WAIT).await });
+    while !waiting.is_finished() {
+        clock.advance(Duration::from_millis(1));
+        tokio::task::yield_now().await;
+    }
+    assert!(waiting.await.unwrap().unwrap_err().is_lock_timeout());
+    assert!(clock.boot() - begun >= WAIT);
+}
+
+#[tokio::test]
+async fn who_stops_waiting_does_not_hold_the_lock_later() {
+    let folder = Folder::new();
+    let held = folder.store().lock("sam", WAIT).await.unwrap();
+    let store = folder.store();
+    let waiting = tokio::spawn(async move { store.lock("sam", WAIT).await.map(drop) });
+    tokio::task::yield_now().await;
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    drop(held);
+    folder.store().lock("sam", WAIT).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_held_account_lock_stops_no_write() {
+    let folder = Folder::new();
+    let _held = folder.store().lock("sam", WAIT).await.unwrap();
+    put(&folder.store(), "sam", 1).await;
+    put(&folder.store(), "kim", 1).await;
+}
+
+#[tokio::test]
+async fn a_swap_that_has_begun_goes_through_when_its_caller_leaves() {
+    let folder = Folder::new();
+    let version = put(&folder.store(), "sam", 1).await.version;
+    let begun = Arc::new(Semaphore::new(0));
+    let (go, gone) = mpsc::channel::<()>();
+    let (gone, signal) = (Mutex::new(gone), begun.clone());
+    let mut store = folder.store();
+    store.faults = Faults::new(move |point| {
+        if point == Point::Begin {
+            signal.add_permits(1);
+            // Ends with an error when the other end is dropped, which is the sign to go on.
+            let _ = gone.lock().unwrap().recv();
+        }
+        Ok(())
+    });
+    let caller = tokio::spawn(async move { store.swap("sam", Some(version), &record(2)).await });
+    begun.acquire().await.unwrap().forget();
+    caller.abort();
+    assert!(caller.await.unwrap_err().is_cancelled());
+    drop(go);
+    // Has to wait for the write lock.
+    put(&folder.store(), "kim", 1).await;
+    assert_eq!(generation(&folder.store(), "sam").await, Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_writers_with_the_same_expectation_one_wins() {
+    let folder = Folder::new();
+    let mut version = None;
+    for round in 1..=10 {
+        let writers: Vec<_> = (0..8)
+            .map(|_| {
+                let store = folder.store();
+                tokio::spawn(async move { store.swap("sam", version, &record(round)).await })
+            })
+            .collect();
+        let mut winners = Vec::new();
+        for writer in writers {
+            winners.extend(writer.await.unwrap().unwrap());
+        }
+        assert_eq!(winners.len(), 1);
+        version = Some(winners[0]);
+    }
+}
+
+#[test]
+fn outside_of_a_runtime_there_is_an_error_and_no_panic() {
+    let folder = Folder::new();
+    let store = folder.store();
+    let mut load = store.load("sam");
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(matches!(
+        load.as_mut().poll(&mut context),
+        std::task::Poll::Ready(Err(_))
+    ));
+}

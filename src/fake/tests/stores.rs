@@ -1,0 +1,220 @@
+//! The laws of stores: kept by ours, and each seen to be broken by one that breaks it.
+
+use std::time::Duration;
+use std::{env, fs, process};
+
+use crate::auth::{
+    BoxFuture, FileStore, MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version,
+    Versioned,
+};
+use crate::fake::store_conformance::{Law, check};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_memory_store_keeps_all_laws() {
+    let store = MemoryStore::new();
+    check(move || store.clone()).await.assert_kept();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_file_store_keeps_all_laws() {
+    let folder = env::temp_dir().join(format!("envd-sdk-laws-{}", process::id()));
+    fs::create_dir(&folder).unwrap();
+    let file = folder.join("tokens.json");
+    let report = check(move || FileStore::new(&file)).await;
+    fs::remove_dir_all(&folder).unwrap();
+    report.assert_kept();
+}
+
+/// A store with one mistake.
+#[derive(Clone)]
+struct Broken {
+    law: Law,
+    inner: MemoryStore,
+}
+
+impl Broken {
+    fn is(&self, law: Law) -> bool {
+        self.law == law
+    }
+
+    /// What the mistake makes of a key.
+    fn key(&self, key: &str) -> String {
+        match self.law {
+            Law::AccountsAreApart => key.trim().to_lowercase(),
+            _ => key.to_owned(),
+        }
+    }
+
+    fn record(&self, record: &Record) -> Record {
+        if !self.is(Law::ReadsWhatWasWritten) {
+            return record.clone();
+        }
+        let text = record
+            .to_secret_json()
+            .expose()
+            .replace("offline_access", "");
+        Record::from_secret_json(&text.into()).unwrap()
+    }
+
+    /// Versions that begin again with each record, beside the true ones.
+    fn shown(&self, version: Version) -> Version {
+        if self.is(Law::VersionsNeverRepeat) {
+            return Version::new(version.number() % 4);
+        }
+        version
+    }
+
+    async fn true_version(&self, key: &str) -> Option<Version> {
+        let stored = self.inner.load(key).await.unwrap();
+        stored.map(|stored| stored.version)
+    }
+
+    /// What is stored, if the caller expects it or the mistake is not to ask.
+    async fn expected(&self, key: &str, expected: Option<Version>) -> Option<Version> {
+        let stored = self.true_version(key).await;
+        let blind = match expected {
+            None => self.is(Law::FirstWriteExpectsNone) && stored.is_some(),
+            Some(_) => self.is(Law::SwapComparesVersions) && stored.is_some(),
+        };
+        let same = stored.map(|version| self.shown(version)) == expected;
+        if blind || same { stored } else { expected }
+    }
+}
+
+impl TokenStore for Broken {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        Box::pin(async move {
+            let stored = self.inner.load(&self.key(key)).await?;
+            if stored.is_none() && self.is(Law::AbsentIsNone) {
+                return Err(StoreError::new("nobody is logged in"));
+            }
+            Ok(stored.map(|stored| {
+                Versioned::new(self.shown(stored.version), self.record(&stored.record))
+            }))
+        })
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        Box::pin(async move {
+            let key = self.key(key);
+            if self.is(Law::LockStopsNoWrites) {
+                self.inner.lock(&key, Duration::ZERO).await?;
+            }
+            let expected = self.expected(&key, expected).await;
+            if self.is(Law::OneOfManySwapsWins) {
+                let before = self.true_version(&key).await;
+                tokio::task::yield_now().await;
+                // Compares what it read before with what was expected, and writes over whatever is there now.
+                if before != expected {
+                    return Ok(None);
+                }
+                let now = self.true_version(&key).await;
+                return self.inner.swap(&key, now, new).await;
+            }
+            let swapped = self.inner.swap(&key, expected, new).await?;
+            Ok(swapped.map(|version| self.shown(version)))
+        })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let key = self.key(key);
+            let Some(stored) = self.true_version(&key).await else {
+                return Ok(false);
+            };
+            let blind = self.is(Law::RemoveComparesVersions);
+            if !blind && self.shown(stored) != expected {
+                return Ok(false);
+            }
+            self.inner.remove(&key, stored).await
+        })
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        Box::pin(async move {
+            let wait = match self.law {
+                Law::LockExcludes => return Ok(StoreGuard::new(())),
+                Law::LockWaits => Duration::ZERO,
+                _ => wait,
+            };
+            let key = match self.law {
+                Law::LockIsPerAccount => "all",
+                _ => key,
+            };
+            let guard = match self.law {
+                // Waits in a task of its own, which goes on when the caller leaves and keeps what it gets.
+                Law::LockIsNotTakenByWhoLeft => {
+                    let (inner, key) = (self.inner.clone(), key.to_owned());
+                    let lock = tokio::spawn(async move {
+                        let guard = inner.lock(&key, wait).await;
+                        guard.map(|guard| Box::leak(Box::new(Some(guard))))
+                    });
+                    let guard = lock.await.unwrap()?;
+                    StoreGuard::new(guard.take())
+                }
+                _ => self.inner.lock(key, wait).await?,
+            };
+            if self.is(Law::LockEndsWithItsGuard) {
+                std::mem::forget(guard);
+                return Ok(StoreGuard::new(()));
+            }
+            Ok(guard)
+        })
+    }
+}
+
+// Paused: a lock that is never free is waited for until its deadline.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_breaks_a_law_is_seen_to_break_it() {
+    for law in [
+        Law::AbsentIsNone,
+        Law::ReadsWhatWasWritten,
+        Law::AccountsAreApart,
+        Law::FirstWriteExpectsNone,
+        Law::SwapComparesVersions,
+        Law::VersionsNeverRepeat,
+        Law::RemoveComparesVersions,
+        Law::OneOfManySwapsWins,
+        Law::LockExcludes,
+        Law::LockWaits,
+        Law::LockIsPerAccount,
+        Law::LockEndsWithItsGuard,
+        Law::LockIsNotTakenByWhoLeft,
+        Law::LockStopsNoWrites,
+    ] {
+        let store = Broken {
+            law,
+            inner: MemoryStore::new(),
+        };
+        let report = check(move || store.clone()).await;
+        let broken: Vec<_> = report.broken().map(|(law, _)| law).collect();
+        assert!(broken.contains(&law), "{law:?} is not seen:\n{report}");
+        assert!(report.to_string().contains("BROKEN"));
+    }
+}
+
+#[tokio::test]
+async fn handles_that_share_nothing_are_seen() {
+    let report = check(MemoryStore::new).await;
+    let broken: Vec<_> = report.broken().map(|(law, _)| law).collect();
+    assert!(broken.contains(&Law::SharedBetweenHandles), "{report}");
+    let panic = std::panic::catch_unwind(|| report.assert_kept()).unwrap_err();
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert!(
+        message.contains("BROKEN  SharedBetweenHandles"),
+        "{message}"
+    );
+}

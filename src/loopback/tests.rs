@@ -1,0 +1,266 @@
+//! The listener and a browser that does not always behave.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::Loopback;
+use crate::auth::{CheckedCallback, PendingLogin, Provider};
+use crate::error::Result;
+use crate::transport::Clock;
+
+struct Trial {
+    clock: Clock,
+    host: String,
+    state: String,
+    waiting: JoinHandle<Result<CheckedCallback>>,
+}
+
+fn login(redirect_uri: &str, clock: &Clock) -> PendingLogin {
+    let provider = Provider::builder("app")
+        .authorize_url("https://id.example/authorize")
+        .token_url("https://id.example/oauth/token")
+        .audience("https://api.example")
+        .redirect_uri(redirect_uri)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    provider.authorization().start().unwrap()
+}
+
+impl Trial {
+    async fn start() -> Self {
+        let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
+        let listener = Loopback::builder()
+            .clock(clock.clone())
+            .bind()
+            .await
+            .unwrap();
+        let login = login(listener.redirect_uri().as_str(), &clock);
+        let mut pairs = login.url().query_pairs();
+        let state = pairs
+            .find(|(name, _)| name == "state")
+            .unwrap()
+            .1
+            .into_owned();
+        Self {
+            clock,
+            host: listener.redirect_uri().authority().to_owned(),
+            state,
+            waiting: tokio::spawn(listener.receive(login)),
+        }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.host).await.unwrap()
+    }
+
+    /// A GET as a browser sends it, and the whole response.
+    async fn get(&self, target: &str) -> String {
+        self.send(&format!(
+            "GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n",
+            self.host
+        ))
+        .await
+    }
+
+    async fn send(&self, request: &str) -> String {
+        let mut stream = self.connect().await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        response
+    }
+
+    fn good(&self) -> String {
+        format!("/callback?code=c0d3&state={}", self.state)
+    }
+
+    async fn end(self) -> Result<CheckedCallback> {
+        let ended = self.waiting.await.unwrap();
+        // Nobody listens any more.
+        TcpListener::bind(&self.host).await.unwrap();
+        ended
+    }
+}
+
+/// Row 46.
+#[tokio::test]
+async fn the_browser_comes_back_and_sees_a_page_without_secrets() {
+    let trial = Trial::start().await;
+    let response = trial.get(&trial.good()).await;
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(response.contains("cache-control: no-store"));
+    for secret in ["c0d3", trial.state.as_str()] {
+        assert!(!response.contains(secret), "{response}");
+    }
+    trial.end().await.unwrap();
+}
+
+/// Row 46.
+#[tokio::test]
+async fn foreign_requests_are_refused_and_change_nothing() {
+    let trial = Trial::start().await;
+    let good = trial.good();
+    for (target, status) in [
+        ("/favicon.ico", "404"),
+        ("/", "404"),
+        ("/callback", "400"),
+        ("/callback?code=c&state=another", "400"),
+        ("/callback?error=access_denied", "400"),
+        ("/callback?error=access_denied&state=another", "400"),
+        ("/callback?code=c&code=d", "400"),
+    ] {
+        let response = trial.get(target).await;
+        assert!(
+            response.starts_with(&format!("HTTP/1.1 {status}")),
+            "{target}: {response}"
+        );
+    }
+    for wrong in ["evil.example", "localhost", "127.0.0.1"] {
+        let response = trial
+            .send(&format!("GET {good} HTTP/1.1\r\nHost: {wrong}\r\n\r\n"))
+            .await;
+        assert!(response.starts_with("HTTP/1.1 400"), "{wrong}: {response}");
+    }
+    let posted = format!("POST {good} HTTP/1.1\r\nHost: {}\r\n\r\n", trial.host);
+    assert!(trial.send(&posted).await.starts_with("HTTP/1.1 405"));
+    trial.get(&good).await;
+    trial.end().await.unwrap();
+}
+
+/// Row 46.
+#[tokio::test]
+async fn the_users_no_ends_the_login() {
+    let trial = Trial::start().await;
+    let target = format!("/callback?error=access_denied&state={}", trial.state);
+    let response = trial.get(&target).await;
+    assert!(response.contains("not completed"), "{response}");
+    let error = trial.end().await.unwrap_err();
+    assert!(error.is_login_refused() && error.to_string().contains("access_denied"));
+}
+
+/// Row 46.
+#[tokio::test]
+async fn of_two_callbacks_one_wins() {
+    let trial = Trial::start().await;
+    let mut late = trial.connect().await;
+    assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
+    // The second was connected before the first was answered; it is not answered any more.
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n",
+        trial.good(),
+        trial.host
+    );
+    let mut response = Vec::new();
+    let sent = late.write_all(request.as_bytes()).await;
+    let read = late.read_to_end(&mut response).await;
+    assert!(sent.is_err() || read.is_err() || response.is_empty());
+    trial.end().await.unwrap();
+}
+
+/// Row 46.
+#[tokio::test]
+async fn silent_and_slow_connections_hold_nobody_up() {
+    let trial = Trial::start().await;
+    let mut silent = trial.connect().await;
+    let mut slow = trial.connect().await;
+    slow.write_all(b"GET /callb").await.unwrap();
+    // Both are accepted before what comes later.
+    assert!(trial.get("/favicon.ico").await.starts_with("HTTP/1.1 404"));
+    trial.clock.advance(Duration::from_secs(11));
+    for stream in [&mut silent, &mut slow] {
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        assert!(response.starts_with("HTTP/1.1 408"), "{response}");
+    }
+    assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
+    trial.end().await.unwrap();
+}
+
+/// Row 46.
+#[tokio::test]
+async fn a_request_in_small_pieces_is_read_and_a_huge_one_is_refused() {
+    let trial = Trial::start().await;
+    let mut huge = trial.connect().await;
+    huge.write_all(b"GET /callback?").await.unwrap();
+    let flood = vec![b'a'; 20_000];
+    // OK to ignore: the other end may close before it has read all of it.
+    let _ = huge.write_all(&flood).await;
+    let mut start = [0; 12];
+    huge.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 431");
+    let mut pieces = trial.connect().await;
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n",
+        trial.good(),
+        trial.host
+    );
+    for piece in request.as_bytes().chunks(7) {
+        pieces.write_all(piece).await.unwrap();
+        pieces.flush().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let mut response = String::new();
+    pieces.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    trial.end().await.unwrap();
+}
+
+/// Row 46.
+#[tokio::test]
+async fn a_browser_that_never_comes_back_ends_the_waiting() {
+    let trial = Trial::start().await;
+    trial.get("/").await;
+    trial.clock.advance(Duration::from_secs(600));
+    let error = trial.end().await.unwrap_err();
+    assert!(error.is_login_refused() && error.to_string().contains("no_callback_in_time"));
+}
+
+/// Row 46.
+#[tokio::test]
+async fn a_dropped_listener_frees_its_port() {
+    let trial = Trial::start().await;
+    trial.get("/").await;
+    trial.waiting.abort();
+    assert!(trial.waiting.await.unwrap_err().is_cancelled());
+    let port = trial.host.rsplit_once(':').unwrap().1.parse().unwrap();
+    let again = Loopback::builder().port(port).bind().await.unwrap();
+    assert_eq!(again.redirect_uri().port(), Some(port));
+    let taken = Loopback::builder().port(port).bind().await;
+    assert!(taken.unwrap_err().is_config());
+}
+
+/// Row 46.
+#[tokio::test]
+async fn only_loopback_addresses_are_listened_on() {
+    for builder in [Loopback::builder(), Loopback::builder().ipv6()] {
+        // A machine may have no IPv6.
+        let Ok(listener) = builder.path("/back").bind().await else {
+            continue;
+        };
+        assert!(listener.listener.local_addr().unwrap().ip().is_loopback());
+        let uri = listener.redirect_uri();
+        assert!(uri.path() == "/back" && uri.port().unwrap() > 0, "{uri}");
+    }
+    for path in ["", "callback", "/a?b", "/a#b", "/a b", "/../a", ":1/x"] {
+        assert!(
+            Loopback::builder()
+                .path(path)
+                .bind()
+                .await
+                .unwrap_err()
+                .is_config(),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_returns_elsewhere_is_refused_at_once() {
+    let listener = Loopback::bind().await.unwrap();
+    let login = login("http://127.0.0.1:1/callback", &Clock::system());
+    assert!(listener.receive(login).await.unwrap_err().is_config());
+}

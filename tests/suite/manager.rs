@@ -1,0 +1,85 @@
+//! The token manager and the client together.
+
+use std::time::Duration;
+
+use envd_sdk::auth::TokenSource;
+use envd_sdk::fake::Fake;
+use envd_sdk::{Client, RetryPolicy};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+/// A client of a service that answers this to everything, with the tokens of the fake.
+async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {
+    let service = MockServer::start().await;
+    Mock::given(any())
+        .respond_with(answer)
+        .mount(&service)
+        .await;
+    let fake = Fake::start().await;
+    let manager = fake.token_manager().await.unwrap();
+    let client = Client::builder(service.uri())
+        .token_source(manager)
+        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+        .build()
+        .unwrap();
+    (service, fake, client)
+}
+
+/// Row 2.
+#[tokio::test]
+async fn two_hundred_refused_calls_cause_one_refresh_and_all_succeed() {
+    let fake = Fake::start().await;
+    let manager = fake.token_manager().await.unwrap();
+    let client = fake.client().token_source(manager.clone()).build().unwrap();
+    fake.expire_access_tokens();
+    let calls: Vec<_> = (0..200)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.user_details().await.is_ok() })
+        })
+        .collect();
+    for call in calls {
+        assert!(call.await.unwrap());
+    }
+    // One for the login, one for the refresh.
+    assert_eq!(fake.token_requests(), 2);
+    assert_eq!(manager.counters().refreshed, 1);
+}
+
+/// Row 4.
+#[tokio::test]
+async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_refusal() {
+    let (service, fake, client) = client_of(ResponseTemplate::new(401)).await;
+    for _ in 0..5 {
+        let error = client.user_details().await.unwrap_err();
+        assert!(error.is_unauthorized() && !error.is_reauth_required());
+    }
+    assert_eq!(fake.token_requests(), 2);
+    // The first call is sent twice, the others have no new token to try.
+    assert_eq!(service.received_requests().await.unwrap().len(), 6);
+}
+
+/// Row 5. A body is kept in one piece by the client, so each can be sent again.
+#[tokio::test]
+async fn a_missing_permission_is_neither_refreshed_nor_sent_again() {
+    let scope = "Bearer error=\"insufficient_scope\"";
+    let answer = ResponseTemplate::new(403).insert_header("www-authenticate", scope);
+    let (service, fake, client) = client_of(answer).await;
+    assert!(client.user_details().await.unwrap_err().is_forbidden());
+    assert_eq!(service.received_requests().await.unwrap().len(), 1);
+    assert_eq!(fake.token_requests(), 1);
+}
+
+#[tokio::test]
+async fn a_client_goes_on_when_its_token_expires() {
+    let clock = envd_sdk::Clock::manual(std::time::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let manager = fake.token_manager().await.unwrap();
+    let client = fake.client().token_source(manager.clone()).build().unwrap();
+    for day in 1..=20 {
+        client.user_details().await.unwrap();
+        assert_eq!(manager.current().unwrap().generation(), day);
+        clock.advance(Duration::from_secs(86_400));
+    }
+    assert_eq!(fake.token_requests(), 20);
+}

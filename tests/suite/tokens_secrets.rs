@@ -1,0 +1,274 @@
+//! A whole life of tokens under TRACE, in which none of twelve known secrets is seen.
+
+use std::fmt::{self, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, RetryPolicy};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+use url::Url;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+/// Everything that is said in the process, by `tracing` and by `log`, on any thread.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+fn say(what: fmt::Arguments<'_>) {
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    said.write_fmt(what).unwrap();
+    said.push('\n');
+}
+
+struct Ear;
+
+struct Words(String);
+
+impl Visit for Words {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        write!(self.0, "{field}={value:?} ").unwrap();
+    }
+}
+
+fn words(read: impl FnOnce(&mut Words)) -> String {
+    let mut words = Words(String::new());
+    read(&mut words);
+    words.0
+}
+
+impl Subscriber for Ear {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        say(format_args!(
+            "{} {}",
+            span.metadata().name(),
+            words(|words| span.record(words))
+        ));
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        say(format_args!("{}", words(|words| values.record(words))));
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        say(format_args!("{}", words(|words| event.record(words))));
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+impl log::Log for Ear {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        say(format_args!("{} {}", record.target(), record.args()));
+    }
+
+    fn flush(&self) {}
+}
+
+fn listen() {
+    static ONCE: OnceLock<()> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        tracing::subscriber::set_global_default(Ear).unwrap();
+        log::set_logger(&Ear).unwrap();
+        log::set_max_level(log::LevelFilter::Trace);
+    });
+}
+
+/// Known secrets by name.
+#[derive(Default)]
+struct Known(Vec<(&'static str, String)>);
+
+impl Known {
+    fn add(&mut self, name: &'static str, text: impl Into<String>) {
+        let text = text.into();
+        // A short text could be part of anything.
+        assert!(text.len() >= 8, "{name}");
+        self.0.push((name, text));
+    }
+
+    fn names(&self) -> usize {
+        let mut names: Vec<_> = self.0.iter().map(|(name, _)| name).collect();
+        names.sort();
+        names.dedup();
+        names.len()
+    }
+}
+
+fn parameter(url: &Url, name: &str) -> String {
+    let mut pairs = url.query_pairs();
+    pairs
+        .find(|(known, _)| known == name)
+        .unwrap()
+        .1
+        .into_owned()
+}
+
+fn know_login(known: &mut Known, login: &PendingLogin, callback: &Url) {
+    known.add("state", parameter(login.url(), "state"));
+    known.add("nonce", parameter(login.url(), "nonce"));
+    known.add("code", parameter(callback, "code"));
+    let saved: serde_json::Value = serde_json::from_str(login.to_secret_json().expose()).unwrap();
+    known.add("verifier", saved["verifier"].as_str().unwrap());
+}
+
+fn know_tokens(known: &mut Known, tokens: &envd_sdk::auth::TokenSet) {
+    let bearer = format!("Bearer {}", tokens.access_token().expose());
+    known.add("authorization header", bearer);
+    known.add("access token", tokens.access_token().expose());
+    known.add("refresh token", tokens.refresh_token().unwrap().expose());
+    known.add("id token", tokens.id_token().unwrap().expose());
+}
+
+const CLIENT_SECRET: &str = "cl13nt-s3cr3t-0001";
+const COOKIE: &str = "c00k13-s3cr3t-0002";
+const SIGNATURE: &str = "c2lnbmF0dXJlLXMzY3IzdC0wMDAz";
+
+fn consignment(number: u32) -> ConsignmentInput {
+    let mut declaration = DeclarationInput::default();
+    declaration.signature = SIGNATURE.into();
+    let destination = format!("QDZZ{number:04}");
+    let mut input = ConsignmentInput::new(
+        [FormType::Lpac1],
+        PartyInput::new("QAZZ7777"),
+        PartyInput::new(destination),
+    );
+    input.declaration = declaration.into();
+    input
+}
+
+/// Row 47.
+#[tokio::test]
+async fn none_of_twelve_secrets_is_seen_in_the_life_of_a_session() {
+    listen();
+    let mut known = Known::default();
+    known.add("client secret", CLIENT_SECRET);
+    known.add("cookie", COOKIE);
+    known.add("signature", SIGNATURE);
+    let mut shown = String::new();
+
+    // Login.
+    let fake = Fake::start().await;
+    let provider = fake
+        .provider()
+        .client_secret(CLIENT_SECRET)
+        .build()
+        .unwrap();
+    // Two renewals in a row, as a service that refuses tokens causes them.
+    let manager = TokenManager::builder(provider.clone())
+        .between_forced(Duration::ZERO)
+        .build()
+        .unwrap();
+    let mut events = manager.events();
+    let login = provider.authorization().start().unwrap();
+    let callback = fake.consent(login.url()).unwrap();
+    know_login(&mut known, &login, &callback);
+    write!(shown, "{login:?} {provider:?} {manager:?}").unwrap();
+    let tokens = manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+    know_tokens(&mut known, &tokens);
+    write!(shown, "{tokens:?} {:?}", manager.access_token().await).unwrap();
+
+    // Calls, one of them refused, and a renewal with rotation.
+    let client = fake.client().token_source(manager.clone()).build().unwrap();
+    let account = client.account(fake.account_id());
+    let saved = account.save_consignment(consignment(3333)).await;
+    write!(shown, "{saved:?}").unwrap();
+    let refused = account.save_consignment(consignment(33)).await;
+    write!(shown, "{refused:?}").unwrap();
+    fake.expire_access_tokens();
+    let page = account
+        .consignments_page(&ConsignmentFilter::default(), None)
+        .await
+        .unwrap();
+    write!(shown, "{page:?}").unwrap();
+    let id = page.value.edges[0]
+        .node
+        .as_ref()
+        .unwrap()
+        .id
+        .clone()
+        .unwrap();
+    let consignment = account.consignment(id.as_str()).await.unwrap();
+    write!(shown, "{consignment:?}").unwrap();
+    let print = Url::parse(consignment.value.pdf_url.unwrap().expose()).unwrap();
+    known.add("authToken", parameter(&print, "authToken"));
+    let renewed = manager.access_token().await.unwrap();
+    known.add("access token", renewed.expose());
+    assert_eq!(manager.counters().refreshed, 1);
+
+    // A service that answers with a page, a cookie and the request itself.
+    let service = MockServer::start().await;
+    let echo = ResponseTemplate::new(503)
+        .insert_header("set-cookie", format!("session={COOKIE}"))
+        .set_body_string(format!(
+            "<html>{COOKIE} {SIGNATURE} {}</html>",
+            renewed.expose()
+        ));
+    Mock::given(any()).respond_with(echo).mount(&service).await;
+    let strange = Client::builder(service.uri())
+        .token_source(StaticToken::new(renewed.expose()).unwrap())
+        .retry(RetryPolicy::none())
+        .build()
+        .unwrap();
+    let error = strange.user_details().await.unwrap_err();
+    write!(shown, "{strange:?} {error} {error:?}").unwrap();
+
+    // A refresh that is refused, a login that is, and the end.
+    let first = tokens.refresh_token().unwrap();
+    provider.revoke(first).await.unwrap();
+    let error = manager
+        .renew_after_rejection(renewed.generation())
+        .await
+        .unwrap_err();
+    assert!(error.is_reauth_required());
+    write!(shown, "{error} {error:?}").unwrap();
+    let login = provider.authorization().start().unwrap();
+    let callback = fake.refuse(login.url()).unwrap();
+    known.add("state", parameter(login.url(), "state"));
+    let error = manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap_err();
+    write!(shown, "{error} {error:?}").unwrap();
+    write!(shown, "{:?}", manager.logout(None).await).unwrap();
+    for _ in 0..3 {
+        write!(shown, "{:?}", events.next().await).unwrap();
+    }
+
+    assert_eq!(known.names(), 12);
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for sign in ["envd.call", "tokens renewed", "the refresh token is dead"] {
+        assert!(said.contains(sign), "nothing was heard of {sign}");
+    }
+    for (name, secret) in &known.0 {
+        assert!(!said.contains(secret), "{name} in what was traced");
+        assert!(!shown.contains(secret), "{name} in what was shown");
+    }
+}
+
+/// The search itself: a secret that is traced or logged would be heard.
+#[test]
+fn a_planted_secret_is_heard() {
+    listen();
+    tracing::trace!(token = "planted-in-tracing", "x");
+    log::trace!("planted-in-log");
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    assert!(said.contains("planted-in-tracing") && said.contains("planted-in-log"));
+}
