@@ -43,7 +43,7 @@ impl Chains {
 }
 
 /// Positions of answers along a chain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Chain<'a> {
     pub(super) at: u32,
     pub(super) next: &'a [u32],

@@ -68,13 +68,13 @@
 //!
 //! * Of several triggers, any value within one question will do, and all questions must agree. Answers of a question that
 //!   does not apply count for nothing.
-//! * A question inside a REPEATABLE question looks for the answer to its trigger in its own row first, then anywhere else.
+//! * A question inside a `REPEATABLE` question looks for the answer to its trigger in its own row first, then anywhere else.
 //!   The rows are the indexes that answers below the REPEATABLE question have; answers without an index make a row too,
 //!   because the samples of section 2.4 show null. Outside of rows an index does not matter.
 //! * A child without triggers applies when the question above it applies and is answered; headings and REPEATABLE
 //!   questions need no answer for that. A child that names no forms has those of the question above.
 //! * Questions that wait for each other never apply; a lint names them.
-//! * An answer to a MULTIPLE_CHOICE question may be a list with commas, and there may be several answers.
+//! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
 //! * After a value that the server's schema cannot take nothing else is checked, because the server stops there.
 //!
 //! # Speed

@@ -46,10 +46,13 @@ pub struct Session {
     pub(super) play: Play,
     pub(super) links: Links,
     /// Cells that wait to be looked at again, what they wait for first.
-    pub(super) open: BinaryHeap<Reverse<(u32, u32, Option<Option<i64>>)>>,
+    pub(super) open: BinaryHeap<Reverse<Open>>,
     /// Whether the fields hold what the server's schema cannot take, so that answers are not judged.
     pub(super) stopped: bool,
 }
+
+/// The rank of a question, the question, and in which row it waits; the outer `None` stands for outside of rows.
+pub(super) type Open = (u32, u32, Option<Option<i64>>);
 
 /// Who must be looked at again after a question.
 #[derive(Clone, Debug)]

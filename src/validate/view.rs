@@ -100,7 +100,7 @@ impl<'a> View<'a> {
         node.kind != Kind::Rows || node.scope == 0 || self.is_answered_below(position, row)
     }
 
-    /// Whether children without triggers apply below a question. A MULTIPLE_CHOICE question was seen answered with an
+    /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an
     /// empty text (public); what cannot have an answer of its own counts as answered. assumed
     pub(super) fn is_answered(self, position: usize, row: Option<Row>) -> bool {
         match self.prepared.nodes[position].kind {
@@ -236,12 +236,12 @@ impl<'a> View<'a> {
                 continue;
             };
             for row in self.rows(scope) {
-                let mut cell = row.start as usize;
-                for inner in position + 1..below.end as usize {
-                    if self.play.applies[cell] {
+                let inside = position + 1..below.end as usize;
+                let cells = &self.play.applies[row.start as usize..];
+                for (inner, applies) in inside.zip(cells) {
+                    if *applies {
                         visit(inner, &nodes[inner], Some(*row));
                     }
-                    cell += 1;
                 }
             }
             position = below.end as usize;

@@ -91,27 +91,28 @@ impl Reader {
             "status",
             "answers",
         ];
-        let mut input = ConsignmentInput::default();
-        input.id = self.text(fields, "id");
-        input.number = self.text(fields, "number");
-        input.forms = self.forms(fields);
-        input.origin = self.party(fields, "origin").into_value();
-        input.destination = self.party(fields, "destination").into_value();
-        input.owner = self.party(fields, "owner");
-        input.consignee = self.party(fields, "consignee");
-        input.declaration = self.field(fields, "declaration", |reader, value| {
-            reader.object(value, "DeclarationInput", Self::declaration)
-        });
-        input.movement_date = self.text(fields, "movementDate");
-        input.movement_time = self.text(fields, "movementTime");
-        input.status = self.field(fields, "status", |reader, value| {
-            reader.scalar::<ConsignmentStatus>(value, "ConsignmentStatus")
-        });
-        input.answers = self.field(fields, "answers", |reader, value| {
-            Some(reader.list(value, |reader, value| {
-                reader.object(value, "AnswerInput", Self::answer)
-            }))
-        });
+        let input = ConsignmentInput {
+            id: self.text(fields, "id"),
+            number: self.text(fields, "number"),
+            forms: self.forms(fields),
+            origin: self.party(fields, "origin").into_value(),
+            destination: self.party(fields, "destination").into_value(),
+            owner: self.party(fields, "owner"),
+            consignee: self.party(fields, "consignee"),
+            declaration: self.field(fields, "declaration", |reader, value| {
+                reader.object(value, "DeclarationInput", Self::declaration)
+            }),
+            movement_date: self.text(fields, "movementDate"),
+            movement_time: self.text(fields, "movementTime"),
+            status: self.field(fields, "status", |reader, value| {
+                reader.scalar::<ConsignmentStatus>(value, "ConsignmentStatus")
+            }),
+            answers: self.field(fields, "answers", |reader, value| {
+                Some(reader.list(value, |reader, value| {
+                    reader.object(value, "AnswerInput", Self::answer)
+                }))
+            }),
+        };
         self.unknown(fields, &KNOWN, "CreateOrSaveConsignmentInput");
         input
     }
@@ -126,10 +127,11 @@ impl Reader {
     fn party(&mut self, fields: &Map<String, Value>, name: &str) -> Maybe<PartyInput> {
         self.field(fields, name, |reader, value| {
             reader.object(value, "PartyInput", |reader, fields| {
-                let mut party = PartyInput::default();
-                party.name = reader.text(fields, "name");
-                party.pic = reader.text(fields, "pic");
-                party.address = reader.address(fields);
+                let party = PartyInput {
+                    name: reader.text(fields, "name"),
+                    pic: reader.text(fields, "pic"),
+                    address: reader.address(fields),
+                };
                 reader.unknown(fields, &["name", "pic", "address"], "PartyInput");
                 party
             })
@@ -139,11 +141,12 @@ impl Reader {
     fn address(&mut self, fields: &Map<String, Value>) -> Maybe<AddressInput> {
         self.field(fields, "address", |reader, value| {
             reader.object(value, "AddressInput", |reader, fields| {
-                let mut address = AddressInput::default();
-                address.line1 = reader.text(fields, "line1");
-                address.town = reader.text(fields, "town");
-                address.state = reader.text(fields, "state");
-                address.postcode = reader.text(fields, "postcode");
+                let address = AddressInput {
+                    line1: reader.text(fields, "line1"),
+                    town: reader.text(fields, "town"),
+                    state: reader.text(fields, "state"),
+                    postcode: reader.text(fields, "postcode"),
+                };
                 let known = ["line1", "town", "state", "postcode"];
                 reader.unknown(fields, &known, "AddressInput");
                 address
@@ -162,30 +165,32 @@ impl Reader {
             "certificateNumber",
             "address",
         ];
-        let mut declaration = DeclarationInput::default();
-        declaration.accept = self.field(fields, "accept", |reader, value| {
-            reader.scalar(value, "Boolean")
-        });
-        declaration.full_name = self.text(fields, "fullName");
-        declaration.phone = self.text(fields, "phone");
-        declaration.email = self.text(fields, "email");
-        declaration.date = self.text(fields, "date");
-        declaration.signature = self.text(fields, "signature");
-        declaration.certificate_number = self.text(fields, "certificateNumber");
-        declaration.address = self.address(fields);
+        let declaration = DeclarationInput {
+            accept: self.field(fields, "accept", |reader, value| {
+                reader.scalar(value, "Boolean")
+            }),
+            full_name: self.text(fields, "fullName"),
+            phone: self.text(fields, "phone"),
+            email: self.text(fields, "email"),
+            date: self.text(fields, "date"),
+            signature: self.text(fields, "signature"),
+            certificate_number: self.text(fields, "certificateNumber"),
+            address: self.address(fields),
+        };
         self.unknown(fields, &KNOWN, "DeclarationInput");
         declaration
     }
 
     fn answer(&mut self, fields: &Map<String, Value>) -> AnswerInput {
-        let mut answer = AnswerInput::default();
-        answer.question_id = self.field(fields, "questionId", |reader, value| {
-            reader
-                .scalar::<String>(value, "String")
-                .map(QuestionId::from)
-        });
-        answer.index = self.field(fields, "index", |reader, value| reader.scalar(value, "Int"));
-        answer.value = self.text(fields, "value");
+        let answer = AnswerInput {
+            question_id: self.field(fields, "questionId", |reader, value| {
+                reader
+                    .scalar::<String>(value, "String")
+                    .map(QuestionId::from)
+            }),
+            index: self.field(fields, "index", |reader, value| reader.scalar(value, "Int")),
+            value: self.text(fields, "value"),
+        };
         self.unknown(fields, &["questionId", "index", "value"], "AnswerInput");
         answer
     }

@@ -234,11 +234,11 @@ fn damaged_bytes_do_not_panic() {
         bytes
     };
     let context = today().advice(true);
-    let mut read = 0;
+    let mut were_json = 0;
     for round in 0..600 {
         let input = damage(&inputs[round % inputs.len()]);
         if let Ok(input) = serde_json::from_slice::<Value>(&input) {
-            read += 1;
+            were_json += 1;
             let _ = real.validate_json(&input, &context).to_string();
         }
         if round % 10 == 0
@@ -248,5 +248,5 @@ fn damaged_bytes_do_not_panic() {
             let _ = Questionnaire::prepare(&list).validate(&input, &context);
         }
     }
-    assert!(read > 100, "only {read} were JSON");
+    assert!(were_json > 100, "only {were_json} were JSON");
 }
