@@ -13,6 +13,9 @@ mod error;
 pub mod fake;
 #[cfg(feature = "client")]
 pub mod graphql;
+#[cfg(feature = "keyring")]
+#[path = "auth/keyring/mod.rs"]
+pub mod keyring;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;

@@ -8,6 +8,8 @@
 //! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; the
 //! new tokens are stored before anybody sees them; and a refresh that fails leaves a token that still works in place.
 //!
+//! An application with many users keeps their managers in a [`TokenManagerSet`].
+//!
 //! A client takes its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of yours.
 
 mod authorization;
@@ -19,6 +21,7 @@ mod manager;
 mod pending;
 mod provider;
 mod provider_builder;
+mod set;
 mod source;
 mod store;
 mod token;
@@ -30,6 +33,7 @@ pub use self::manager::{Event, Events, LogoutReport, TokenManager, TokenManagerB
 pub use self::pending::PendingLogin;
 pub use self::provider::Provider;
 pub use self::provider_builder::ProviderBuilder;
+pub use self::set::{TokenManagerSet, TokenManagerSetBuilder};
 pub use self::source::{BoxFuture, StaticToken, TokenSource};
 pub use self::store::{
     FileStore, MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
