@@ -66,18 +66,18 @@ impl TokenManagerSet {
     /// [`is_config`](crate::Error::is_config) when the key is empty. [`is_retryable`](crate::Error::is_retryable) when
     /// the set is full of accounts that are all in use.
     pub fn manager(&self, key: &str) -> Result<TokenManager> {
-        let Inner { settings, .. } = &*self.0;
+        let settings = &self.0.settings;
         let now = settings.template.clock().boot();
-        let mut shelf = self.shelf();
-        if let Some(manager) = shelf.find(key, now) {
+        let mut accounts = self.shelf();
+        if let Some(manager) = accounts.find(key, now) {
             return Ok(manager);
         }
-        shelf.sort_out(now.saturating_sub(settings.idle), now);
-        if shelf.len() >= settings.capacity && !shelf.make_room(now) {
+        accounts.sort_out(now.saturating_sub(settings.idle), now);
+        if accounts.len() >= settings.capacity && !accounts.make_room(now) {
             return Err(unavailable("too many accounts are in use at once"));
         }
         let manager = settings.template.clone().account(key).build()?;
-        shelf.put(key, manager.clone(), now);
+        accounts.put(key, manager.clone(), now);
         Ok(manager)
     }
 
