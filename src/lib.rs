@@ -77,6 +77,9 @@ pub mod fake;
 pub mod graphql;
 #[cfg(feature = "client")]
 pub mod guide;
+#[cfg(feature = "keyring")]
+#[path = "auth/keyring/mod.rs"]
+pub mod keyring;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 pub mod model;

@@ -9,6 +9,8 @@
 //! new tokens are stored before anybody sees them; and a refresh that fails leaves a token that still works in place.
 //! What can go wrong, and what happens then, is listed in [`failure_modes`].
 //!
+//! An application with many users keeps their managers in a [`TokenManagerSet`].
+//!
 //! A client takes its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of yours.
 //!
 //! # A program on the user's machine
@@ -108,6 +110,7 @@ mod manager;
 mod pending;
 mod provider;
 mod provider_builder;
+mod set;
 mod source;
 mod store;
 mod token;
@@ -119,6 +122,7 @@ pub use self::manager::{Counters, Event, Events, LogoutReport, TokenManager, Tok
 pub use self::pending::PendingLogin;
 pub use self::provider::Provider;
 pub use self::provider_builder::ProviderBuilder;
+pub use self::set::{TokenManagerSet, TokenManagerSetBuilder};
 pub use self::source::{BoxFuture, StaticToken, TokenSource};
 pub use self::store::{
     FileStore, MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,

@@ -8,8 +8,10 @@ use super::TokenManager;
 use super::shared::{Policy, Shared};
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
+use crate::transport::Clock;
 
 /// Settings of a [`TokenManager`].
+#[derive(Clone)]
 #[must_use]
 pub struct TokenManagerBuilder {
     provider: Provider,
@@ -95,6 +97,18 @@ impl TokenManagerBuilder {
     /// set.
     pub fn between_forced(mut self, time: Duration) -> Self {
         self.policy.between_forced = time;
+        self
+    }
+
+    /// The clock of the provider.
+    pub(in crate::auth) fn clock(&self) -> &Clock {
+        self.provider.clock()
+    }
+
+    /// Settles which store it is: managers built from clones share it.
+    pub(in crate::auth) fn with_one_store(mut self) -> Self {
+        self.store
+            .get_or_insert_with(|| Arc::new(MemoryStore::new()));
         self
     }
 

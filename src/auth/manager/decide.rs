@@ -19,10 +19,15 @@ enum Answer {
 impl Shared {
     /// The current token, if nothing at all is to be done about it.
     pub(super) fn fresh(&self) -> Option<AccessToken> {
+        self.read_fresh(AccessToken::clone)
+    }
+
+    /// As [`fresh`](Self::fresh), without a copy: a count that all threads write to is what readers wait for.
+    pub(super) fn read_fresh<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
         let snapshot = self.snapshot.load();
         let snapshot = snapshot.as_ref()?;
         let now = self.now();
-        (snapshot.is_usable(now) && !snapshot.is_due(now)).then(|| snapshot.token.clone())
+        (snapshot.is_usable(now) && !snapshot.is_due(now)).then(|| read(&snapshot.token))
     }
 
     /// A token, waited for if need be; another one than the generation that the server rejected.

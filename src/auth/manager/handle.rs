@@ -175,7 +175,22 @@ impl TokenManager {
     /// What happens from now on.
     #[must_use]
     pub fn events(&self) -> Events {
-        Events(self.0.events.subscribe())
+        Events(self.0.listen())
+    }
+
+    /// Reads the current token where it lies, without a wait, a lock or a copy; `None` when there is something to be done
+    /// about it first, which [`access_token`](Self::access_token) does.
+    pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
+        self.0.read_fresh(read)
+    }
+
+    /// Whether nobody else holds this manager (a caller, or a task of its own), and nothing is lost with it.
+    pub(in crate::auth) fn is_idle(&self) -> bool {
+        let state = self.0.state();
+        Arc::strong_count(&self.0) == 1
+            && state.flight.is_none()
+            && state.held.as_ref().is_none_or(|held| held.saved)
+            && state.pause(self.0.clock().boot()).is_none()
     }
 
     /// The provider's settings.

@@ -1,6 +1,6 @@
 //! What a manager, its clones and its tasks share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -24,10 +24,11 @@ pub(super) struct Shared {
     state: Mutex<State>,
     /// Tells running tasks that what they do is of the past.
     pub(super) epoch: watch::Sender<u64>,
-    pub(super) events: broadcast::Sender<Event>,
     pub(super) counts: Counts,
     /// Tasks that should not be cut off.
     pub(super) work: watch::Sender<usize>,
+    /// Made when somebody asks for it: for most of many accounts nobody does, and it is larger than all the rest.
+    events: OnceLock<broadcast::Sender<Event>>,
 }
 
 #[derive(Clone, Debug)]
@@ -111,9 +112,9 @@ impl Shared {
             snapshot: ArcSwapOption::empty(),
             state: Mutex::default(),
             epoch: watch::Sender::new(0),
-            events: broadcast::Sender::new(64),
             counts: Counts::default(),
             work: watch::Sender::new(0),
+            events: OnceLock::new(),
         }
     }
 
@@ -142,8 +143,15 @@ impl Shared {
 
     pub(super) fn emit(&self, event: Event) {
         self.counts.note(&event);
-        // OK to ignore: it only says that nobody listens.
-        let _ = self.events.send(event);
+        if let Some(events) = self.events.get() {
+            // OK to ignore: it only says that nobody listens.
+            let _ = events.send(event);
+        }
+    }
+
+    pub(super) fn listen(&self) -> broadcast::Receiver<Event> {
+        let events = self.events.get_or_init(|| broadcast::Sender::new(64));
+        events.subscribe()
     }
 
     /// Ends the epoch: running tasks are of the past from here on.

@@ -1,6 +1,6 @@
 //! What is stored for an account.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +63,17 @@ impl Record {
         &self.tokens
     }
 
+    /// The record without access and id token, for stores with little room such as keyrings. The access token in their
+    /// place has expired, so whoever loads the record renews its tokens first.
+    #[must_use]
+    pub fn without_access_token(&self) -> Self {
+        let mut small = self.clone();
+        small.tokens.access_token = "expired".into();
+        small.tokens.id_token = None;
+        small.tokens.lifetime = Duration::ZERO;
+        small
+    }
+
     /// The record as text, with live credentials in it.
     #[must_use]
     pub fn to_secret_json(&self) -> Secret {
@@ -112,7 +123,7 @@ impl Record {
 mod tests {
     use super::*;
     use crate::auth::token_set::LONGEST;
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::UNIX_EPOCH;
 
     fn record() -> Record {
         Record {
@@ -170,6 +181,15 @@ mod tests {
                 assert!(tokens.expires_at() <= tokens.issued_at() + LONGEST);
             }
         }
+    }
+
+    #[test]
+    fn a_small_record_has_no_access_token_and_is_expired() {
+        let small = record().without_access_token();
+        let text = small.to_secret_json();
+        assert!(!text.expose().contains("at-s3cr3t") && !text.expose().contains("it-s3cr3t"));
+        assert!(small.tokens.refresh_token.is_some() && small.intent.is_some());
+        assert_eq!(small.tokens.expires_at(), small.tokens.issued_at());
     }
 
     #[test]

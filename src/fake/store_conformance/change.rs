@@ -110,8 +110,10 @@ pub(super) fn one_of_many_swaps_wins<S: TokenStore>(
                     Ok::<_, String>(version.map(|version| (writer, version)))
                 })
             });
+            // All are started before the first is waited for.
+            let writers: Vec<_> = writers.collect();
             let mut winners = Vec::new();
-            for writer in Vec::from_iter(writers) {
+            for writer in writers {
                 let written = writer.await.map_err(failed)??;
                 winners.extend(written);
             }

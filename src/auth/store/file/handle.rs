@@ -70,18 +70,28 @@ impl FileStore {
         self
     }
 
-    /// Changes the file under the write lock, in one go: whoever waits for it may leave, the change goes through.
+    /// Changes the file under the write lock.
     async fn change<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Place, &Faults) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let (path, faults) = (self.path.clone(), self.faults.clone());
+        self.exclusively(move || change(&Place::find(&path)?, &faults))
+            .await
+    }
+
+    /// Does work under the write lock, in one go: whoever waits for it may leave, the work goes through. Also for stores
+    /// that have no locks of their own.
+    pub(crate) async fn exclusively<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let path = self.path.clone();
         let place = move || Ok(Place::find(&path)?.write_lock());
         let lock: Lock = acquire(place, WRITE_WAIT, &self.clock, &self.faults).await?;
-        let (path, faults) = (self.path.clone(), self.faults.clone());
         off_the_runtime(move || {
             let _lock = lock;
-            change(&Place::find(&path)?, &faults)
+            work()
         })
         .await
     }

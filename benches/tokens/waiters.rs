@@ -1,0 +1,46 @@
+//! Ten thousand callers find one token expired.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use envd_sdk::Clock;
+use envd_sdk::auth::{MemoryStore, TokenManager};
+use envd_sdk::fake::Fake;
+
+use crate::goal;
+use crate::session::provider;
+
+const CALLERS: usize = 10_000;
+
+pub(crate) async fn run() -> bool {
+    let clock = Clock::manual(SystemTime::now());
+    let fake = Fake::builder().clock(clock.clone());
+    let fake = fake.start().await.expect("a fake");
+    let builder = TokenManager::builder(provider(&fake, clock.clone()));
+    let manager = builder.store(MemoryStore::new()).build();
+    let manager = manager.expect("a manager");
+    let login = manager.provider().authorization().start();
+    let login = login.expect("a login");
+    let callback = fake.consent(login.url()).expect("a callback");
+    let done = manager.complete_login(login, callback.as_str()).await;
+    done.expect("tokens");
+    clock.advance(Duration::from_secs(86_400));
+    let before = fake.token_requests();
+    let begun = Instant::now();
+    let callers: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            let manager = manager.clone();
+            tokio::spawn(async move { manager.access_token().await.is_ok() })
+        })
+        .collect();
+    let mut served = 0;
+    for caller in callers {
+        served += usize::from(caller.await.unwrap_or(false));
+    }
+    let (requests, time) = (fake.token_requests() - before, begun.elapsed());
+    goal(
+        requests == 1 && served == CALLERS,
+        &format!(
+            "{served} of {CALLERS} callers were served by {requests} token request in {time:.0?} (goal: 1)"
+        ),
+    )
+}

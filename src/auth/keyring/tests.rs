@@ -1,0 +1,139 @@
+//! The keyring store on a keyring in memory, and on a machine that has none.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+use std::{env, fs, process};
+
+use keyring_core::mock;
+
+use super::KeyringStore;
+use crate::auth::{Record, TokenStore};
+
+fn record(generation: u64) -> Record {
+    let text = serde_json::json!({"form": 1, "tokens": {
+        "access_token": format!("at-s3cr3t-{}", "x".repeat(4_000)), "refresh_token": "rt-s3cr3t",
+        "subject": "sam", "issued_at_ms": 1_795_000_000_000_u64, "lifetime_ms": 86_400_000,
+        "generation": generation,
+    }});
+    Record::from_secret_json(&text.to_string().into()).unwrap()
+}
+
+/// Two processes with one keyring, and what tidies up behind them.
+fn two(name: &str) -> (KeyringStore, KeyringStore, impl Drop) {
+    struct Folder(std::path::PathBuf);
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+    let folder = env::temp_dir().join(format!("envd-sdk-keyring-{name}-{}", process::id()));
+    fs::create_dir(&folder).unwrap();
+    let keyring = mock::Store::new().unwrap();
+    let open = || KeyringStore::of(keyring.clone(), "app".to_owned(), folder.join("locks"));
+    (open(), open(), Folder(folder.clone()))
+}
+
+#[tokio::test]
+async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
+    let (here, there, _folder) = two("small");
+    let version = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
+    let own = here.load("sam").await.unwrap().unwrap();
+    assert!(own.record.tokens().access_token().expose().len() > 4_000);
+    let others = there.load("sam").await.unwrap().unwrap();
+    let tokens = others.record.tokens();
+    assert_eq!(others.version, version);
+    assert!(tokens.refresh_token().unwrap().matches("rt-s3cr3t"));
+    assert_eq!((tokens.subject(), tokens.generation()), (Some("sam"), 1));
+    // What is there in its place has expired.
+    assert!(tokens.expires_at() <= UNIX_EPOCH + Duration::from_secs(1_795_000_000));
+    assert!(others.record.to_secret_json().expose().len() < 1_000);
+    let next = there.swap("sam", Some(version), &record(2)).await.unwrap();
+    let seen = here.load("sam").await.unwrap().unwrap();
+    assert_eq!(
+        (Some(seen.version), seen.record.tokens().generation()),
+        (next, 2)
+    );
+}
+
+#[tokio::test]
+async fn versions_are_compared() {
+    let (here, there, _folder) = two("versions");
+    let first = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
+    assert!(there.swap("sam", None, &record(9)).await.unwrap().is_none());
+    let second = there.swap("sam", Some(first), &record(2)).await.unwrap();
+    let second = second.unwrap();
+    assert!(
+        here.swap("sam", Some(first), &record(9))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    assert!(!here.remove("sam", first).await.unwrap());
+    assert!(here.remove("sam", second).await.unwrap());
+    assert!(there.load("sam").await.unwrap().is_none());
+    assert!(!here.remove("sam", second).await.unwrap());
+    let again = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
+    assert!(again != first && again != second);
+}
+
+#[tokio::test]
+async fn locks_are_files() {
+    let (here, there, _folder) = two("locks");
+    let held = here.lock("sam", Duration::ZERO).await.unwrap();
+    let error = there.lock("sam", Duration::ZERO).await.unwrap_err();
+    assert!(error.is_lock_timeout());
+    drop(held);
+    there.lock("sam", Duration::ZERO).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_no_entry_of_ours_is_an_error_and_is_not_overwritten() {
+    let (here, _there, _folder) = two("damage");
+    for (text, newer) in [("", false), ("hunter2", false), ("{\"form\":2}", true)] {
+        let keyring = &here.keyring_of_test();
+        let entry = keyring.build("app", "sam", None).unwrap();
+        entry.set_secret(text.as_bytes()).unwrap();
+        let error = here.load("sam").await.unwrap_err();
+        assert!(error.is_unreadable() && error.is_newer_version() == newer);
+        assert!(here.swap("sam", None, &record(1)).await.is_err());
+        assert_eq!(entry.get_secret().unwrap(), text.as_bytes());
+        assert!(!format!("{error:?}").contains("hunter2"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn without_a_session_bus_there_is_an_error_of_its_own_or_a_file_if_asked_for() {
+    // A machine that has a keyring cannot show this.
+    if env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some() {
+        return;
+    }
+    let (_here, _there, folder) = two("bus");
+    let path = env::temp_dir().join(format!("envd-sdk-keyring-bus-{}", process::id()));
+    match KeyringStore::open("envd-sdk-test", path.join("locks")).await {
+        Err(error) => assert!(error.is_unsupported(), "{error:?}"),
+        // Found by another way than the variable.
+        Ok(_) => return,
+    }
+    let store: Arc<dyn TokenStore> =
+        KeyringStore::open_or_file("envd-sdk-test", path.join("tokens.json"))
+            .await
+            .unwrap();
+    store.swap("sam", None, &record(1)).await.unwrap().unwrap();
+    assert!(path.join("tokens.json").exists());
+    drop(folder);
+}
+
+#[test]
+fn debug_shows_no_token() {
+    let (here, _there, _folder) = two("debug");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime
+        .block_on(here.swap("sam", None, &record(1)))
+        .unwrap();
+    let shown = format!("{here:?}");
+    assert!(
+        !shown.contains("s3cr3t") && !shown.contains("sam"),
+        "{shown}"
+    );
+}
