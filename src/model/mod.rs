@@ -20,6 +20,7 @@ mod maybe;
 mod open_enum;
 mod pdf_url;
 mod pic;
+mod pic_advice;
 mod property;
 mod server_error;
 mod user;
@@ -35,6 +36,7 @@ pub use self::list::List;
 pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 pub use self::pic::{Jurisdiction, Pic, TextError};
+pub use self::pic_advice::PicAdvice;
 pub use self::property::{
     Property, PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode,
 };
