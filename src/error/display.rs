@@ -41,6 +41,14 @@ impl fmt::Display for Kind {
                 status, media_type, ..
             } => {
                 let media_type = media_type.as_deref().unwrap_or("no media type");
+                // Refusals come as JSON or XML (spec 7.1).
+                if *status >= 400
+                    && ["json", "xml"]
+                        .iter()
+                        .any(|form| media_type.ends_with(form))
+                {
+                    return write!(f, "the server refused with HTTP {status} ({media_type})");
+                }
                 write!(
                     f,
                     "the server answered HTTP {status} with a body that is not of the interface ({media_type})"

@@ -7,6 +7,7 @@
 
 mod display;
 mod kind;
+mod said;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
