@@ -1,7 +1,7 @@
 //! Many look-ups at once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
@@ -9,8 +9,9 @@ use envd_sdk::fake::Fake;
 use envd_sdk::register::{Answer, Lookup, Register};
 use envd_sdk::{Clock, Result};
 use futures_core::Stream;
+use tokio::sync::Notify;
 use wiremock::matchers::{any, path};
-use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, page, pic};
 
@@ -100,45 +101,56 @@ async fn as_completed_each_text_still_has_its_answer() {
     );
 }
 
+/// Holds back the first look-up until it is opened.
+#[derive(Clone, Default)]
+struct Gate(Arc<(AtomicUsize, Notify)>);
+
+impl TokenSource for Gate {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async {
+            let (asked, opened) = &*self.0;
+            if asked.fetch_add(1, Ordering::SeqCst) == 0 {
+                opened.notified().await;
+            }
+            AccessToken::new("t0ken")
+        })
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.token()
+    }
+}
+
+impl Gate {
+    async fn before(server: &MockServer) -> (Self, Register) {
+        Mock::given(any())
+            .respond_with(ResponseTemplate::new(404))
+            .mount(server)
+            .await;
+        let gate = Self::default();
+        let builder = Register::builder(server.uri()).token_source(gate.clone());
+        (gate, builder.build().unwrap())
+    }
+
+    fn open(&self) {
+        self.0.1.notify_one();
+    }
+}
+
 #[tokio::test]
 async fn a_slow_answer_does_not_hold_up_others_that_may_come_as_completed() {
     let server = MockServer::start().await;
-    let (slow, release) = Gate::new();
-    Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"))
-        .respond_with(slow)
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(ResponseTemplate::new(404))
-        .mount(&server)
-        .await;
-    let mut answers = client(&server)
+    let (gate, register) = Gate::before(&server).await;
+    let mut answers = register
         .lookup_many(["QAZZ7777", "QBZZ2222", "QCZZ8888"])
         .concurrency(2)
         .as_completed();
     for _ in 0..2 {
         assert_ne!(answers.next().await.unwrap().position, 0);
     }
-    release.send(()).unwrap();
+    gate.open();
     assert_eq!(answers.next().await.unwrap().position, 0);
     assert!(answers.next().await.is_none());
-}
-
-/// Answers "not found" once it was released.
-struct Gate(Mutex<mpsc::Receiver<()>>);
-
-impl Gate {
-    fn new() -> (Self, mpsc::Sender<()>) {
-        let (sender, receiver) = mpsc::channel();
-        (Self(Mutex::new(receiver)), sender)
-    }
-}
-
-impl Respond for Gate {
-    fn respond(&self, _: &Request) -> ResponseTemplate {
-        let _ = self.0.lock().unwrap().recv();
-        ResponseTemplate::new(404)
-    }
 }
 
 #[tokio::test]
@@ -170,30 +182,27 @@ async fn ten_thousand_pics_are_looked_up_in_constant_memory() {
 #[tokio::test]
 async fn a_head_that_hangs_stops_the_others_before_they_fill_the_memory() {
     let server = MockServer::start().await;
-    let (slow, release) = Gate::new();
-    Mock::given(path("/api/v2/PICRegister/(PIC=QZ000000)"))
-        .respond_with(slow)
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 0, &[]))
-        .mount(&server)
-        .await;
+    let (gate, register) = Gate::before(&server).await;
     let texts = (0..1_000).map(|number| format!("QZ{number:06}"));
-    let mut answers = client(&server).lookup_many(texts).concurrency(2);
+    let mut answers = register.lookup_many(texts).concurrency(2);
     // All that may be started are done but the head.
-    loop {
+    while answers.progress().held < 7 {
         tokio::select! {
             biased;
-            answer = answers.next() => assert!(answer.is_none(), "an answer before the head"),
+            _ = answers.next() => panic!("an answer before the head"),
             () = tokio::task::yield_now() => {}
         }
-        if answers.progress().held == 7 {
-            break;
+    }
+    for _ in 0..100 {
+        tokio::select! {
+            biased;
+            _ = answers.next() => panic!("an answer before the head"),
+            () = tokio::task::yield_now() => {}
         }
     }
-    assert_eq!(answers.progress().started, 8);
-    release.send(()).unwrap();
+    let progress = answers.progress();
+    assert_eq!((progress.started, progress.in_flight), (8, 1));
+    gate.open();
     assert_eq!(answers.next().await.unwrap().position, 0);
 }
 
