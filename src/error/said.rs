@@ -162,16 +162,9 @@ fn unescaped(text: &str) -> String {
         let known = entity
             .split_once(';')
             .and_then(|(name, after)| Some((character(name)?, after)));
-        rest = match known {
-            Some((character, after)) => {
-                plain.push(character);
-                after
-            }
-            None => {
-                plain.push('&');
-                entity
-            }
-        };
+        let (character, after) = known.unwrap_or(('&', entity));
+        plain.push(character);
+        rest = after;
     }
     plain + rest
 }

@@ -63,8 +63,8 @@ impl Pic {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    pub(super) fn bytes(&self) -> &[u8; 8] {
-        &self.0
+    pub(super) fn bytes(self) -> [u8; 8] {
+        self.0
     }
 
     /// The state or territory that the first character names; `None` for one that is not listed (facts E.1).

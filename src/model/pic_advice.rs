@@ -52,9 +52,8 @@ impl Pic {
         let forms: &[&str] = match code[0] {
             b'N' | b'S' => &["k999999"],
             b'3' => &["aaaa999"],
-            b'V' => &["aaa9999"],
             b'Q' | b'W' | b'M' => &["kaa9999"],
-            b'T' => &["aaa9999"],
+            b'T' | b'V' => &["aaa9999"],
             b'E' => &["UAB9999", "USY9999"],
             // No public rule tells of the ACT.
             b'A' => return None,
@@ -64,7 +63,7 @@ impl Pic {
             return Some(PicAdvice::UnusualForm);
         }
         let is_checked = matches!(code[0], b'N' | b'Q' | b'T');
-        (is_checked && weighted_sum(code) % 11 != 0).then_some(PicAdvice::CheckLetter)
+        (is_checked && !weighted_sum(code).is_multiple_of(11)).then_some(PicAdvice::CheckLetter)
     }
 }
 
@@ -78,7 +77,7 @@ fn fits(form: &[u8], code: &[u8]) -> bool {
 }
 
 /// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1 (facts E.3).
-fn weighted_sum(code: &[u8; 8]) -> u32 {
+fn weighted_sum(code: [u8; 8]) -> u32 {
     let values = code.iter().map(|character| match character {
         b'0'..=b'9' => u32::from(character - b'0'),
         letter => u32::from(letter - b'A') + 10,

@@ -44,7 +44,7 @@ impl Address {
     }
 
     /// The parentheses and the sign stand in the path as they are.
-    pub(super) fn property(&self, pic: &Pic) -> Url {
+    pub(super) fn property(&self, pic: Pic) -> Url {
         let mut url = self.0.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.push(&format!("(PIC={pic})"));
@@ -67,7 +67,7 @@ mod tests {
         ] {
             let address = Address::new(base).unwrap();
             assert_eq!(
-                address.property(&Pic::parse("qazz7777").unwrap()).as_str(),
+                address.property(Pic::parse("qazz7777").unwrap()).as_str(),
                 "https://register.example.com/api/v2/PICRegister/(PIC=QAZZ7777)"
             );
         }

@@ -88,7 +88,7 @@ impl Register {
         if let Some(kept) = cache.and_then(|cache| cache.get(*pic)) {
             return Ok(kept);
         }
-        let answer = self.ask(pic, None).await?.value().unwrap_or(Lookup::Empty);
+        let answer = self.ask(*pic, None).await?.value().unwrap_or(Lookup::Empty);
         if let Some(cache) = cache {
             cache.keep(*pic, &answer);
         }
@@ -101,7 +101,7 @@ impl Register {
     ///
     /// As [`lookup`](Self::lookup), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
     pub async fn lookup_since(&self, pic: &Pic, date: SystemTime) -> Result<IfModified<Lookup>> {
-        self.ask(pic, Some(if_modified_since(date)?)).await
+        self.ask(*pic, Some(if_modified_since(date)?)).await
     }
 
     /// Looks up many PICs, a few at a time. Nothing is sent before the first answer is asked for; see [`LookupMany`].
@@ -109,7 +109,7 @@ impl Register {
         LookupMany::new(self.clone(), pics)
     }
 
-    async fn ask(&self, pic: &Pic, since: Option<HeaderValue>) -> Result<IfModified<Lookup>> {
+    async fn ask(&self, pic: Pic, since: Option<HeaderValue>) -> Result<IfModified<Lookup>> {
         let call = Call {
             kind: "lookup",
             url: self.0.address.property(pic),
@@ -137,7 +137,7 @@ fn is_unknown(error: &Error) -> bool {
     error.http_status() == Some(404) && error.media_type() != Some("text/html")
 }
 
-fn judge(found: Found, pic: &Pic) -> Result<Lookup> {
+fn judge(found: Found, pic: Pic) -> Result<Lookup> {
     let several = found.total.is_some_and(|total| total > 1);
     let mut records = found.records.into_vec();
     if several || records.len() > 1 {

@@ -27,12 +27,10 @@ impl Pause {
     pub(super) fn left(&self, now: Duration) -> Option<(Duration, Error)> {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (until, error) = noted.as_ref()?;
-        match until.checked_sub(now).filter(|left| !left.is_zero()) {
-            Some(left) => Some((left, error.clone())),
-            None => {
-                *noted = None;
-                None
-            }
+        if let Some(left) = until.checked_sub(now).filter(|left| !left.is_zero()) {
+            return Some((left, error.clone()));
         }
+        *noted = None;
+        None
     }
 }

@@ -180,17 +180,16 @@ impl Search {
     }
 
     fn fetch(&mut self, since: Option<HeaderValue>) -> Result<Fetch> {
-        let query = match &self.query {
-            Some(query) => Arc::clone(query),
-            None => {
-                let query = self.terms.query(self.page_size);
-                let query = if self.checked {
-                    query.checked()?
-                } else {
-                    query
-                };
-                Arc::clone(self.query.insert(Arc::new(query)))
-            }
+        let query = if let Some(query) = &self.query {
+            Arc::clone(query)
+        } else {
+            let query = self.terms.query(self.page_size);
+            let query = if self.checked {
+                query.checked()?
+            } else {
+                query
+            };
+            Arc::clone(self.query.insert(Arc::new(query)))
         };
         Ok(Fetch {
             register: self.register.clone(),

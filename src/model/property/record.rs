@@ -66,6 +66,7 @@ impl Property {
     }
 
     /// The record with the names of people and firms in its `Debug`: keep it out of logs and messages.
+    #[must_use]
     pub fn with_names(&self) -> impl fmt::Debug {
         Shown(self)
     }

@@ -19,6 +19,7 @@ impl<T: Fields> fmt::Debug for Shown<'_, T> {
 }
 
 /// A personal field.
+#[allow(clippy::ref_option)] // OK because records hold the field so, and hiding it asks only whether it is there.
 pub(super) fn personal(field: &Option<String>, show: bool) -> Personal<'_> {
     Personal { field, show }
 }

@@ -17,7 +17,7 @@ struct Written(Arc<Mutex<String>>);
 impl Visit for Written {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let mut text = self.0.lock().unwrap();
-        text.push_str(&format!("{field}={value:?} "));
+        text.extend([field.name(), "=", &format!("{value:?}"), " "]);
     }
 }
 
