@@ -30,7 +30,7 @@ use crate::transport::header::HeaderValue;
 /// while let Some(page) = search.next_page().await? {
 ///     seen += page.records.len();
 /// }
-/// assert_eq!(seen, 16);
+/// assert_eq!(seen, 14);
 /// # Ok(())
 /// # }
 /// ```
