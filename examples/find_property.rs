@@ -12,26 +12,26 @@ use settings::{Failure, Settings};
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
-    let text = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "yards".to_owned());
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    if words.is_empty() {
+        words.push("yards".to_owned());
+    }
+    let text = words.join(" ");
     let settings = Settings::read().await?;
     let register = settings.register()?.build()?;
 
-    let search = TextSearch::new(text.as_str()).page_size(50);
-    let mut page = register.search_text(&search).await?;
     println!(
         "{:8}  {:24}  {:16}  {:5}  {:10}  TYPES",
         "PIC", "NAME", "TOWN", "STATE", "STATUS"
     );
+    let mut properties = register
+        .search(TextSearch::new(&text))
+        .page_size(50)
+        .items();
     let mut shown = 0;
-    loop {
-        page.records().iter().for_each(print_row);
-        shown += page.records().len();
-        match page.next_page().await? {
-            Some(next) => page = next,
-            None => break,
-        }
+    while let Some(property) = properties.next().await {
+        print_row(&property?);
+        shown += 1;
     }
     println!("{shown} found for {text:?}");
     Ok(())

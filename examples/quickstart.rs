@@ -5,11 +5,11 @@
 mod settings;
 
 use envd_sdk::model::{
-    AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic,
+    AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput,
     TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::register::TextSearch;
+use envd_sdk::register::{Lookup, TextSearch};
 use envd_sdk::validate::{Context, Questionnaire, Report};
 
 use settings::{Failure, Settings};
@@ -132,22 +132,20 @@ async fn main() -> Result<(), Failure> {
     );
 
     let register = settings.register()?.build()?;
-    let yards = register.search_text(&TextSearch::new("yards")).await?;
+    let mut yards = register.search(TextSearch::new("yards"));
+    let yards = yards.next_page().await?.ok_or("no first page")?;
     println!(
         "12. The register knows {} properties for \"yards\".",
-        yards.records().len()
+        yards.records.len()
     );
-    let pics = ["QAZZ7777", "NE000004", "QZZZ0000"]
-        .map(Pic::parse)
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()?;
-    for (pic, found) in register.lookup_many(pics, 4).await {
-        let what = match found? {
-            Some(property) if property.is_active() => "active",
-            Some(_) => "not active",
-            None => "not in the register",
+    let mut answers = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
+    while let Some(answer) = answers.next().await {
+        let what = match answer.result? {
+            Lookup::Found(property) if property.is_active() => "active",
+            Lookup::Found(_) => "not active",
+            _ => "not in the register",
         };
-        println!("    {pic}: {what}");
+        println!("    {}: {what}", answer.asked);
     }
 
     if let Some(manager) = manager {

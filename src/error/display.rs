@@ -45,6 +45,11 @@ impl fmt::Display for Kind {
                 media_type,
                 excerpt,
             } => {
+                // Refusals come as JSON (spec 7.1); of other bodies it is said what they are.
+                if *status >= 400 && excerpt.trim_start().starts_with(['{', '[']) {
+                    let media_type = plain(media_type.as_deref());
+                    return write!(f, "the server refused with HTTP {status} ({media_type})");
+                }
                 let what = told_apart(excerpt, media_type.as_deref());
                 write!(f, "the server answered HTTP {status} with {what}")
             }
@@ -68,12 +73,6 @@ fn told_apart(excerpt: &str, media_type: Option<&str>) -> String {
         let head = start.as_bytes().get(..word.len());
         head.is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
     };
-    // Whoever answered wrote it: only what looks like a media type is repeated.
-    let media_type = media_type.filter(|text| {
-        let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+' | b'-' | b'.');
-        text.len() <= 80 && text.bytes().all(fine)
-    });
-    let media_type = media_type.unwrap_or("no media type");
     if start.is_empty() {
         "an empty body".to_owned()
     } else if begins("<!doctype html") || begins("<html") {
@@ -81,8 +80,18 @@ fn told_apart(excerpt: &str, media_type: Option<&str>) -> String {
     } else if begins("<?xml") {
         "an XML document".to_owned()
     } else {
+        let media_type = plain(media_type);
         format!("a body that is not of the interface ({media_type})")
     }
+}
+
+/// Whoever answered wrote it: only what looks like a media type is repeated.
+fn plain(media_type: Option<&str>) -> &str {
+    let media_type = media_type.filter(|text| {
+        let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+' | b'-' | b'.');
+        text.len() <= 80 && text.bytes().all(fine)
+    });
+    media_type.unwrap_or("no media type")
 }
 
 /// Names the places, not the messages: those repeat what was entered.

@@ -9,6 +9,7 @@ mod display;
 mod kind;
 mod rate;
 mod reply;
+mod said;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -23,6 +23,7 @@ mod maybe;
 mod open_enum;
 mod pdf_url;
 mod pic;
+mod pic_advice;
 mod position;
 mod property;
 mod server_error;
@@ -41,6 +42,7 @@ pub use self::list::List;
 pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 pub use self::pic::{Jurisdiction, Pic, TextError};
+pub use self::pic_advice::PicAdvice;
 pub use self::position::Position;
 pub use self::property::{
     Property, PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode,

@@ -3,13 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 use super::Register;
 use super::address::Address;
+use super::auth_header;
+use super::cache::Cache;
 use super::handle::{Inner, UNKNOWN};
+use super::pause::Pause;
 use super::send::Sender;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
+use crate::secret::Secret;
 use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy};
 
 /// Settings of a [`Register`]; all but the address have a default.
@@ -32,10 +37,12 @@ use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy};
 pub struct RegisterBuilder {
     base: String,
     tokens: Option<Arc<dyn TokenSource>>,
+    header: Option<(String, Secret)>,
     http: HttpOptions,
     retry: RetryPolicy,
     clock: Clock,
     first_page_index: Option<u32>,
+    cache: Option<(Duration, usize)>,
 }
 
 impl RegisterBuilder {
@@ -43,16 +50,34 @@ impl RegisterBuilder {
         Self {
             base,
             tokens: None,
+            header: None,
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
             clock: Clock::system(),
             first_page_index: None,
+            cache: None,
         }
     }
 
     /// Where bearer tokens come from; none is sent unless set. How the register authenticates is not shown (spec 5.12).
     pub fn token_source(mut self, source: impl TokenSource) -> Self {
         self.tokens = Some(Arc::new(source));
+        self
+    }
+
+    /// A header for authentication, such as an API key, in place of a bearer token or beside it. The value does not show in
+    /// `Debug`.
+    ///
+    /// ```
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com")
+    ///     .auth_header("x-api-key", "s3cr3t")
+    ///     .build()?;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn auth_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
+        self.header = Some((name.into(), value.into()));
         self
     }
 
@@ -68,7 +93,14 @@ impl RegisterBuilder {
         self
     }
 
-    /// The clock by which retries wait; the system's unless set.
+    /// Keeps what look-ups by PIC bring for this long, at most so many answers; nothing is kept unless set. Failures are not
+    /// kept. [`Register::forget`] empties it.
+    pub fn cache(mut self, max_age: Duration, answers: usize) -> Self {
+        self.cache = Some((max_age, answers));
+        self
+    }
+
+    /// The clock by which retries wait and answers age; the system's unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
@@ -86,22 +118,33 @@ impl RegisterBuilder {
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback), or the HTTP
-    /// client cannot be set up, or the number of the first page is not 0 or 1.
+    /// client cannot be set up, or the number of the first page is not 0 or 1, or the header for authentication cannot be
+    /// sent or is one that the client sets itself.
     pub fn build(self) -> Result<Register> {
         if self.first_page_index.is_some_and(|index| index > 1) {
             return Err(Error::config("the first page has the number 0 or 1"));
         }
         let address = Address::new(&self.base)?;
+        let header = match self.header {
+            Some((name, value)) => Some(auth_header::parse(&name, &value, self.tokens.is_some())?),
+            None => None,
+        };
+        let cache = self
+            .cache
+            .map(|(max_age, answers)| Cache::new(max_age, answers, self.clock.clone()));
         let http = Http::new(&self.http, &[address.url()])?;
         Ok(Register(Arc::new(Inner {
             address,
             sender: Sender {
                 http,
                 tokens: self.tokens,
+                header,
                 retry: self.retry,
                 budget: Budget::default(),
                 clock: self.clock,
+                pause: Pause::default(),
             },
+            cache,
             first_page_index: AtomicU32::new(self.first_page_index.unwrap_or(UNKNOWN)),
         })))
     }
@@ -112,6 +155,7 @@ impl fmt::Debug for RegisterBuilder {
         // Not the address before it was checked: it may carry credentials.
         f.debug_struct("RegisterBuilder")
             .field("has_token_source", &self.tokens.is_some())
+            .field("has_auth_header", &self.header.is_some())
             .field("retry", &self.retry)
             .field("first_page_index", &self.first_page_index)
             .finish_non_exhaustive()

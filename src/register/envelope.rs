@@ -28,8 +28,18 @@ pub(super) struct Found {
     pub(super) records: List<Property>,
 }
 
+impl Found {
+    /// How many places of the page there are, those included in which the register sent null.
+    pub(super) fn count(&self) -> u64 {
+        (self.records.len() + self.records.null_positions().len()) as u64
+    }
+}
+
 /// Reads a reply of status 2xx.
 pub(super) fn read(reply: Reply) -> Result<Found> {
+    if reply.status == 204 {
+        return Ok(Found::default());
+    }
     let failure = match std::str::from_utf8(&reply.body) {
         // The text is checked once, not once a string.
         Ok(text) => {
@@ -38,7 +48,8 @@ pub(super) fn read(reply: Reply) -> Result<Found> {
             match serde_json::from_str::<Envelope>(text) {
                 Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
                 Err(failure) if failure.classify() == Category::Data => {
-                    return Err(misfit(reply.status, text, &failure));
+                    let misfit = misfit(reply.status, text, &failure);
+                    return Err(said_instead(reply, misfit));
                 }
                 Err(failure) => detail(&failure),
             }
@@ -60,6 +71,18 @@ fn misfit(status: u16, text: &str, failure: &serde_json::Error) -> Error {
         Ok(_) => ".".to_owned(),
     };
     decode(status, path, detail(failure))
+}
+
+/// A message in place of records says more than that records are missing.
+fn said_instead(reply: Reply, misfit: Error) -> Error {
+    if misfit.json_path() != Some(".") {
+        return misfit;
+    }
+    let error = reply.into_error();
+    match error.server_message() {
+        Some(_) => error,
+        None => misfit,
+    }
 }
 
 fn decode(status: u16, path: String, detail: String) -> Error {
@@ -113,7 +136,7 @@ mod tests {
 
     #[test]
     fn another_object_is_not_an_empty_page() {
-        for body in ["{}", r#"{"Message": "x"}"#, "[]", "null"] {
+        for body in ["{}", r#"{"Value": 5}"#, "[]", "null"] {
             let error = read(reply("application/json", body)).err().unwrap();
             assert!(error.is_decode(), "{body}");
         }
@@ -121,6 +144,14 @@ mod tests {
             let nothing = read(reply("application/json", body)).unwrap();
             assert!(nothing.records.is_empty());
         }
+    }
+
+    #[test]
+    fn a_message_in_place_of_records_is_kept() {
+        let error = read(reply("application/json", r#"{"Message": "Not accepted"}"#));
+        let error = error.err().unwrap();
+        assert_eq!(error.http_status(), Some(200));
+        assert_eq!(error.server_message().as_deref(), Some("Not accepted"));
     }
 
     #[test]

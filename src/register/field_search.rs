@@ -2,13 +2,11 @@
 
 use std::fmt;
 
-use super::query::Query;
-use crate::error::{Error, Result};
-use crate::model::{Pic, PropertyStatus, PropertyTypeCode};
+use crate::model::{PropertyStatus, PropertyTypeCode};
 
 /// A search for properties of which each given field fits (spec 4.2).
 ///
-/// Values are checked when the search is sent.
+/// Values are checked when the search is sent; [`Search::unchecked`](super::Search::unchecked) sends them as they are.
 ///
 /// ```
 /// use envd_sdk::model::PropertyStatus;
@@ -24,7 +22,6 @@ use crate::model::{Pic, PropertyStatus, PropertyTypeCode};
 #[must_use]
 pub struct FieldSearch {
     fields: Vec<(&'static str, String)>,
-    page_size: Option<u32>,
 }
 
 impl FieldSearch {
@@ -93,16 +90,16 @@ impl FieldSearch {
         self.field("PICStatus", status.as_str().to_owned())
     }
 
+    /// The state of the property by its short code, such as `A`: for a code that the specification does not show, as that
+    /// of [`Amalgamated`](PropertyStatus::Amalgamated).
+    pub fn status_code(self, code: impl Into<String>) -> Self {
+        self.field("PICStatus", code.into())
+    }
+
     /// What the property is used for, exact, as a short code such as `FL`.
     #[doc(alias = "PICType")]
     pub fn pic_type(self, code: impl Into<PropertyTypeCode>) -> Self {
         self.field("PICType", code.into().as_str().to_owned())
-    }
-
-    /// The number of records of a page, at least 1; the register's choice unless set. The register may give fewer.
-    pub fn page_size(mut self, records: u32) -> Self {
-        self.page_size = Some(records);
-        self
     }
 
     /// A field that is set again has its last value.
@@ -112,19 +109,8 @@ impl FieldSearch {
         self
     }
 
-    pub(super) fn query(&self) -> Result<Query> {
-        for (name, value) in &self.fields {
-            match *name {
-                "PIC" if !Pic::has_format(value) => {
-                    return Err(Error::config("PIC must have 8 letters or digits"));
-                }
-                "Postcode" if value.len() != 4 || !value.bytes().all(|b| b.is_ascii_digit()) => {
-                    return Err(Error::config("Postcode must have four digits"));
-                }
-                _ => {}
-            }
-        }
-        Query::new(self.fields.clone(), self.page_size)
+    pub(super) fn fields(&self) -> &[(&'static str, String)] {
+        &self.fields
     }
 }
 
@@ -134,7 +120,6 @@ impl fmt::Debug for FieldSearch {
         let names = self.fields.iter().map(|(name, _)| name);
         f.debug_struct("FieldSearch")
             .field("fields", &names.collect::<Vec<_>>())
-            .field("page_size", &self.page_size)
             .finish()
     }
 }
@@ -144,31 +129,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_cannot_fit_are_refused_before_they_are_sent() {
-        for bad in [
-            FieldSearch::new(),
-            FieldSearch::new().pic("QAZZ777"),
-            FieldSearch::new().pic("QAZZ-777"),
-            FieldSearch::new().postcode("400"),
-            FieldSearch::new().postcode("４０００"),
-            FieldSearch::new().postcode("40000"),
-            FieldSearch::new().town(" "),
-            FieldSearch::new().town("x").page_size(0),
-        ] {
-            assert!(bad.query().err().unwrap().is_config(), "{bad:?}");
-        }
-        assert!(
-            FieldSearch::new()
-                .pic("qazz7777")
-                .postcode("0800")
-                .query()
-                .is_ok()
-        );
-    }
-
-    #[test]
     fn parameters_have_the_names_of_the_specification() {
-        let query = FieldSearch::new()
+        let search = FieldSearch::new()
             .pic("QAZZ7777")
             .first_name("a")
             .last_name("b")
@@ -180,11 +142,9 @@ mod tests {
             .postcode("4000")
             .status(PropertyStatus::Amalgamated)
             .pic_type(PropertyTypeCode::Feedlot)
-            .town("g")
-            .query()
-            .unwrap();
-        let sent: Vec<String> = query
-            .fields
+            .town("g");
+        let sent: Vec<String> = search
+            .fields()
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
@@ -193,6 +153,14 @@ mod tests {
             "PIC=QAZZ7777 FirstName=a LastName=b BusinessName=c PropertyName=d Brand=e State=QLD Postcode=4000 \
              PICStatus=Amalgamated PICType=FL Town=g"
         );
+    }
+
+    #[test]
+    fn a_status_is_sent_by_name_or_by_code_the_last_that_was_set() {
+        let search = FieldSearch::new()
+            .status(PropertyStatus::Active)
+            .status_code("M");
+        assert_eq!(search.fields(), [("PICStatus", "M".to_owned())]);
     }
 
     #[test]

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::address::Address;
-use super::page;
+use super::cache::Cache;
 use super::send::Sender;
-use super::{FieldSearch, PropertyPage, RegisterBuilder, TextSearch};
-use crate::error::Result;
+use super::{RegisterBuilder, Search, Terms};
 
 /// A client of the property register (spec 4.2). Cheap to clone; clones share their connections.
 ///
@@ -16,14 +15,16 @@ use crate::error::Result;
 ///
 /// All calls fail with [`is_transport`](crate::Error::is_transport) when no reply came,
 /// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
-/// token was refused, [`http_status`](crate::Error::http_status) and [`body_excerpt`](crate::Error::body_excerpt) for
-/// other refusals, and [`is_decode`](crate::Error::is_decode) when a reply does not have the expected shape.
+/// token was refused, [`http_status`](crate::Error::http_status) for every refusal, with
+/// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
+/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply does not have the expected shape.
 #[derive(Clone)]
 pub struct Register(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
     pub(super) address: Address,
     pub(super) sender: Sender,
+    pub(super) cache: Option<Cache>,
     pub(super) first_page_index: AtomicU32,
 }
 
@@ -43,22 +44,30 @@ impl Register {
         RegisterBuilder::new(base.into())
     }
 
-    /// The first page of the properties of which each given field fits.
+    /// A search for words or by fields. Nothing is sent before the first page is asked for; see [`Search`].
     ///
-    /// # Errors
+    /// ```
+    /// # use envd_sdk::fake::Fake;
+    /// use envd_sdk::register::{Register, TextSearch};
     ///
-    /// [`is_config`](crate::Error::is_config) when a value cannot be searched for; else as for all calls, see [`Register`].
-    pub async fn search(&self, search: &FieldSearch) -> Result<PropertyPage> {
-        page::first(self, search.query()?).await
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let register = Register::builder(fake.register_url()).build()?;
+    /// let found = register.search(TextSearch::new("test yards")).next_page().await?;
+    /// assert_eq!(found.map(|page| page.records.len()), Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(&self, terms: impl Into<Terms>) -> Search {
+        Search::new(self.clone(), terms.into())
     }
 
-    /// The first page of the properties that these words describe.
-    ///
-    /// # Errors
-    ///
-    /// [`is_config`](crate::Error::is_config) when there are no words; else as for all calls, see [`Register`].
-    pub async fn search_text(&self, search: &TextSearch) -> Result<PropertyPage> {
-        page::first(self, search.query()?).await
+    /// Forgets all answers that are kept ([`RegisterBuilder::cache`]).
+    pub fn forget(&self) {
+        if let Some(cache) = &self.0.cache {
+            cache.clear();
+        }
     }
 
     /// The number of the first page, once it is known.

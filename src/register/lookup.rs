@@ -1,9 +1,48 @@
-//! One property by its PIC (spec 4.2).
+//! Properties by their PIC (spec 4.2).
 
-use super::Register;
+use std::time::SystemTime;
+
 use super::envelope::{self, Found};
+use super::if_modified::{IfModified, if_modified_since, last_modified};
+use super::send::Call;
+use super::{LookupMany, Register};
 use crate::error::{Error, Result};
 use crate::model::{Pic, Property};
+use crate::transport::header::HeaderValue;
+
+/// What the register says about a PIC.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Lookup {
+    /// The property.
+    Found(Box<Property>),
+    /// The register says that there is none (status 404).
+    NotFound,
+    /// An answer without a record: most likely there is none, which the specification does not show.
+    Empty,
+    /// More than one record, or a total of more than one.
+    Several(Vec<Property>),
+}
+
+impl Lookup {
+    /// The property, if there is exactly one.
+    #[must_use]
+    pub fn property(&self) -> Option<&Property> {
+        match self {
+            Self::Found(property) => Some(property),
+            _ => None,
+        }
+    }
+
+    /// The property, if there is exactly one.
+    #[must_use]
+    pub fn into_property(self) -> Option<Property> {
+        match self {
+            Self::Found(property) => Some(*property),
+            _ => None,
+        }
+    }
+}
 
 impl Register {
     /// The property with this PIC; `None` when the register has none.
@@ -29,40 +68,89 @@ impl Register {
     /// # }
     /// ```
     pub async fn property(&self, pic: &Pic) -> Result<Option<Property>> {
-        let outcome = match self.0.sender.get(self.0.address.property(pic)).await {
-            // No content.
-            Ok(reply) if reply.body.is_empty() => Ok(None),
-            Ok(reply) => envelope::read(reply).and_then(|found| only(found, pic)),
-            Err(error) if is_unknown(&error) => Ok(None),
-            Err(error) => Err(error),
+        match self.lookup(pic).await? {
+            Lookup::Several(_) => Err(Error::protocol(
+                "the register gave several properties for one PIC",
+            )
+            .with_operation("PICRegister")),
+            answer => Ok(answer.into_property()),
+        }
+    }
+
+    /// What the register says about this PIC, with "not found", "nothing" and "several" told apart.
+    ///
+    /// # Errors
+    ///
+    /// [`is_protocol`](Error::is_protocol) when the register gives the property of another PIC; else as for all calls, see
+    /// [`Register`].
+    pub async fn lookup(&self, pic: &Pic) -> Result<Lookup> {
+        let cache = self.0.cache.as_ref();
+        if let Some(kept) = cache.and_then(|cache| cache.get(*pic)) {
+            return Ok(kept);
+        }
+        let answer = self.ask(*pic, None).await?.value().unwrap_or(Lookup::Empty);
+        if let Some(cache) = cache {
+            cache.keep(*pic, &answer);
+        }
+        Ok(answer)
+    }
+
+    /// What the register says about this PIC, if anything changed since a date. It is always asked, whatever is kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`lookup`](Self::lookup), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
+    pub async fn lookup_since(&self, pic: &Pic, date: SystemTime) -> Result<IfModified<Lookup>> {
+        self.ask(*pic, Some(if_modified_since(date)?)).await
+    }
+
+    /// Looks up many PICs, a few at a time. Nothing is sent before the first answer is asked for; see [`LookupMany`].
+    pub fn lookup_many(&self, pics: impl IntoIterator<Item = impl AsRef<str>>) -> LookupMany {
+        LookupMany::new(self.clone(), pics)
+    }
+
+    async fn ask(&self, pic: Pic, since: Option<HeaderValue>) -> Result<IfModified<Lookup>> {
+        let call = Call {
+            kind: "lookup",
+            url: self.0.address.property(pic),
+            since,
         };
-        outcome.map_err(|error| error.with_operation("PICRegister"))
+        let reply = match self.0.sender.get(call).await {
+            Ok(reply) if reply.status == 304 => return Ok(IfModified::Unchanged),
+            Ok(reply) => reply,
+            Err(error) if is_unknown(&error) => {
+                return Ok(IfModified::changed(Lookup::NotFound, None));
+            }
+            Err(error) => return Err(error),
+        };
+        let modified = last_modified(&reply);
+        envelope::read(reply)
+            .and_then(|found| judge(found, pic))
+            .map(|answer| IfModified::changed(answer, modified))
+            .map_err(|error| error.with_operation("PICRegister"))
     }
 }
 
 /// Whether the register has no such property. A web page with that status comes from elsewhere: the address is wrong, and
-/// `None` for each PIC would hide it.
+/// "not found" for each PIC would hide it.
 fn is_unknown(error: &Error) -> bool {
     error.http_status() == Some(404) && error.media_type() != Some("text/html")
 }
 
-fn only(found: Found, pic: &Pic) -> Result<Option<Property>> {
+fn judge(found: Found, pic: Pic) -> Result<Lookup> {
     let several = found.total.is_some_and(|total| total > 1);
-    let mut records = found.records.into_iter();
-    let (first, second) = (records.next(), records.next());
-    if several || second.is_some() {
-        return Err(Error::protocol(
-            "the register gave several properties for one PIC",
-        ));
+    let mut records = found.records.into_vec();
+    if several || records.len() > 1 {
+        return Ok(Lookup::Several(records));
     }
-    let is_other = |property: &Property| {
-        let given = property.pic.as_deref();
-        given.is_some_and(|given| !given.trim().eq_ignore_ascii_case(pic.as_str()))
+    let Some(property) = records.pop() else {
+        return Ok(Lookup::Empty);
     };
-    if first.as_ref().is_some_and(is_other) {
+    let given = property.pic.as_deref();
+    if given.is_some_and(|given| !given.trim().eq_ignore_ascii_case(pic.as_str())) {
         return Err(Error::protocol(
             "the register gave a property with another PIC",
         ));
     }
-    Ok(first)
+    Ok(Lookup::Found(Box::new(property)))
 }

@@ -18,34 +18,51 @@
 //! assert!(found.is_some_and(|property| property.is_active()));
 //!
 //! let feedlots = FieldSearch::new().state("QLD").pic_type("FL");
-//! let mut page = register.search(&feedlots).await?;
-//! loop {
-//!     for property in page.records() {
-//!         println!("{:?}", property.pic);
-//!     }
-//!     match page.next_page().await? {
-//!         Some(next) => page = next,
-//!         None => break,
-//!     }
+//! let mut properties = register.search(feedlots).items();
+//! while let Some(property) = properties.next().await {
+//!     println!("{:?}", property?.pic);
+//! }
+//!
+//! let mut answers = register.lookup_many(["QAZZ7777", "QBZZ2222"]);
+//! while let Some(answer) = answers.next().await {
+//!     println!("{}: {:?}", answer.asked, answer.property().map(|property| property.is_active()));
 //! }
 //! # Ok(())
 //! # }
 //! ```
 
 mod address;
+mod answer;
+mod asked;
+mod auth_header;
 mod builder;
+mod cache;
+mod circle;
+mod cursor;
 mod envelope;
+mod fetch;
 mod field_search;
 mod handle;
+mod if_modified;
 mod lookup;
 mod many;
 mod page;
-mod query;
+mod pause;
+mod search;
 mod send;
+mod streams;
+mod terms;
 mod text_search;
 
+pub use self::answer::{Answer, Progress};
 pub use self::builder::RegisterBuilder;
 pub use self::field_search::FieldSearch;
 pub use self::handle::Register;
-pub use self::page::PropertyPage;
+pub use self::if_modified::IfModified;
+pub use self::lookup::Lookup;
+pub use self::many::LookupMany;
+pub use self::page::{PagePosition, PropertyPage};
+pub use self::search::Search;
+pub use self::streams::{Items, Pages};
+pub use self::terms::Terms;
 pub use self::text_search::TextSearch;

@@ -1,202 +1,88 @@
 //! Pages of a search.
-//!
-//! Whether the first page has the number 0 or 1 is not shown (facts D.2). So the first request names none, and the second
-//! names 1: the reply's `Offset` tells whether that was the second page or the first one once more.
 
 use std::fmt;
+use std::time::SystemTime;
 
-use super::Register;
-use super::envelope::{self, Found};
-use super::query::Query;
-use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::cursor::Cursor;
 use crate::model::Property;
 
-/// A page of what a search found.
+/// A page of what a search found. `Debug` does not show the records.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct PropertyPage {
+    /// The properties, in the order of the register.
+    pub records: Vec<Property>,
+    /// How many properties come before this page, as the register counts (`Offset`).
+    pub offset: u64,
+    /// The largest number of properties of a page, if the register tells.
+    pub limit: Option<u64>,
+    /// How many properties the search found on all pages, if the register tells.
+    pub total: Option<u64>,
+    /// How many places of the page hold no record: the register sent null.
+    pub missing: usize,
+    /// When the register says that it changed last (`Last-Modified`); for
+    /// [`next_page_since`](super::Search::next_page_since).
+    pub last_modified: Option<SystemTime>,
+    /// Where this page starts.
+    pub position: PagePosition,
+    /// Where the next page starts; `None` on the last page.
+    pub next: Option<PagePosition>,
+}
+
+/// A place in what a search found, to go on from later: [`Search::start_at`](super::Search::start_at).
+///
+/// It can be stored with serde. It holds numbers only, nothing of what was searched for, and means something only for the
+/// same search with the same page size. What the register adds or takes away meanwhile moves the pages.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
-/// use envd_sdk::register::{Register, TextSearch};
+/// use envd_sdk::register::{PagePosition, Register, TextSearch};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> envd_sdk::Result<()> {
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
-/// let first = register.search_text(&TextSearch::new("QLD").page_size(5)).await?;
-/// assert_eq!(first.records().len(), 5);
-/// let second = first.next_page().await?;
-/// assert_eq!(second.map(|page| page.offset()), Some(5));
+/// let words = TextSearch::new("QLD");
+/// let mut search = register.search(&words).page_size(5);
+/// search.next_page().await?;
+/// let kept = serde_json::to_string(search.position())?;
+///
+/// let position: PagePosition = serde_json::from_str(&kept)?;
+/// let mut later = register.search(&words).page_size(5).start_at(position);
+/// let second = later.next_page().await?;
+/// assert_eq!(second.map(|page| page.offset), Some(5));
 /// # Ok(())
 /// # }
 /// ```
-pub struct PropertyPage {
-    register: Register,
-    query: Query,
-    /// The number that the register was asked for; none for a first page.
-    index: Option<u32>,
-    /// The register's `Offset` of the first page.
-    origin: u64,
-    offset: u64,
-    limit: Option<u64>,
-    total: Option<u64>,
-    records: Vec<Property>,
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PagePosition {
+    /// The number of the page to begin with, where nothing was read yet.
+    pub(super) start: Option<u32>,
+    pub(super) after: Option<Cursor>,
+    /// How many records of the page were handed out already.
+    pub(super) skip: usize,
 }
 
-pub(super) async fn first(register: &Register, query: Query) -> Result<PropertyPage> {
-    let index = register.first_page_index();
-    let found = fetch(register, &query, index).await?;
-    let offset = found.offset.unwrap_or_default();
-    Ok(PropertyPage {
-        register: register.clone(),
-        query,
-        index,
-        origin: offset,
-        offset,
-        limit: found.limit,
-        total: found.total,
-        records: found.records.into_vec(),
-    })
-}
-
-async fn fetch(register: &Register, query: &Query, index: Option<u32>) -> Result<Found> {
-    let url = register.0.address.search(query, index);
-    let reply = register.0.sender.get(url).await;
-    reply
-        .and_then(envelope::read)
-        .map_err(|error| error.with_operation("PICRegister"))
-}
-
-impl PropertyPage {
-    /// The properties of this page.
-    #[must_use]
-    pub fn records(&self) -> &[Property] {
-        &self.records
-    }
-
-    /// The properties of this page, to keep.
-    #[must_use]
-    pub fn into_records(self) -> Vec<Property> {
-        self.records
-    }
-
-    /// How many properties come before this page.
-    #[must_use]
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// The largest number of properties of a page, if the register tells.
-    #[must_use]
-    pub fn limit(&self) -> Option<u64> {
-        self.limit
-    }
-
-    /// How many properties the search found on all pages, if the register tells.
-    #[must_use]
-    pub fn total(&self) -> Option<u64> {
-        self.total
-    }
-
-    /// Whether there may be a next page.
-    #[must_use]
-    pub fn has_next(&self) -> bool {
-        let end = self.end() - self.origin;
-        !self.records.is_empty() && self.total.is_none_or(|total| end < total)
-    }
-
-    /// The next page; `None` after the last.
-    ///
-    /// # Errors
-    ///
-    /// [`is_protocol`](Error::is_protocol) when the register gives another page than the next one, such as the same again;
-    /// else as for all calls, see [`Register`].
-    pub async fn next_page(&self) -> Result<Option<Self>> {
-        if !self.has_next() {
-            return Ok(None);
+impl PagePosition {
+    pub(super) fn behind(cursor: Cursor) -> Self {
+        Self {
+            start: None,
+            after: Some(cursor),
+            skip: 0,
         }
-        let (index, found) = match self.index {
-            Some(index) => {
-                let next = index.saturating_add(1);
-                (next, self.fetch(next).await?)
-            }
-            None => self.second().await?,
-        };
-        self.follow(index, found)
-    }
-
-    /// The page after a first one that was asked for without a number.
-    async fn second(&self) -> Result<(u32, Found)> {
-        if let Some(first) = self.register.first_page_index() {
-            return Ok((first + 1, self.fetch(first + 1).await?));
-        }
-        let found = self.fetch(1).await?;
-        let Some(offset) = found.offset else {
-            return Err(Error::protocol(
-                "the register does not say which page it gave; set first_page_index",
-            ));
-        };
-        if offset == self.offset {
-            self.register.found_first_page_index(1);
-            return Ok((2, self.fetch(2).await?));
-        }
-        if offset >= self.end() && !found.records.is_empty() {
-            self.register.found_first_page_index(0);
-        }
-        Ok((1, found))
-    }
-
-    async fn fetch(&self, index: u32) -> Result<Found> {
-        fetch(&self.register, &self.query, Some(index)).await
-    }
-
-    /// Takes a reply as the next page only if it is that.
-    fn follow(&self, index: u32, found: Found) -> Result<Option<Self>> {
-        let total = found.total.or(self.total);
-        let records = found.records.into_vec();
-        if records.is_empty() {
-            // Fewer may be found by now than there were before.
-            let is_end = total.is_none_or(|total| self.end() - self.origin >= total);
-            return if is_end {
-                Ok(None)
-            } else {
-                Err(Error::protocol(
-                    "the register gave an empty page before the last",
-                ))
-            };
-        }
-        // A page that is not full may be followed by one that starts after its full size.
-        let end = self.end();
-        let full = self.offset.saturating_add(self.limit.unwrap_or_default());
-        let offset = found.offset.unwrap_or(end);
-        if !(end..=full.max(end)).contains(&offset) || records == self.records {
-            return Err(Error::protocol(
-                "the register gave another page than the next",
-            ));
-        }
-        Ok(Some(Self {
-            register: self.register.clone(),
-            query: self.query.clone(),
-            index: Some(index),
-            origin: self.origin,
-            offset,
-            limit: found.limit.or(self.limit),
-            total,
-            records,
-        }))
-    }
-
-    /// The offset behind the last record.
-    fn end(&self) -> u64 {
-        self.offset.saturating_add(self.records.len() as u64)
     }
 }
 
 impl fmt::Debug for PropertyPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PropertyPage")
+            .field("records", &self.records.len())
             .field("offset", &self.offset)
             .field("limit", &self.limit)
             .field("total", &self.total)
-            .field("records", &self.records.len())
             .finish_non_exhaustive()
     }
 }

@@ -1,13 +1,18 @@
 //! The client of the property register (spec 2.10, 4.2, 7.1) against the fake, and against scripted replies.
 
+mod conditional;
+mod errors;
 mod many;
+mod paging;
+mod polite;
 mod tokens;
+mod traces;
 
 use std::time::Duration;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, PropertyStatus, PropertyTypeCode};
-use envd_sdk::register::{FieldSearch, PropertyPage, Register, TextSearch};
+use envd_sdk::register::{FieldSearch, Lookup, PropertyPage, Register, Search, TextSearch};
 use envd_sdk::{Result, RetryPolicy};
 use wiremock::matchers::{any, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -39,19 +44,17 @@ fn page(offset: u64, total: u64, pics: &[&str]) -> ResponseTemplate {
     }))
 }
 
-async fn all_pics(mut page: PropertyPage) -> Result<Vec<String>> {
+/// The first page of a search.
+async fn first(mut search: Search) -> Result<PropertyPage> {
+    Ok(search.next_page().await?.expect("a first page"))
+}
+
+async fn all_pics(mut search: Search) -> Result<Vec<String>> {
     let mut pics = Vec::new();
-    loop {
-        pics.extend(
-            page.records()
-                .iter()
-                .filter_map(|property| property.pic.clone()),
-        );
-        match page.next_page().await? {
-            Some(next) => page = next,
-            None => return Ok(pics),
-        }
+    while let Some(page) = search.next_page().await? {
+        pics.extend(page.records.into_iter().filter_map(|property| property.pic));
     }
+    Ok(pics)
 }
 
 #[tokio::test]
@@ -67,131 +70,108 @@ async fn a_property_is_found_by_its_pic_and_an_unknown_one_is_none() {
 }
 
 #[tokio::test]
-async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() {
-    for first in [0, 1] {
-        let fake = Fake::builder()
-            .register_pages_from(first)
-            .start()
-            .await
-            .unwrap();
-        let register = register(&fake);
-        // The second search knows what the first has found out.
-        for size in [7, 60] {
-            let search = FieldSearch::new().state("QLD").page_size(size);
-            let page = register.search(&search).await.unwrap();
-            let total = page.total().unwrap();
-            let mut pics = all_pics(page).await.unwrap();
-            assert_eq!(pics.len() as u64, total, "from {first}, by {size}");
-            pics.sort();
-            pics.dedup();
-            assert_eq!(pics.len() as u64, total, "from {first}, by {size}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_first_page_number_that_is_set_is_sent() {
-    let fake = Fake::builder()
-        .register_pages_from(1)
-        .start()
-        .await
-        .unwrap();
-    let builder = Register::builder(fake.register_url());
-    let register = builder.first_page_index(1).build().unwrap();
-    let page = register
-        .search_text(&TextSearch::new("QLD").page_size(9))
-        .await
-        .unwrap();
-    let total = page.total().unwrap();
-    assert_eq!(all_pics(page).await.unwrap().len() as u64, total);
-}
-
-#[tokio::test]
 async fn words_and_fields_find_what_they_describe() {
     let fake = Fake::start().await;
     let register = register(&fake);
-    let page = register
-        .search_text(&TextSearch::new("test yards"))
+    let page = first(register.search(TextSearch::new("test yards")))
         .await
         .unwrap();
     assert!(
-        page.records()
+        page.records
             .iter()
             .any(|found| found.pic.as_deref() == Some("QCZZ8888"))
     );
     let search = FieldSearch::new()
         .pic_type(PropertyTypeCode::Feedlot)
         .status(PropertyStatus::Active);
-    let page = register.search(&search).await.unwrap();
-    assert!(!page.records().is_empty());
-    for found in page.records() {
+    let page = first(register.search(&search)).await.unwrap();
+    assert!(!page.records.is_empty());
+    for found in page.records {
         assert!(found.property_types.contains(&PropertyTypeCode::Feedlot));
         assert!(found.is_active());
     }
-    let page = register
-        .search(&FieldSearch::new().town("no such town"))
+    let by_code = first(register.search(FieldSearch::new().status_code("B")))
         .await
         .unwrap();
-    assert!(page.records().is_empty() && page.next_page().await.unwrap().is_none());
+    assert!(!by_code.records.is_empty());
+    for found in by_code.records {
+        assert_eq!(found.admin_status, Some(PropertyStatus::Blocked));
+    }
+    let mut nothing = register.search(FieldSearch::new().town("no such town"));
+    assert!(
+        nothing
+            .next_page()
+            .await
+            .unwrap()
+            .unwrap()
+            .records
+            .is_empty()
+    );
+    assert!(nothing.next_page().await.unwrap().is_none());
 }
 
 #[tokio::test]
-async fn bad_values_are_refused_before_anything_is_sent() {
+async fn any_text_arrives_as_it_was_given() {
+    let server = MockServer::start().await;
+    Mock::given(any())
+        .respond_with(page(0, 0, &[]))
+        .mount(&server)
+        .await;
+    let register = client(&server);
+    let texts = [
+        "O'Brien & Sons",
+        "a/b\\c",
+        "1+1=2",
+        "100%",
+        "Gö 水",
+        "?#;&=%41",
+    ];
+    for text in texts {
+        let search = FieldSearch::new().business_name(text).state("QLD");
+        first(register.search(search)).await.unwrap();
+    }
+    let requests = server.received_requests().await.unwrap();
+    for (request, text) in requests.iter().zip(texts) {
+        let pairs: Vec<_> = request.url.query_pairs().into_owned().collect();
+        let given = [("BusinessName", text), ("State", "QLD")];
+        assert_eq!(
+            pairs,
+            given.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+    }
+}
+
+#[tokio::test]
+async fn bad_values_are_refused_before_anything_is_sent_unless_the_caller_insists() {
     let server = MockServer::start().await;
     let register = client(&server);
-    let error = register
-        .search(&FieldSearch::new().postcode("40"))
-        .await
-        .unwrap_err();
+    let bad = FieldSearch::new().postcode("400").pic("QAZZ77777");
+    let error = first(register.search(&bad)).await.unwrap_err();
     assert!(error.is_config() && error.attempts() == 0);
-    assert!(
-        register
-            .search_text(&TextSearch::new(" "))
-            .await
-            .unwrap_err()
-            .is_config()
-    );
+    let empty = first(register.search(TextSearch::new(" "))).await;
+    assert!(empty.unwrap_err().is_config());
     assert!(server.received_requests().await.unwrap().is_empty());
+    Mock::given(query_param("Postcode", "400"))
+        .and(query_param("PIC", "QAZZ77777"))
+        .respond_with(page(0, 0, &[]))
+        .expect(1)
+        .mount(&server)
+        .await;
+    first(register.search(&bad).unchecked()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_register_that_repeats_a_page_does_not_make_a_loop() {
+async fn not_found_nothing_and_several_are_told_apart() {
     let server = MockServer::start().await;
-    Mock::given(any())
-        .respond_with(page(0, 5, &["QAZZ7777"]))
+    let at = |pic: &str| Mock::given(path(format!("/api/v2/PICRegister/(PIC={pic})")));
+    let two = page(0, 2, &["QAZZ7777", "QAZZ7777"]);
+    at("QAZZ7777").respond_with(two).mount(&server).await;
+    at("QBZZ2222")
+        .respond_with(page(0, 0, &[]))
         .mount(&server)
         .await;
-    let page = client(&server)
-        .search_text(&TextSearch::new("x"))
-        .await
-        .unwrap();
-    assert!(page.next_page().await.unwrap_err().is_protocol());
-}
-
-#[tokio::test]
-async fn an_empty_page_before_the_last_is_not_taken_for_the_end() {
-    let server = MockServer::start().await;
-    Mock::given(query_param("pageindex", "1"))
-        .respond_with(page(1, 5, &[]))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 5, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
-    let page = client(&server)
-        .search_text(&TextSearch::new("x"))
-        .await
-        .unwrap();
-    assert!(page.next_page().await.unwrap_err().is_protocol());
-}
-
-#[tokio::test]
-async fn several_properties_for_one_pic_are_an_error() {
-    let server = MockServer::start().await;
-    let reply = page(0, 2, &["QAZZ7777", "QAZZ7777"]);
-    Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"))
-        .respond_with(reply)
+    at("QCZZ8888")
+        .respond_with(ResponseTemplate::new(404))
         .mount(&server)
         .await;
     Mock::given(any())
@@ -199,6 +179,14 @@ async fn several_properties_for_one_pic_are_an_error() {
         .mount(&server)
         .await;
     let register = client(&server);
+    let look_up = async |text| register.lookup(&pic(text)).await;
+    assert!(
+        matches!(look_up("QAZZ7777").await, Ok(Lookup::Several(records)) if records.len() == 2)
+    );
+    assert_eq!(look_up("QBZZ2222").await.unwrap(), Lookup::Empty);
+    assert_eq!(look_up("QCZZ8888").await.unwrap(), Lookup::NotFound);
+    // The register ignored what it was asked for.
+    assert!(look_up("QDZZ3333").await.unwrap_err().is_protocol());
     assert!(
         register
             .property(&pic("QAZZ7777"))
@@ -206,14 +194,7 @@ async fn several_properties_for_one_pic_are_an_error() {
             .unwrap_err()
             .is_protocol()
     );
-    // The register ignored what it was asked for.
-    assert!(
-        register
-            .property(&pic("QBZZ2222"))
-            .await
-            .unwrap_err()
-            .is_protocol()
-    );
+    assert!(register.property(&pic("QBZZ2222")).await.unwrap().is_none());
 }
 
 #[tokio::test]

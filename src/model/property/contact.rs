@@ -2,35 +2,34 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use super::shown::{Fields, personal};
+use super::wire_record::wire_record;
 
-use crate::model::hidden::Hidden;
+wire_record! {
+    /// A person to be asked about a property (spec 2.10). `Debug` does not show the name.
+    pub struct PropertyContact {
+        /// The first name.
+        "FirstName" => first_name: Option<String>,
+        /// The last name.
+        "LastName" => last_name: Option<String>,
+        /// What the person is; `PICMANAGERCONTACT` is the manager, others are not shown.
+        "ContactTypeShortCode" => contact_type: Option<String>,
+    }
+}
 
-/// A person to be asked about a property (spec 2.10). `Debug` does not show the name.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct PropertyContact {
-    /// The first name.
-    #[serde(rename = "FirstName")]
-    #[doc(alias = "FirstName")]
-    pub first_name: Option<String>,
-    /// The last name.
-    #[serde(rename = "LastName")]
-    #[doc(alias = "LastName")]
-    pub last_name: Option<String>,
-    /// What the person is; `PICMANAGERCONTACT` is the manager, others are not shown.
-    #[serde(rename = "ContactTypeShortCode")]
-    #[doc(alias = "ContactTypeShortCode")]
-    pub contact_type: Option<String>,
+impl Fields for PropertyContact {
+    fn fields(&self, f: &mut fmt::Formatter<'_>, show: bool) -> fmt::Result {
+        f.debug_struct("PropertyContact")
+            .field("first_name", &personal(&self.first_name, show))
+            .field("last_name", &personal(&self.last_name, show))
+            .field("contact_type", &self.contact_type)
+            .field("unknown_fields", &self.unknown)
+            .finish()
+    }
 }
 
 impl fmt::Debug for PropertyContact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PropertyContact")
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("contact_type", &self.contact_type)
-            .finish()
+        self.fields(f, false)
     }
 }

@@ -3,7 +3,11 @@
 mod coded;
 mod codes;
 mod contact;
+mod form;
 mod record;
+mod shown;
+mod unknown;
+mod wire_record;
 
 pub use self::codes::{PropertyStatus, PropertyTypeCode, SpeciesCode};
 pub use self::contact::PropertyContact;

@@ -2,87 +2,58 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use super::coded::{codes, status};
+use super::coded::{Codes, Status};
+use super::form::Int;
+use super::shown::{Fields, Shown, personal};
+use super::wire_record::wire_record;
 use super::{PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode};
-use crate::model::hidden::Hidden;
-use crate::model::{List, lenient};
+use crate::model::List;
 
-/// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
-///
-/// ```
-/// use envd_sdk::model::{Property, SpeciesCode};
-///
-/// let property: Property = serde_json::from_str(
-///     r#"{"PIC": "QAZZ7777", "PICName": "Sample Station", "Species": [{"ShortCode": "C"}],
-///         "AdminStatus": {"ShortCode": "A", "Description": "Active"}}"#,
-/// )?;
-/// assert_eq!(property.pic.as_deref(), Some("QAZZ7777"));
-/// assert_eq!(*property.species, [SpeciesCode::Cattle]);
-/// assert!(property.is_active());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct Property {
-    /// The property identification code, as the register writes it.
-    #[serde(rename = "PIC")]
-    #[doc(alias = "PIC")]
-    pub pic: Option<String>,
-    /// The name of the property.
-    #[serde(rename = "PICName")]
-    #[doc(alias = "PICName")]
-    pub name: Option<String>,
-    /// The register's own identifier.
-    #[serde(rename = "PICRegisterId", deserialize_with = "lenient::int")]
-    #[doc(alias = "PICRegisterId")]
-    pub register_id: Option<i64>,
-    /// The firm; may be empty.
-    #[serde(rename = "BusinessName")]
-    #[doc(alias = "BusinessName")]
-    pub business_name: Option<String>,
-    /// The first name of the manager.
-    #[serde(rename = "FirstName")]
-    #[doc(alias = "FirstName")]
-    pub first_name: Option<String>,
-    /// The last name of the manager.
-    #[serde(rename = "LastName")]
-    #[doc(alias = "LastName")]
-    pub last_name: Option<String>,
-    /// The town.
-    #[serde(rename = "Town")]
-    #[doc(alias = "Town")]
-    pub town: Option<String>,
-    /// The species that are kept.
-    #[serde(rename = "Species", with = "codes")]
-    #[doc(alias = "Species")]
-    pub species: List<SpeciesCode>,
-    /// What the property is used for.
-    #[serde(rename = "PropertyTypes", with = "codes")]
-    #[doc(alias = "PropertyTypes")]
-    pub property_types: List<PropertyTypeCode>,
-    /// The codes of its brands.
-    #[serde(rename = "Brands", with = "codes")]
-    #[doc(alias = "Brands")]
-    pub brands: List<String>,
-    /// The state or territory in which it is registered, such as `QLD`.
-    #[serde(rename = "RegisteredState")]
-    #[doc(alias = "RegisteredState")]
-    pub registered_state: Option<String>,
-    /// The state of the property in the register.
-    #[serde(rename = "AdminStatus", with = "status")]
-    #[doc(alias = "AdminStatus")]
-    pub admin_status: Option<PropertyStatus>,
-    /// The code of the shire.
-    #[serde(rename = "ShireCode")]
-    #[doc(alias = "ShireCode")]
-    pub shire_code: Option<String>,
-    /// Who is to be asked about it.
-    #[serde(rename = "ContactDetails")]
-    #[doc(alias = "ContactDetails")]
-    pub contacts: List<PropertyContact>,
+wire_record! {
+    /// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Property, SpeciesCode};
+    ///
+    /// let property: Property = serde_json::from_str(
+    ///     r#"{"PIC": "QAZZ7777", "PICName": "Sample Station", "Species": [{"ShortCode": "C"}],
+    ///         "AdminStatus": {"ShortCode": "A", "Description": "Active"}}"#,
+    /// )?;
+    /// assert_eq!(property.pic.as_deref(), Some("QAZZ7777"));
+    /// assert_eq!(*property.species, [SpeciesCode::Cattle]);
+    /// assert!(property.is_active());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub struct Property {
+        /// The property identification code, as the register writes it.
+        "PIC" => pic: Option<String>,
+        /// The name of the property.
+        "PICName" => name: Option<String>,
+        /// The register's own identifier.
+        "PICRegisterId" => register_id: Option<i64> as Int,
+        /// The firm; may be empty.
+        "BusinessName" => business_name: Option<String>,
+        /// The first name of the manager.
+        "FirstName" => first_name: Option<String>,
+        /// The last name of the manager.
+        "LastName" => last_name: Option<String>,
+        /// The town.
+        "Town" => town: Option<String>,
+        /// The species that are kept.
+        "Species" => species: List<SpeciesCode> as Codes,
+        /// What the property is used for.
+        "PropertyTypes" => property_types: List<PropertyTypeCode> as Codes,
+        /// The codes of its brands.
+        "Brands" => brands: List<String> as Codes,
+        /// The state or territory in which it is registered, such as `QLD`.
+        "RegisteredState" => registered_state: Option<String>,
+        /// The state of the property in the register.
+        "AdminStatus" => admin_status: Option<PropertyStatus> as Status,
+        /// The code of the shire.
+        "ShireCode" => shire_code: Option<String>,
+        /// Who is to be asked about it.
+        "ContactDetails" => contacts: List<PropertyContact>,
+    }
 }
 
 impl Property {
@@ -93,26 +64,44 @@ impl Property {
             .as_ref()
             .is_some_and(PropertyStatus::is_active)
     }
+
+    /// The record with the names of people and firms in its `Debug`: keep it out of logs and messages.
+    #[must_use]
+    pub fn with_names(&self) -> impl fmt::Debug {
+        Shown(self)
+    }
 }
 
-impl fmt::Debug for Property {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Property")
+impl Fields for Property {
+    fn fields(&self, f: &mut fmt::Formatter<'_>, show: bool) -> fmt::Result {
+        let mut fields = f.debug_struct("Property");
+        fields
             .field("pic", &self.pic)
-            .field("name", &Hidden::of(&self.name))
+            .field("name", &personal(&self.name, show))
             .field("register_id", &self.register_id)
-            .field("business_name", &Hidden::of(&self.business_name))
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("town", &Hidden::of(&self.town))
+            .field("business_name", &personal(&self.business_name, show))
+            .field("first_name", &personal(&self.first_name, show))
+            .field("last_name", &personal(&self.last_name, show))
+            .field("town", &personal(&self.town, show))
             .field("species", &self.species)
             .field("property_types", &self.property_types)
             .field("brands", &self.brands)
             .field("registered_state", &self.registered_state)
             .field("admin_status", &self.admin_status)
-            .field("shire_code", &self.shire_code)
-            .field("contacts", &self.contacts)
-            .finish()
+            .field("shire_code", &self.shire_code);
+        if show {
+            let contacts: Vec<_> = self.contacts.iter().map(Shown).collect();
+            fields.field("contacts", &contacts);
+        } else {
+            fields.field("contacts", &self.contacts);
+        }
+        fields.field("unknown_fields", &self.unknown).finish()
+    }
+}
+
+impl fmt::Debug for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fields(f, false)
     }
 }
 
@@ -172,6 +161,51 @@ mod tests {
         ] {
             let property: Property = serde_json::from_value(json!({"AdminStatus": wire})).unwrap();
             assert_eq!(property.admin_status, Some(status));
+        }
+    }
+
+    #[test]
+    fn unknown_fields_come_back() {
+        let wire = json!({
+            "PIC": "QAZZ7777", "Latitude": -27.5, "Nested": {"a": [1, null]},
+            "ContactDetails": [{"LastName": "Sample", "Email": "sam@example.com"}]
+        });
+        let property: Property = serde_json::from_value(wire.clone()).unwrap();
+        let unknown = property.unknown_fields().unwrap();
+        assert_eq!((unknown.len(), &unknown["Latitude"]), (2, &json!(-27.5)));
+        assert!(
+            property.contacts[0]
+                .unknown_fields()
+                .unwrap()
+                .contains_key("Email")
+        );
+        let written = serde_json::to_value(&property).unwrap();
+        for name in ["PIC", "Latitude", "Nested"] {
+            assert_eq!(written[name], wire[name]);
+        }
+        assert_eq!(written["ContactDetails"][0]["Email"], "sam@example.com");
+        let shown = format!("{property:?}");
+        assert!(shown.contains("Latitude") && !shown.contains("27.5") && !shown.contains("sam@"));
+        let known: Property = serde_json::from_str(r#"{"PIC": "QAZZ7777"}"#).unwrap();
+        assert!(known.unknown_fields().is_none());
+    }
+
+    #[test]
+    fn records_are_objects() {
+        for wire in [json!([]), json!("QAZZ7777"), json!(5)] {
+            assert!(serde_json::from_value::<Property>(wire).is_err());
+        }
+    }
+
+    #[test]
+    fn names_are_shown_to_who_asks_for_them() {
+        let property: Property = serde_json::from_value(json!({
+            "PICName": "seen1", "LastName": "seen2", "ContactDetails": [{"LastName": "seen3"}]
+        }))
+        .unwrap();
+        let shown = format!("{:?}", property.with_names());
+        for name in ["seen1", "seen2", "seen3"] {
+            assert!(shown.contains(name), "{shown}");
         }
     }
 

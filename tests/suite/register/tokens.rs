@@ -90,10 +90,36 @@ async fn debug_shows_neither_token_nor_records() {
     assert!(!format!("{builder:?}").contains("s3cr3t"));
     let register = builder.build().unwrap();
     assert!(!format!("{register:?}").contains("s3cr3t"));
-    let page = register
-        .search_text(&TextSearch::new("sampleton"))
-        .await
-        .unwrap();
-    let shown = format!("{page:?} {:?}", page.records());
-    assert!(!shown.contains("Sam") && !shown.contains("Sample"));
+    let mut search = register.search(TextSearch::new("sampleton"));
+    let page = search.next_page().await.unwrap().unwrap();
+    let answers = register.lookup_many(["QAZZ7777"]).collect().await;
+    let shown = format!("{search:?} {page:?} {:?} {answers:?}", page.records);
+    assert!(
+        !shown.contains("Sam") && !shown.contains("sample"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn a_header_of_the_callers_is_sent_and_not_shown() {
+    let server = MockServer::start().await;
+    let good = Mock::given(header("x-api-key", "s3cr3t"));
+    good.respond_with(page(0, 1, &["QAZZ7777"]))
+        .mount(&server)
+        .await;
+    Mock::given(any())
+        .respond_with(ResponseTemplate::new(401))
+        .mount(&server)
+        .await;
+    let with = |value: &str| Register::builder(server.uri()).auth_header("X-Api-Key", value);
+    assert!(!format!("{:?}", with("s3cr3t")).contains("s3cr3t"));
+    let register = with("s3cr3t").build().unwrap();
+    assert!(register.property(&pic("QAZZ7777")).await.unwrap().is_some());
+    let refused = with("other")
+        .build()
+        .unwrap()
+        .property(&pic("QAZZ7777"))
+        .await;
+    assert!(refused.unwrap_err().is_unauthorized());
+    assert!(with("a\nb").build().unwrap_err().is_config());
 }

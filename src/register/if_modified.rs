@@ -1,0 +1,100 @@
+//! Conditional requests: `If-Modified-Since` and status 304 (spec 7.1; RFC 9110 section 13.1.3).
+
+use std::time::{Duration, SystemTime};
+
+use crate::error::{Error, Result};
+use crate::transport::Reply;
+use crate::transport::header::{HeaderValue, LAST_MODIFIED};
+
+/// What a conditional request brought.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// use envd_sdk::model::Pic;
+/// use envd_sdk::register::{IfModified, Register};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// # let register = Register::builder(fake.register_url()).build()?;
+/// let pic = Pic::parse("QAZZ7777")?;
+/// let long_ago = std::time::SystemTime::UNIX_EPOCH;
+/// let IfModified::Changed { value, last_modified: Some(date), .. } = register.lookup_since(&pic, long_ago).await? else {
+///     return Err("the register has changed since 1970".into());
+/// };
+/// assert!(value.property().is_some());
+/// let again = register.lookup_since(&pic, date).await?;
+/// assert!(matches!(again, IfModified::Unchanged));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum IfModified<T> {
+    /// What is there now.
+    #[non_exhaustive]
+    Changed {
+        /// The answer, as without the condition.
+        value: T,
+        /// When it changed last, if the register says so (`Last-Modified`): the date to ask with the next time.
+        last_modified: Option<SystemTime>,
+    },
+    /// Nothing changed since the date (status 304).
+    Unchanged,
+}
+
+impl<T> IfModified<T> {
+    pub(super) fn changed(value: T, last_modified: Option<SystemTime>) -> Self {
+        Self::Changed {
+            value,
+            last_modified,
+        }
+    }
+
+    /// The answer, if there was a change.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Changed { value, .. } => Some(value),
+            Self::Unchanged => None,
+        }
+    }
+}
+
+/// The header's value. Dates of HTTP have whole seconds: the part of a second is cut off, so no change is missed.
+///
+/// assumed: a header, although spec 7.1 says "parameter"
+pub(super) fn if_modified_since(date: SystemTime) -> Result<HeaderValue> {
+    let since_1970 = date.duration_since(SystemTime::UNIX_EPOCH);
+    // The first second of the year 10000, which no HTTP date can name.
+    let end = Duration::from_secs(253_402_300_800);
+    if !since_1970.is_ok_and(|since| since < end) {
+        return Err(Error::config(
+            "the date of a conditional request must be between the years 1970 and 9999",
+        ));
+    }
+    HeaderValue::from_str(&httpdate::fmt_http_date(date))
+        .map_err(|source| Error::config("the date cannot be sent").with_source(source))
+}
+
+pub(super) fn last_modified(reply: &Reply) -> Option<SystemTime> {
+    let value = reply.headers.get(LAST_MODIFIED)?;
+    httpdate::parse_http_date(value.to_str().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_written_in_whole_seconds_and_must_be_one_of_http() {
+        let date = SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_777_900);
+        let header = if_modified_since(date).unwrap();
+        assert_eq!(header, "Sun, 06 Nov 1994 08:49:37 GMT");
+        for seconds in [253_402_300_800, u64::from(u32::MAX) * 100] {
+            let date = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            assert!(if_modified_since(date).unwrap_err().is_config());
+        }
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+        assert!(if_modified_since(before).unwrap_err().is_config());
+    }
+}

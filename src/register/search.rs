@@ -1,0 +1,228 @@
+//! A search, read page by page.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::SystemTime;
+
+use super::circle::Circle;
+use super::fetch::Fetch;
+use super::if_modified::{IfModified, if_modified_since};
+use super::terms::Query;
+use super::{Items, PagePosition, Pages, PropertyPage, Register, Terms};
+use crate::auth::BoxFuture;
+use crate::error::{Error, Result};
+use crate::transport::header::HeaderValue;
+
+/// A search and where it stands, from [`Register::search`]. Nothing is sent before the first page is asked for.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// use envd_sdk::register::{FieldSearch, Register};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> envd_sdk::Result<()> {
+/// # let fake = Fake::start().await;
+/// # let register = Register::builder(fake.register_url()).build()?;
+/// let mut search = register.search(FieldSearch::new().state("QLD")).page_size(5);
+/// let mut seen = 0;
+/// while let Some(page) = search.next_page().await? {
+///     seen += page.records.len();
+/// }
+/// assert_eq!(seen, 14);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a search does nothing until a page is asked for"]
+pub struct Search {
+    register: Register,
+    terms: Terms,
+    page_size: Option<u32>,
+    checked: bool,
+    /// Made from the three above when the first page is asked for.
+    query: Option<Arc<Query>>,
+    position: PagePosition,
+    circle: Circle,
+    ended: bool,
+    flight: Option<BoxFuture<'static, Result<Option<PropertyPage>>>>,
+}
+
+impl Search {
+    pub(super) fn new(register: Register, terms: Terms) -> Self {
+        Self {
+            register,
+            terms,
+            page_size: None,
+            checked: true,
+            query: None,
+            position: PagePosition::default(),
+            circle: Circle::default(),
+            ended: false,
+            flight: None,
+        }
+    }
+
+    /// The number of records of a page, at least 1 (`pagesize`); the register's choice unless set. It may give fewer.
+    #[doc(alias = "pagesize")]
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = Some(records);
+        self.query = None;
+        self
+    }
+
+    /// The page to begin with (`pageindex`), as the register counts: whether from 0 or 1 is not shown.
+    #[doc(alias = "pageindex")]
+    pub fn page_index(self, index: u32) -> Self {
+        self.start_at(PagePosition {
+            start: Some(index),
+            ..PagePosition::default()
+        })
+    }
+
+    /// Begins at a position that was kept.
+    pub fn start_at(mut self, position: PagePosition) -> Self {
+        (self.position, self.circle) = (position, Circle::default());
+        (self.ended, self.flight) = (false, None);
+        self
+    }
+
+    /// Sends all values as they are, also those that the specification does not allow, such as a postcode of three digits.
+    pub fn unchecked(mut self) -> Self {
+        self.checked = false;
+        self.query = None;
+        self
+    }
+
+    /// Where the next page starts; after the end, where the last one started.
+    #[must_use]
+    pub fn position(&self) -> &PagePosition {
+        &self.position
+    }
+
+    /// The next page; `None` after the last one. A search that finds nothing has one page without records.
+    ///
+    /// When the future is dropped, the next call goes on waiting for the same page. After a failure the next call asks for
+    /// the same page again.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when a value cannot be searched for, and nothing was sent;
+    /// [`is_protocol`](Error::is_protocol) when the register gives another page than the next one, such as the same again;
+    /// else as for all calls, see [`Register`].
+    pub async fn next_page(&mut self) -> Result<Option<PropertyPage>> {
+        poll_fn(|context| self.poll_page(context)).await.transpose()
+    }
+
+    /// The next page, usually the first, if the register changed since a date. The search stays where it is if not.
+    ///
+    /// # Errors
+    ///
+    /// As [`next_page`](Self::next_page), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
+    pub async fn next_page_since(
+        &mut self,
+        date: SystemTime,
+    ) -> Result<IfModified<Option<PropertyPage>>> {
+        let since = if_modified_since(date)?;
+        if self.ended {
+            return Ok(IfModified::changed(None, None));
+        }
+        self.flight = None;
+        let fetch = self.fetch(Some(since))?;
+        match fetch.page(self.position.clone()).await? {
+            IfModified::Unchanged => Ok(IfModified::Unchanged),
+            IfModified::Changed {
+                value,
+                last_modified,
+            } => {
+                let page = self.arrived(value).transpose()?;
+                Ok(IfModified::changed(page, last_modified))
+            }
+        }
+    }
+
+    /// The pages as a stream.
+    pub fn pages(self) -> Pages {
+        Pages::new(self)
+    }
+
+    /// The properties as a stream.
+    pub fn items(self) -> Items {
+        Items::new(self)
+    }
+
+    pub(super) fn poll_page(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<PropertyPage>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        if self.flight.is_none() {
+            match self.fetch(None) {
+                Ok(fetch) => {
+                    let position = self.position.clone();
+                    let page = async move { Ok(fetch.page(position).await?.value().flatten()) };
+                    self.flight = Some(Box::pin(page));
+                }
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        let Some(flight) = &mut self.flight else {
+            return Poll::Pending;
+        };
+        let outcome = ready!(flight.as_mut().poll(context));
+        self.flight = None;
+        Poll::Ready(match outcome {
+            Ok(page) => self.arrived(page),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    fn fetch(&mut self, since: Option<HeaderValue>) -> Result<Fetch> {
+        let query = if let Some(query) = &self.query {
+            Arc::clone(query)
+        } else {
+            let query = self.terms.query(self.page_size);
+            let query = if self.checked {
+                query.checked()?
+            } else {
+                query
+            };
+            Arc::clone(self.query.insert(Arc::new(query)))
+        };
+        Ok(Fetch {
+            register: self.register.clone(),
+            query,
+            since,
+        })
+    }
+
+    fn arrived(&mut self, page: Option<PropertyPage>) -> Option<Result<PropertyPage>> {
+        let Some(page) = page else {
+            self.ended = true;
+            return None;
+        };
+        if !page.records.is_empty() && self.circle.closes(&page.records) {
+            return Some(Err(Error::protocol(
+                "the register gave a page that was there before",
+            )
+            .with_operation("PICRegister")));
+        }
+        match &page.next {
+            Some(next) => self.position = next.clone(),
+            None => self.ended = true,
+        }
+        Some(Ok(page))
+    }
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("terms", &self.terms)
+            .field("page_size", &self.page_size)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}

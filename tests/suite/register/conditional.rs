@@ -1,0 +1,93 @@
+//! If-Modified-Since and status 304 (spec 7.1).
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::Clock;
+use envd_sdk::fake::Fake;
+use envd_sdk::register::{IfModified, Lookup, TextSearch};
+use wiremock::matchers::{any, headers};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{client, page, pic, register};
+
+#[tokio::test]
+async fn what_did_not_change_is_told_as_that() {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800);
+    let fake = Fake::builder()
+        .clock(Clock::manual(now))
+        .start()
+        .await
+        .unwrap();
+    let register = register(&fake);
+    let before = now - Duration::from_secs(1);
+    let IfModified::Changed {
+        value,
+        last_modified,
+        ..
+    } = register
+        .lookup_since(&pic("QAZZ7777"), before)
+        .await
+        .unwrap()
+    else {
+        panic!("the register changed");
+    };
+    assert!(matches!(value, Lookup::Found(_)));
+    assert_eq!(last_modified, Some(now));
+    let again = register.lookup_since(&pic("QAZZ7777"), now).await.unwrap();
+    assert_eq!(again, IfModified::Unchanged);
+
+    let mut search = register.search(TextSearch::new("QLD")).page_size(5);
+    let unchanged = search.next_page_since(now).await.unwrap();
+    assert!(matches!(unchanged, IfModified::Unchanged));
+    // It stays where it was, and goes on from there.
+    let page = search
+        .next_page_since(before)
+        .await
+        .unwrap()
+        .value()
+        .flatten()
+        .unwrap();
+    assert_eq!((page.offset, page.last_modified), (0, Some(now)));
+    assert_eq!(search.next_page().await.unwrap().unwrap().offset, 5);
+}
+
+#[tokio::test]
+async fn the_date_is_sent_in_the_form_of_http() {
+    let server = MockServer::start().await;
+    // The matcher takes the comma for the one between values.
+    Mock::given(headers(
+        "if-modified-since",
+        vec!["Sun", "06 Nov 1994 08:49:37 GMT"],
+    ))
+    .respond_with(ResponseTemplate::new(304))
+    .expect(1)
+    .mount(&server)
+    .await;
+    Mock::given(any())
+        .respond_with(page(0, 1, &["QAZZ7777"]))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let register = client(&server);
+    let date = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+    let answer = register.lookup_since(&pic("QAZZ7777"), date).await.unwrap();
+    assert_eq!(answer.value(), None);
+    assert!(register.lookup(&pic("QAZZ7777")).await.is_ok());
+    let long_ago = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+    let error = register
+        .lookup_since(&pic("QAZZ7777"), long_ago)
+        .await
+        .unwrap_err();
+    assert!(error.is_config());
+}
+
+#[tokio::test]
+async fn a_304_that_nobody_asked_for_is_an_error() {
+    let server = MockServer::start().await;
+    Mock::given(any())
+        .respond_with(ResponseTemplate::new(304))
+        .mount(&server)
+        .await;
+    let error = client(&server).lookup(&pic("QAZZ7777")).await.unwrap_err();
+    assert_eq!(error.http_status(), Some(304));
+}

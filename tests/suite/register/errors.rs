@@ -1,0 +1,88 @@
+//! Every status of spec 7.1, with bodies of every kind.
+
+use envd_sdk::RetryPolicy;
+use envd_sdk::register::{FieldSearch, Register};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::pic;
+
+const JSON: (&str, &str) = (
+    "application/json; charset=utf-8",
+    r#"{"Message": "hidden words"}"#,
+);
+const XML: (&str, &str) = (
+    "application/xml",
+    "<Error><Message>hidden words</Message></Error>",
+);
+const HTML: (&str, &str) = ("text/html", "<html><title>hidden</title></html>");
+const NOT_JSON: (&str, &str) = ("application/json", "<html>hidden</html>");
+const NONE: (&str, &str) = ("", "");
+
+#[tokio::test]
+async fn no_body_hides_a_status() {
+    for status in [400, 401, 403, 404, 429, 500, 503] {
+        for (media_type, body) in [JSON, XML, HTML, NOT_JSON, NONE] {
+            let server = MockServer::start().await;
+            let reply = ResponseTemplate::new(status).set_body_raw(body, media_type);
+            Mock::given(any()).respond_with(reply).mount(&server).await;
+            let builder = Register::builder(server.uri()).retry(RetryPolicy::none());
+            let register = builder.build().unwrap();
+            let mut search = register.search(FieldSearch::new().town("x"));
+            let error = search.next_page().await.unwrap_err();
+            let what = format!("{status} {media_type} {body}");
+            assert_eq!(error.http_status(), Some(status), "{what}");
+            assert!(!error.is_decode(), "{what}");
+            let bare = media_type.split(';').next().filter(|name| !name.is_empty());
+            assert_eq!(error.media_type(), bare, "{what}");
+            assert_eq!(error.body_excerpt(), Some(body), "{what}");
+            let clear = body.contains("words").then_some("hidden words");
+            assert_eq!(error.server_message().as_deref(), clear, "{what}");
+            assert!(!format!("{error} {error:?}").contains("hidden"), "{what}");
+            assert_eq!(error.is_unauthorized(), status == 401);
+            assert_eq!(error.is_forbidden(), status == 403);
+            assert_eq!(error.is_not_found(), status == 404);
+            assert_eq!(error.is_retryable(), matches!(status, 429 | 503));
+            assert_eq!(error.operation(), Some("PICRegister"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_body_is_kept_in_part() {
+    let server = MockServer::start().await;
+    let body = format!(
+        r#"{{"Message": "No", "StackTrace": "{}"}}"#,
+        "at x ".repeat(10_000)
+    );
+    let reply = ResponseTemplate::new(500).set_body_raw(body, "application/json");
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let builder = Register::builder(server.uri()).build().unwrap();
+    let error = builder.lookup(&pic("QAZZ7777")).await.unwrap_err();
+    assert_eq!(error.body_excerpt().map(str::len), Some(2_048));
+    assert_eq!(error.server_message().as_deref(), Some("No"));
+    assert_eq!(
+        error.to_string(),
+        "PICRegister: the server refused with HTTP 500 (application/json)"
+    );
+}
+
+#[tokio::test]
+async fn other_good_statuses_are_read_and_records_in_xml_are_an_error_with_its_status() {
+    let server = MockServer::start().await;
+    let created = ResponseTemplate::new(201).set_body_raw(r#"{"Value": {}}"#, "application/json");
+    Mock::given(any())
+        .respond_with(created)
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    let xml = ResponseTemplate::new(200).set_body_raw("<Value/>", "application/xml");
+    Mock::given(any()).respond_with(xml).mount(&server).await;
+    let register = Register::builder(server.uri()).build().unwrap();
+    assert!(register.property(&pic("QAZZ7777")).await.unwrap().is_none());
+    let error = register.property(&pic("QAZZ7777")).await.unwrap_err();
+    assert_eq!(
+        (error.http_status(), error.media_type()),
+        (Some(200), Some("application/xml"))
+    );
+}

@@ -1,0 +1,96 @@
+//! The register asked to wait.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::register::Register;
+use envd_sdk::{Clock, RetryPolicy};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{page, pic};
+
+async fn busy(seconds: &str) -> (MockServer, Register, Clock) {
+    let server = MockServer::start().await;
+    let busy = ResponseTemplate::new(429).insert_header("retry-after", seconds);
+    Mock::given(any())
+        .respond_with(busy)
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    Mock::given(any())
+        .respond_with(page(0, 0, &[]))
+        .mount(&server)
+        .await;
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let builder = Register::builder(server.uri()).clock(clock.clone());
+    (server, builder.build().unwrap(), clock)
+}
+
+async fn requests(server: &MockServer) -> usize {
+    server.received_requests().await.unwrap().len()
+}
+
+#[tokio::test]
+async fn nobody_asks_before_a_long_wait_is_over() {
+    let (server, register, clock) = busy("600").await;
+    let refused = register.lookup(&pic("QAZZ7777")).await.unwrap_err();
+    assert_eq!((refused.http_status(), refused.attempts()), (Some(429), 1));
+    clock.advance(Duration::from_secs(100));
+    let answers = register
+        .lookup_many(["QBZZ2222", "QCZZ8888"])
+        .collect()
+        .await;
+    for answer in answers {
+        let error = answer.result.unwrap_err();
+        assert_eq!((error.http_status(), error.attempts()), (Some(429), 0));
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(500)));
+    }
+    assert_eq!(requests(&server).await, 1);
+    clock.advance(Duration::from_secs(500));
+    assert!(register.lookup(&pic("QBZZ2222")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_short_wait_is_waited_for_by_all() {
+    let (server, register, clock) = busy("20").await;
+    let mut answers = register
+        .lookup_many(["QAZZ7777", "QBZZ2222"])
+        .concurrency(1);
+    let other = register.clone();
+    let ask = tokio::spawn(async move { answers.next().await.unwrap().result });
+    while requests(&server).await == 0 || !is_waiting().await {}
+    let second = tokio::spawn(async move { other.lookup(&pic("QCZZ8888")).await });
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!ask.is_finished() && !second.is_finished());
+    assert_eq!(requests(&server).await, 1);
+    clock.advance(Duration::from_secs(20));
+    assert!(ask.await.unwrap().is_ok() && second.await.unwrap().is_ok());
+}
+
+/// The reply was read by now: it comes over loopback, and each turn lets the runtime look for it.
+async fn is_waiting() -> bool {
+    for _ in 0..2_000 {
+        tokio::task::yield_now().await;
+    }
+    true
+}
+
+#[tokio::test]
+async fn a_client_without_retries_is_refused_at_once() {
+    let (server, _, clock) = busy("20").await;
+    let builder = Register::builder(server.uri())
+        .clock(clock)
+        .retry(RetryPolicy::none());
+    let register = builder.build().unwrap();
+    assert!(register.lookup(&pic("QAZZ7777")).await.is_err());
+    assert!(
+        register
+            .lookup(&pic("QAZZ7777"))
+            .await
+            .unwrap_err()
+            .is_retryable()
+    );
+    assert_eq!(requests(&server).await, 1);
+}
