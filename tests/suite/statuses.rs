@@ -138,7 +138,7 @@ async fn bodies_of_other_kinds_are_called_what_they_are() {
         (
             "{\"Message\": \"x\"}",
             "application/json",
-            "not of the interface (application/json)",
+            "the server refused with HTTP 502 (application/json)",
         ),
     ] {
         let error = ask(page(502, body, media_type)).await.unwrap_err();
