@@ -40,11 +40,14 @@
 
 mod base64;
 mod builder;
+mod front;
 mod graphql;
 mod handles;
 mod instant;
+mod ledger;
 mod library;
 mod listing;
+mod logins;
 mod problem;
 mod provider;
 mod record;
@@ -52,13 +55,17 @@ mod register;
 mod reply;
 mod routes;
 mod rules;
+mod script;
 mod seed;
 mod server;
 #[cfg(test)]
 mod tests;
 mod user;
+mod wire;
 mod world;
 
 pub use self::builder::FakeBuilder;
+pub use self::script::{Fault, On, Received, Times, Untyped};
 pub use self::server::Fake;
 pub use self::user::User;
+pub use self::world::{Person, World};

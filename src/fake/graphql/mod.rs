@@ -3,6 +3,7 @@
 mod documents;
 mod execute;
 mod mutations;
+mod objects;
 mod queries;
 mod refusal;
 mod request;
@@ -12,10 +13,11 @@ mod variables;
 
 use std::time::SystemTime;
 
+use super::ledger::Ledger;
 use super::library::Library;
 use super::reply::Reply;
+use super::script::operation_name;
 use super::user::User;
-use super::world::World;
 
 pub(super) use self::documents::Documents;
 use self::refusal::Refusal;
@@ -24,7 +26,7 @@ use self::request::Operation;
 /// Everything that one request touches.
 pub(super) struct Scene<'a> {
     pub(super) library: &'a Library,
-    pub(super) world: &'a mut World,
+    pub(super) ledger: &'a mut Ledger,
     pub(super) now: SystemTime,
     /// Whose token the request carries; none when there is no valid one.
     pub(super) user: Option<User>,
@@ -39,8 +41,22 @@ pub(super) fn answer(
 ) -> Reply {
     match run(documents, media_type, body, scene) {
         Ok(reply) => reply,
-        Err(refusals) => refusal::reply(&refusals),
+        Err(refusals) => refusal::reply(&refusals).header("x-fake-hint", hint(body)),
     }
+}
+
+/// A call that fits nothing says its name. A header, for the body is the service's.
+fn hint(body: &[u8]) -> String {
+    let body = serde_json::from_slice(body).unwrap_or_default();
+    let name = operation_name(&body);
+    let name: String = name
+        .as_deref()
+        .unwrap_or("without a name")
+        .escape_default()
+        .collect();
+    format!(
+        "The operation {name} has no script and does not fit the schema. Script it with fake.on_operation(name)."
+    )
 }
 
 fn run(

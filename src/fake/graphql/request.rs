@@ -43,6 +43,12 @@ pub(super) fn read(media_type: &str, body: &[u8]) -> Result<Request, Refusal> {
         None | Some(Value::Null) => Map::new(),
         Some(_) => return Err(unreadable()),
     };
+    if !matches!(
+        body.get("extensions"),
+        None | Some(Value::Null | Value::Object(_))
+    ) {
+        return Err(unreadable());
+    }
     Ok(Request {
         query,
         operation_name,
