@@ -1,6 +1,7 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
 
 mod audits;
+mod documented;
 mod faults;
 mod hidden;
 mod main_job;
