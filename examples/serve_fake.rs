@@ -97,7 +97,7 @@ fn with_sources(error: &Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
-        text.push_str(&format!(": {error}"));
+        text.extend([": ", &error.to_string()]);
         source = error.source();
     }
     text

@@ -30,6 +30,8 @@
 //!
 //! * An account that is not one of the user's: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
+//! * `LPAHRG0` is seen with the accreditation hRG only (stated, 9.3): without it such consignments are not listed and are
+//!   answered as unknown ones.
 //! * An unknown consignment or template: the body that the specification shows for an update of one (7.2), also for reads.
 //!   `LOCKED` and `DELETED` records refuse changes with that body.
 //! * An update names its record by `id` or `number`, replaces the fields that are given, and is judged as a whole.

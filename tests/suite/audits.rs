@@ -157,3 +157,24 @@ async fn aliases_fragments_defaults_directives_and_introspection_work_together()
         })
     );
 }
+
+#[tokio::test]
+async fn an_operation_that_does_not_fit_the_schema_is_named_with_a_hint() {
+    let fake = Fake::start().await;
+    let body = json!({"query": "query HerdReport { herdReport }"});
+    let reply = post(&fake, &[JSON], &body).await;
+    assert_eq!(reply.status, 400);
+    assert_eq!(reply.json()["errors"][0]["extensions"]["number"], "5.3.1");
+    let hint = reply.header("x-fake-hint").unwrap();
+    assert!(
+        hint.contains("HerdReport") && hint.contains("fake.on_operation"),
+        "{hint}"
+    );
+}
+
+#[tokio::test]
+async fn a_head_has_no_body_and_the_connection_goes_on() {
+    let fake = Fake::start().await;
+    let reply = send(&fake.graphql_url(), "HEAD", &[], "").await.unwrap();
+    assert_eq!((reply.status, reply.body.len()), (404, 0));
+}

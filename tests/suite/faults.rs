@@ -233,3 +233,9 @@ async fn paths_of_the_provider_and_the_register_have_faults_too() {
 fn a_header_that_http_forbids_is_told_at_once() {
     let _ = Fault::status(200).header("no spaces", "x");
 }
+
+#[test]
+#[should_panic(expected = "99 is not an HTTP status")]
+fn a_status_that_is_none_is_told_at_once() {
+    let _ = Fault::status(99);
+}

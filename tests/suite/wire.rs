@@ -38,9 +38,10 @@ pub(crate) async fn send(
     });
     let mut request = format!("{method} {target} HTTP/1.1\r\nhost: fake\r\nconnection: close\r\n");
     for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        request.extend([name, ": ", value, "\r\n"]);
     }
-    request.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    let length = body.len().to_string();
+    request.extend(["content-length: ", &length, "\r\n\r\n", body]);
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     // A connection that is reset instead of closed has ended too.

@@ -61,6 +61,29 @@ async fn a_world_of_ones_own_is_what_the_client_sees() {
 }
 
 #[tokio::test]
+async fn who_is_not_accredited_for_rangeland_goats_does_not_see_their_declarations() {
+    let fake = Fake::builder()
+        .accreditation("hRG", false)
+        .start()
+        .await
+        .unwrap();
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let page = account
+        .consignments_page(&ConsignmentFilter::default(), None)
+        .await
+        .unwrap();
+    assert_eq!(page.value.edges.len(), 7);
+    assert!(
+        account
+            .consignment("C-900000108")
+            .await
+            .unwrap_err()
+            .is_not_found()
+    );
+    assert!(account.consignment("C-900000101").await.is_ok());
+}
+
+#[tokio::test]
 async fn a_folder_in_the_shape_of_the_fixtures_is_a_world() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
     let world = World::from_folder(folder).unwrap();

@@ -8,6 +8,7 @@ use super::Scene;
 use super::execute::{Answer, Outcome};
 use crate::fake::listing;
 use crate::fake::problem::Problem;
+use crate::fake::record;
 use crate::fake::user::User;
 
 /// Resolves a root field of `Query`, all but `questions`.
@@ -34,18 +35,22 @@ fn read(
         let id = text("envdAccountId");
         library.account(user, id).map(|_| id)
     };
+    // Section 9.3: only users with the accreditation hRG view LPAHRG0.
+    let goats = library.person(user)["accreditations"]["hRG"] == true;
+    let visible = |record: &serde_json::Value| goats || !record::has_form(record, "LPAHRG0");
     match field {
         "userDetails" => Ok(library.person(user).clone().into()),
         "userDetailsQuery" => Ok(json!({"data": library.person(user)}).into()),
-        "consignments" => listing::page(
-            ledger.consignments(account()?),
-            listing::filter(arguments)?,
-            arguments,
-        )
-        .map(Answer::Page),
-        "consignment" => ledger
-            .consignment(account()?, text("id"))
-            .map(|one| Answer::Shared(Arc::clone(one))),
+        "consignments" => {
+            let wanted = listing::filter(arguments)?;
+            let wanted = |record: &serde_json::Value| visible(record) && wanted(record);
+            listing::page(ledger.consignments(account()?), wanted, arguments).map(Answer::Page)
+        }
+        "consignment" => {
+            let found = ledger.consignment(account()?, text("id"))?;
+            let found = visible(found).then(|| Answer::Shared(Arc::clone(found)));
+            found.ok_or_else(Problem::not_found)
+        }
         "templates" => {
             listing::page(ledger.templates(account()?), |_| true, arguments).map(Answer::Page)
         }

@@ -1,4 +1,4 @@
-//! The discovery document, and what it names beside the endpoints of the login (OpenID Connect Discovery 1.0, Core 5.3).
+//! The discovery document, and what it names beside the endpoints of the login (`OpenID` Connect Discovery 1.0, Core 5.3).
 
 use std::time::SystemTime;
 

@@ -1,5 +1,6 @@
 //! What a request calls: a path, and at the GraphQL endpoint an operation.
 
+use apollo_compiler::Name;
 use apollo_compiler::ast::{Definition, Document, Selection};
 use serde_json::{Value, json};
 use wiremock::Request;
@@ -76,7 +77,7 @@ pub(super) fn named(body: &Value) -> (Option<String>, Vec<String>) {
         let Definition::OperationDefinition(operation) = definition else {
             return None;
         };
-        let name = operation.name.as_ref().map(|name| name.as_str());
+        let name = operation.name.as_ref().map(Name::as_str);
         (wanted.is_none() || name == wanted).then_some((name, operation))
     });
     let Some((name, operation)) = operations.next() else {

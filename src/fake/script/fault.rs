@@ -61,13 +61,17 @@ impl Fault {
         }
     }
 
-    /// An answer with this HTTP status and an empty body. A number that is no HTTP status becomes 500.
+    /// An answer with this HTTP status, from 200 to 599, and an empty body.
+    ///
+    /// # Panics
+    ///
+    /// When the number is no such status.
+    #[track_caller]
     pub fn status(status: u16) -> Self {
-        let status = if (200..=599).contains(&status) {
-            status
-        } else {
-            500
-        };
+        assert!(
+            (200..=599).contains(&status),
+            "{status} is not an HTTP status from 200 to 599"
+        );
         Self {
             processed: false,
             reply: Some(Canned {
@@ -80,6 +84,11 @@ impl Fault {
     }
 
     /// A page in HTML with this HTTP status, as a gateway in front of the service sends it.
+    ///
+    /// # Panics
+    ///
+    /// As [`status`](Self::status).
+    #[track_caller]
     pub fn html(status: u16) -> Self {
         let page =
             "<!doctype html><title>Service unavailable</title><p>Please try again later.</p>";

@@ -48,6 +48,7 @@ pub struct On<'f, Q = Untyped> {
 impl Fake {
     /// Scripts an operation of this crate or of yours, known by its type, which has the name of the operation as
     /// `graphql_client` derives it. The operation need not fit the fake's schema.
+    #[must_use]
     pub fn on<Q: GraphQLQuery>(&self) -> On<'_, Q> {
         On::new(self, Target::Operation(name_of::<Q>().to_owned()))
     }
@@ -132,6 +133,8 @@ fn name_of<Q>() -> &'static str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
+// What these return is for the next step; the work is done at once.
+#[allow(clippy::must_use_candidate)]
 impl<'f, Q> On<'f, Q> {
     fn new(fake: &'f Fake, target: Target) -> Self {
         Self {

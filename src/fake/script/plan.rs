@@ -92,18 +92,16 @@ impl Plan {
     }
 
     fn rule(&mut self, target: &Target) -> &mut Rule {
-        let at = match self.0.iter().position(|rule| rule.target == *target) {
-            Some(at) => at,
-            None => {
-                self.0.push(Rule {
-                    target: target.clone(),
-                    steps: VecDeque::new(),
-                    calls: 0,
-                    expected: None,
-                });
-                self.0.len() - 1
-            }
-        };
+        let known = self.0.iter().position(|rule| rule.target == *target);
+        let at = known.unwrap_or_else(|| {
+            self.0.push(Rule {
+                target: target.clone(),
+                steps: VecDeque::new(),
+                calls: 0,
+                expected: None,
+            });
+            self.0.len() - 1
+        });
         &mut self.0[at]
     }
 }

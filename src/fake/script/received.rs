@@ -10,6 +10,7 @@ use wiremock::Request;
 
 use super::called::named;
 use crate::error::Error;
+use crate::transport::header::HeaderName;
 
 /// Benchmarks send millions; a test looks at a few.
 const KEPT: usize = 1_000;
@@ -134,7 +135,7 @@ impl Received {
 
 impl fmt::Debug for Received {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headers: Vec<&str> = self.0.headers.keys().map(|name| name.as_str()).collect();
+        let headers: Vec<&str> = self.0.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("Received")
             .field("method", &self.method())
             .field("path", &self.path())
