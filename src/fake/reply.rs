@@ -6,6 +6,7 @@ use wiremock::ResponseTemplate;
 use super::wire::{HEADER, Wire};
 
 /// Status, headers and body of a reply.
+#[derive(Clone)]
 pub(super) struct Reply {
     status: u16,
     headers: Vec<(String, String)>,

@@ -6,6 +6,7 @@ mod mutations;
 mod objects;
 mod queries;
 mod refusal;
+mod replies;
 mod request;
 mod scalars;
 mod validation;
@@ -65,6 +66,11 @@ fn run(
     body: &[u8],
     scene: Scene<'_>,
 ) -> Result<Reply, Vec<Refusal>> {
+    if let Some(user) = scene.user.filter(|_| request::is_json(media_type))
+        && let Some(known) = documents.replies.get(user, body)
+    {
+        return Ok(known);
+    }
     let request = request::read(media_type, body)?;
     let document = documents.get(&request.query);
     let Some(user) = scene.user else {
@@ -76,5 +82,11 @@ fn run(
     let document = document.as_ref().as_ref().map_err(Clone::clone)?;
     let operation = Operation::find(document, &request)?;
     variables::check(operation.definition, &request.variables, &document.sources)?;
-    Ok(execute::run(document, &operation, &request, scene, user))
+    let reply = execute::run(document, &operation, &request, scene, user);
+    if operation.definition.is_query() {
+        documents.replies.keep(user, body, &reply);
+    } else {
+        documents.replies.forget();
+    }
+    Ok(reply)
 }
