@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         let rate = counts.iter().sum::<usize>() as u64 / TIME.as_secs();
         println!(
-            "a page of {PAGE} ({name}, {bytes} bytes): {rate} a second on {CONNECTIONS} connections"
+            "a page of {PAGE} ({name}, {bytes} bytes): {rate} a second on {CONNECTIONS} connections, the same query again and again"
         );
     }
     Ok(())
