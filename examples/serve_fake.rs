@@ -1,26 +1,49 @@
-//! Serves the fakes until Ctrl-C or SIGTERM: `cargo run --example serve_fake -- [--port N]`.
+//! Serves the fakes until Ctrl-C or SIGTERM: `cargo run --example serve_fake -- --help`.
 //!
 //! The first line on stdout is one JSON object with the addresses, a valid access token and the ids that a client needs;
 //! how to call each address by hand follows on stderr.
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use envd_sdk::fake::Fake;
+use envd_sdk::Error;
+use envd_sdk::fake::{Fake, FakeBuilder, World};
+
+const USAGE: &str = "\
+usage: serve_fake [--port N] [--world DIR] [--latency MS] [--token-lifetime SECONDS]
+
+Serves the fakes of the declaration interface, the property register and the
+identity provider on 127.0.0.1, until Ctrl-C or SIGTERM.
+
+  --port N                  the port; a free one unless set
+  --world DIR               what there is at the start, from a folder of JSON:
+                            user-details*.json, account-pics.json, questions.json,
+                            consignments/*.json, register/all.json
+  --latency MS              every answer comes so many milliseconds later
+  --token-lifetime SECONDS  how long access tokens are valid; 86400 unless set
+  --help                    this text
+
+The first line on stdout is one JSON object with the addresses, a valid access
+token and the ids that a client needs.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let port = match port(std::env::args().skip(1)) {
-        Ok(port) => port,
+    let builder = match settings(std::env::args().skip(1)) {
+        Ok(Some(builder)) => builder,
+        Ok(None) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
         Err(problem) => {
-            eprintln!("{problem}\nusage: serve_fake [--port N]");
+            eprintln!("{problem}\n\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    let fake = match Fake::builder().port(port).start().await {
+    let fake = match builder.start().await {
         Ok(fake) => fake,
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", with_sources(&error));
             return ExitCode::FAILURE;
         }
     };
@@ -33,21 +56,51 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// 0, a free port, unless the arguments name one.
-fn port(mut arguments: impl Iterator<Item = String>) -> Result<u16, String> {
-    let Some(first) = arguments.next() else {
-        return Ok(0);
-    };
-    let value = match first.strip_prefix("--port") {
-        Some("") => arguments.next(),
-        Some(rest) => rest.strip_prefix('=').map(str::to_owned),
-        None => return Err(format!("unknown argument {first}")),
-    };
-    let value = value.ok_or("--port needs a number")?;
-    if let Some(extra) = arguments.next() {
-        return Err(format!("unknown argument {extra}"));
+/// The settings that the arguments make; none when they ask for help.
+fn settings(mut arguments: impl Iterator<Item = String>) -> Result<Option<FakeBuilder>, String> {
+    let mut builder = Fake::builder();
+    while let Some(argument) = arguments.next() {
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => (argument, None),
+        };
+        if matches!(name.as_str(), "--help" | "-h") {
+            return Ok(None);
+        }
+        let known = ["--port", "--world", "--latency", "--token-lifetime"];
+        if !known.contains(&name.as_str()) {
+            return Err(format!("unknown argument {name}"));
+        }
+        let value = value.or_else(|| arguments.next());
+        let value = value.ok_or_else(|| format!("{name} needs a value"))?;
+        let number = || value.parse::<u64>();
+        let no_number = |_| format!("{name}: {value} is not a number");
+        builder = match name.as_str() {
+            "--port" => builder.port(
+                value
+                    .parse()
+                    .map_err(|_| format!("{value} is not a port"))?,
+            ),
+            "--latency" => builder.latency(Duration::from_millis(number().map_err(no_number)?)),
+            "--token-lifetime" => {
+                let lifetime = Duration::from_secs(number().map_err(no_number)?);
+                builder.access_token_lifetime(lifetime)
+            }
+            _ => builder.world(World::from_folder(&value).map_err(|error| with_sources(&error))?),
+        };
     }
-    value.parse().map_err(|_| format!("{value} is not a port"))
+    Ok(Some(builder))
+}
+
+/// The error and all that lies under it.
+fn with_sources(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        text.extend([": ", &error.to_string()]);
+        source = error.source();
+    }
+    text
 }
 
 /// One line of JSON for programs, written out at once.

@@ -14,7 +14,7 @@
 //! | know why something is as it is | [`guide::decisions`] |
 #![cfg_attr(
     feature = "fake",
-    doc = "| test your application without credentials | [`fake`](mod@fake) |"
+    doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake) |"
 )]
 #![cfg_attr(
     not(feature = "fake"),
@@ -60,8 +60,8 @@
 //! Tokens, codes, secrets, signatures and personal data do not appear in `Debug`, in error messages or in traces. A change
 //! is never sent twice unless the first surely did not arrive, or the server said that it refused it.
 
-// The front page speaks of the whole crate.
-#![cfg_attr(not(feature = "client"), allow(rustdoc::broken_intra_doc_links))]
+// The front page speaks of the whole crate, and the page on testing of the fake.
+#![cfg_attr(not(feature = "fake"), allow(rustdoc::broken_intra_doc_links))]
 // Tests may unwrap; the library says `// OK because ...` on the line above where it must.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 

@@ -1,16 +1,17 @@
 //! What never changes while the fake runs: questions, users, the PICs of accounts.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::graphql::{SharedSchema, bundled_schema};
 use super::problem::Problem;
+use super::rules;
 use super::user::User;
-use super::{rules, seed};
+use super::world::World;
 
 pub(super) struct Library {
     question_list: Value,
-    people: [(User, Value); 3],
-    account_pics: Value,
+    people: Vec<Value>,
+    account_pics: Map<String, Value>,
     /// The address of the server, without a path.
     pub(super) base: String,
     /// What documents are validated against.
@@ -18,12 +19,11 @@ pub(super) struct Library {
 }
 
 impl Library {
-    pub(super) fn new(base: String) -> Self {
-        let users = [User::Producer, User::New, User::Receiver];
+    pub(super) fn of(world: &World, base: String) -> Self {
         Self {
-            question_list: seed::json(seed::QUESTIONS)["data"]["questions"].take(),
-            people: users.map(|user| (user, user.details())),
-            account_pics: seed::json(seed::ACCOUNT_PICS),
+            question_list: world.questions.clone(),
+            people: world.people.clone(),
+            account_pics: world.pics.clone(),
             base,
             schema: bundled_schema(),
         }
@@ -47,13 +47,12 @@ impl Library {
     }
 
     pub(super) fn person(&self, user: User) -> &Value {
-        let found = self.people.iter().find(|(known, _)| *known == user);
-        found.map_or(&Value::Null, |(_, details)| details)
+        self.people.get(user.index()).unwrap_or(&Value::Null)
     }
 
     /// Grants or withdraws an accreditation of all users; false when there is none of that name.
     pub(super) fn accredit(&mut self, name: &str, granted: bool) -> bool {
-        self.people.iter_mut().all(|(_, details)| {
+        self.people.iter_mut().all(|details| {
             let flag = details["accreditations"].get_mut(name);
             flag.map(|flag| *flag = granted.into()).is_some()
         })
@@ -68,7 +67,7 @@ impl Library {
             .flatten()
             .find(|account| account["envdAccountId"] == id)
             .map(|account| Account {
-                pic: self.account_pics[id].as_str(),
+                pic: self.account_pics.get(id).and_then(Value::as_str),
                 program: account["accountType"].as_str().unwrap_or_default(),
                 holder: details,
             })

@@ -1,5 +1,7 @@
 //! Lists: filters, pages, cursors.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::base64;
@@ -10,15 +12,22 @@ use super::problem::Problem;
 const PAGE: usize = 20;
 const LARGEST_PAGE: usize = 200;
 
-/// The connection for records, which come oldest first and are listed newest first.
+/// A page of records; what is asked of them is read when it is written out.
+pub(super) struct Page {
+    pub(super) total: usize,
+    pub(super) info: Value,
+    pub(super) records: Vec<Arc<Value>>,
+}
+
+/// The page for records, which come oldest first and are listed newest first.
 ///
 /// A cursor names a record and not a position: pages do not shift when records are added.
 pub(super) fn page<'a>(
-    records: impl Iterator<Item = &'a Value>,
+    records: impl Iterator<Item = &'a Arc<Value>>,
     wanted: impl Fn(&Value) -> bool,
     arguments: &Value,
-) -> Result<Value, Problem> {
-    let mut all: Vec<&Value> = records.collect();
+) -> Result<Page, Problem> {
+    let mut all: Vec<&Arc<Value>> = records.collect();
     all.reverse();
     let start = match arguments["after"].as_str() {
         None => 0,
@@ -34,32 +43,33 @@ pub(super) fn page<'a>(
             .map_err(|_| Problem::bad_request(&[], "first must not be negative."))?
             .min(LARGEST_PAGE),
     };
-    let total = all.iter().filter(|record| wanted(record)).count();
-    let before = all[..start].iter().filter(|record| wanted(record)).count();
-    let items: Vec<&Value> = all[start..]
-        .iter()
-        .copied()
-        .filter(|record| wanted(record))
-        .take(size)
-        .collect();
-    let edges: Vec<Value> = items
-        .iter()
-        .map(|record| json!({"cursor": cursor(record), "node": record}))
-        .collect();
-    Ok(json!({
-        "totalCount": total,
-        "pageInfo": {
-            "hasNextPage": before + items.len() < total,
-            "hasPreviousPage": before > 0,
-            "startCursor": items.first().map(|record| cursor(record)),
-            "endCursor": items.last().map(|record| cursor(record)),
-        },
-        "edges": edges,
-        "items": items,
-    }))
+    let (mut total, mut before) = (0, 0);
+    let mut shown = Vec::with_capacity(size);
+    for (at, record) in all.into_iter().enumerate() {
+        if !wanted(record) {
+            continue;
+        }
+        total += 1;
+        if at < start {
+            before += 1;
+        } else if shown.len() < size {
+            shown.push(Arc::clone(record));
+        }
+    }
+    let info = json!({
+        "hasNextPage": before + shown.len() < total,
+        "hasPreviousPage": before > 0,
+        "startCursor": shown.first().map(|record| cursor(record)),
+        "endCursor": shown.last().map(|record| cursor(record)),
+    });
+    Ok(Page {
+        total,
+        info,
+        records: shown,
+    })
 }
 
-fn cursor(record: &Value) -> String {
+pub(super) fn cursor(record: &Value) -> String {
     let number = record["number"].as_str().unwrap_or_default();
     base64::encode(number.as_bytes())
 }
@@ -79,12 +89,12 @@ pub(super) fn filter(arguments: &Value) -> Result<impl Fn(&Value) -> bool, Probl
             Value::Null => record["status"] != "DELETED",
             status => record["status"] == *status,
         };
-        let updated = record["updatedAt"].as_str().and_then(instant::parse);
+        let updated = || record["updatedAt"].as_str().and_then(instant::parse);
         status
             && (arguments["species"].is_null() || record["species"] == arguments["species"])
             && (arguments["onlySubmitted"] != true || record["status"] == "SUBMITTED")
-            && from.is_none_or(|from| updated.is_some_and(|at| at >= from))
-            && to.is_none_or(|to| updated.is_some_and(|at| at <= to))
+            && from.is_none_or(|from| updated().is_some_and(|at| at >= from))
+            && to.is_none_or(|to| updated().is_some_and(|at| at <= to))
             && words.as_ref().is_none_or(|words| mentions(record, words))
     })
 }

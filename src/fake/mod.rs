@@ -6,7 +6,11 @@
 //! |---|---|---|
 //! | declarations | [`Fake::graphql_url`] | executes any GraphQL document against the schema, with real state |
 //! | property register | [`Fake::register_url`] | searches 60 invented properties |
-//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens |
+//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, a discovery document |
+//!
+//! A test may script what goes wrong ([`Fault`]) and what is answered ([`On`]), start from a world of its own ([`World`]),
+//! and look at what was received ([`Fake::requests`]). How to test an application with it is told in
+//! [`guide::testing`](crate::guide::testing).
 //!
 //! It reads the specification by itself, apart from [`validate`](mod@crate::validate), and walks the wire JSON: two
 //! readings that agree are worth more than one that agrees with itself. All people, properties and texts are invented;
@@ -26,6 +30,8 @@
 //!
 //! * An account that is not one of the user's: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
+//! * `LPAHRG0` is seen with the accreditation hRG only (stated, 9.3): without it such consignments are not listed and are
+//!   answered as unknown ones.
 //! * An unknown consignment or template: the body that the specification shows for an update of one (7.2), also for reads.
 //!   `LOCKED` and `DELETED` records refuse changes with that body.
 //! * An update names its record by `id` or `number`, replaces the fields that are given, and is judged as a whole.
@@ -36,15 +42,22 @@
 //!   not count.
 //! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), gives 25 records a page unless asked, at
 //!   most 100, and calls fuzzy what contains the text without regard to case.
+//! * Statuses of errors before execution are 400, also for the media type `application/json`, for which
+//!   graphql-over-http would rather have 200.
+//! * The identity provider shows no pages: who logs in consents at once. A request with `prompt=none` succeeds when somebody
+//!   logged in before and did not log out. ID tokens carry no signature.
 //! * Messages of field rules follow the family of the two that the specification shows.
 
 mod base64;
 mod builder;
+mod front;
 mod graphql;
 mod handles;
 mod instant;
+mod ledger;
 mod library;
 mod listing;
+mod logins;
 mod problem;
 mod provider;
 mod record;
@@ -52,14 +65,18 @@ mod register;
 mod reply;
 mod routes;
 mod rules;
+mod script;
 mod seed;
 mod server;
 pub mod store_conformance;
 #[cfg(test)]
 mod tests;
 mod user;
+mod wire;
 mod world;
 
 pub use self::builder::FakeBuilder;
+pub use self::script::{Fault, On, Received, Times, Untyped};
 pub use self::server::Fake;
 pub use self::user::User;
+pub use self::world::{Person, World};

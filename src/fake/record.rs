@@ -39,6 +39,12 @@ pub(super) fn form_names(record: &Value) -> Value {
     forms.map(|form| form["type"].clone()).collect()
 }
 
+/// Whether a record has a form.
+pub(super) fn has_form(record: &Value, name: &str) -> bool {
+    let mut forms = record["forms"].as_array().into_iter().flatten();
+    forms.any(|form| form["type"] == name)
+}
+
 /// Writes an input into a record. Forms that stay keep their serial numbers.
 pub(super) fn fill(record: &mut Value, input: &Value, mut serial: impl FnMut() -> u32) {
     for name in KEPT {

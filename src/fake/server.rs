@@ -7,6 +7,7 @@ use url::Url;
 use wiremock::MockServer;
 
 use super::builder::FakeBuilder;
+use super::front::Front;
 use super::provider::{AUDIENCE, CLIENT_ID, Consent, authorize};
 use super::routes::State;
 use super::user::User;
@@ -17,7 +18,8 @@ use crate::transport::Clock;
 pub(super) const RETURN_TO: &str = "http://127.0.0.1:8400/logged-out";
 const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 
-/// A running fake of both interfaces and of the identity provider. It stops when it is dropped.
+/// A running fake of both interfaces and of the identity provider. It stops when it is dropped; expectations that were
+/// not met make the drop panic, unless the test panics already.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -29,6 +31,8 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 /// # });
 /// ```
 pub struct Fake {
+    // First, so that nobody can connect while the rest goes.
+    front: Front,
     _server: MockServer,
     state: Arc<State>,
     base: Url,
@@ -55,6 +59,7 @@ impl Fake {
     }
 
     pub(super) fn new(
+        front: Front,
         server: MockServer,
         state: Arc<State>,
         base: Url,
@@ -62,6 +67,7 @@ impl Fake {
         access_token: Secret,
     ) -> Self {
         Self {
+            front,
             _server: server,
             state,
             base,
@@ -152,13 +158,25 @@ impl Fake {
     /// The default account of the user who logs in; empty for [`User::New`], who has none.
     #[must_use]
     pub fn account_id(&self) -> &str {
-        self.user.default_account()
+        let details = self.state.library.person(self.user);
+        details["defaultAccount"].as_str().unwrap_or_default()
     }
 
     /// The clock of the fake.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.state.clock
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Waits until a reply is held back for the clock of the fake to move: by a latency or by a slow body.
+    pub async fn until_held(&self) {
+        let mut held = self.front.held();
+        // OK because the front, which holds the sender, lives as long as `self`.
+        let _ = held.wait_for(|held| *held > 0).await;
     }
 
     /// Makes all access tokens invalid from now on. Refresh tokens stay valid.
@@ -214,5 +232,13 @@ impl fmt::Debug for Fake {
             .field("base", &self.base.as_str())
             .field("user", &self.user)
             .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.verify();
+        }
     }
 }

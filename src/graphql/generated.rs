@@ -15,7 +15,7 @@ pub mod comments {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { ...Comment } } fragment Comment on Comment { commentId consignmentNumber role firstName lastName commentText createdAt }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account that asks.
@@ -68,7 +68,7 @@ pub mod consignment {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { ...Consignment } } fragment Consignment on Consignment { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } answers { ...Answer } questions { ...Question } declaration { ...Declaration } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber } fragment Answer on Answer { questionId index value } fragment Question on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth2 } } fragment Trigger on Trigger { questionId value } fragment QuestionValidator on Validator { type parameter errorMessage } fragment AcceptableAnswer on AcceptableAnswer { displayName value } fragment QuestionDepth2 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth3 } } fragment QuestionDepth3 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth4 } } fragment QuestionDepth4 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth5 } } fragment QuestionDepth5 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } } fragment Declaration on Declaration { accept fullName phone email date signature certificateNumber address { ...Address } }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The id of the consignment; public material passes its number here.
@@ -119,7 +119,7 @@ pub mod consignment_user_mapping {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { ...ConsignmentUserMapping } } fragment ConsignmentUserMapping on ConsignmentUserMapping { mappingId email firstName lastName role pic numOfHeads }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account that asks.
@@ -179,7 +179,7 @@ pub mod consignments {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { ...ConsignmentPage } } fragment ConsignmentPage on ConsignmentConnection { totalCount pageInfo { ...PageInfo } edges { ...ConsignmentEdge } } fragment PageInfo on PageInfo { hasNextPage endCursor } fragment ConsignmentEdge on ConsignmentEdge { cursor node { ...ConsignmentSummary } } fragment ConsignmentSummary on Consignment { id number status species movementDate movementTime heads createdBy updatedAt owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account whose consignments are listed.
@@ -270,7 +270,7 @@ pub mod copy_consignment {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account that owns the consignment.
@@ -322,7 +322,7 @@ pub mod create_comment {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { ...CommentResult } } fragment CommentResult on CommentResult { data { ...Comment } } fragment Comment on Comment { commentId consignmentNumber role firstName lastName commentText createdAt }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account in whose name the comment is made.
@@ -374,7 +374,7 @@ pub mod create_or_save_consignment {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account in whose name the consignment is saved.
@@ -426,7 +426,7 @@ pub mod create_or_save_template {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { ...TemplateResult } } fragment TemplateResult on TemplateResult { data { ...SavedTemplate } } fragment SavedTemplate on Template { id number name }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account in whose name the template is saved.
@@ -478,7 +478,7 @@ pub mod delete_consignment {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account that owns the consignment.
@@ -530,7 +530,7 @@ pub mod delete_template {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { ...TemplateResult } } fragment TemplateResult on TemplateResult { data { ...SavedTemplate } } fragment SavedTemplate on Template { id number name }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account that owns the template.
@@ -582,7 +582,7 @@ pub mod edecs {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { ...Edec } } fragment Edec on Edec { id number status createdAt }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account that asks; the arguments of this operation are not shown.
@@ -631,7 +631,7 @@ pub mod questions {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Questions { questions { ...QuestionList } } fragment QuestionList on QuestionList { items { ...Question } } fragment Question on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth2 } } fragment Trigger on Trigger { questionId value } fragment QuestionValidator on Validator { type parameter errorMessage } fragment AcceptableAnswer on AcceptableAnswer { displayName value } fragment QuestionDepth2 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth3 } } fragment QuestionDepth3 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth4 } } fragment QuestionDepth4 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth5 } } fragment QuestionDepth5 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {}
     /// The `data` of the reply.
@@ -672,7 +672,7 @@ pub mod template {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { ...Template } } fragment Template on Template { id number name species owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The id of the template; public material passes its number here.
@@ -723,7 +723,7 @@ pub mod templates {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { ...TemplatePage } } fragment TemplatePage on TemplateConnection { totalCount pageInfo { ...PageInfo } edges { ...TemplateEdge } } fragment PageInfo on PageInfo { hasNextPage endCursor } fragment TemplateEdge on TemplateEdge { cursor node { ...Template } } fragment Template on Template { id number name species owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {
         /// The account whose templates are listed.
@@ -780,7 +780,7 @@ pub mod user_details {
     /// The document: the operation with the fragments that it uses.
     pub const QUERY: &str = "query UserDetails { userDetails { ...UserDetails } } fragment UserDetails on UserDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { ...UserAccount } accreditations { ...Accreditations } roles } fragment UserAccount on Account { envdAccountId accountLabel accountId accountType email roles properties { ...AccountProperty } } fragment AccountProperty on AccountProperty { propertyName accreditations { ...Accreditations } } fragment Accreditations on Accreditations { lPA eU mSA eUGFHQB nFAS hRG }";
     /// The variables; those that are `None` are not sent.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {}
     /// The `data` of the reply.

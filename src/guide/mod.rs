@@ -1,4 +1,5 @@
-//! Pages to read: what is covered and how sure it is, why things are as they are, what to do about errors.
+//! Pages to read: what is covered and how sure it is, why things are as they are, what to do about errors, how to test
+//! an application.
 
 /// What each operation, argument and field rests on. Written by `tests/codegen.rs` from `graphql/schema.graphql`.
 ///
@@ -14,3 +15,6 @@ pub mod decisions {}
 
 #[doc = include_str!("errors.md")]
 pub mod errors {}
+
+#[doc = include_str!("testing.md")]
+pub mod testing {}

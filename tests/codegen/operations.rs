@@ -74,7 +74,7 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
             pub const QUERY: &str = #document;
 
             /// The variables; those that are `None` are not sent.
-            #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+            #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
             #[allow(clippy::empty_structs_with_brackets)]
             pub struct Variables { #(#variables)* }
 

@@ -1,8 +1,11 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
 
 mod accounts;
+mod audits;
 mod conditions;
+mod documented;
 mod drift;
+mod faults;
 mod hidden;
 mod login;
 mod main_job;
@@ -10,10 +13,14 @@ mod manager;
 mod overrides;
 mod pages;
 mod processes;
+mod provider;
 mod register;
 mod requests;
 mod retries;
+mod scripting;
 mod statuses;
 mod tokens_secrets;
 mod traces;
 mod validator;
+mod wire;
+mod worlds;

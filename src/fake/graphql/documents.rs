@@ -7,11 +7,15 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Schema};
 
 use super::refusal::Refusal;
+use super::replies::Replies;
 use super::validation;
 
 /// Reading a document takes longer than executing it, and clients send the same few again and again.
 #[derive(Default)]
-pub(in crate::fake) struct Documents(HashMap<String, Arc<Checked>>);
+pub(in crate::fake) struct Documents {
+    checked: HashMap<String, Arc<Checked>>,
+    pub(super) replies: Replies,
+}
 
 pub(super) type Checked = Result<Valid<ExecutableDocument>, Vec<Refusal>>;
 
@@ -21,14 +25,14 @@ const KEPT: usize = 256;
 impl Documents {
     /// Parses and validates a document, or remembers what came of it.
     pub(super) fn get(&mut self, schema: &Valid<Schema>, text: &str) -> Arc<Checked> {
-        if let Some(known) = self.0.get(text) {
+        if let Some(known) = self.checked.get(text) {
             return Arc::clone(known);
         }
         let checked = Arc::new(check(schema, text));
-        if self.0.len() >= KEPT {
-            self.0.clear();
+        if self.checked.len() >= KEPT {
+            self.checked.clear();
         }
-        self.0.insert(text.to_owned(), Arc::clone(&checked));
+        self.checked.insert(text.to_owned(), Arc::clone(&checked));
         checked
     }
 }
@@ -83,6 +87,6 @@ mod tests {
         for n in 0..2 * KEPT {
             documents.get(&schema, &format!("{{ a{n} }}"));
         }
-        assert!(documents.0.len() <= KEPT);
+        assert!(documents.checked.len() <= KEPT);
     }
 }

@@ -2,33 +2,54 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use apollo_compiler::ExecutableDocument;
-use apollo_compiler::ast::Type;
 use apollo_compiler::executable::{self, OperationType};
 use apollo_compiler::resolvers::{Execution, FieldError, ObjectValue, ResolveInfo, ResolvedValue};
-use apollo_compiler::response::{JsonMap, JsonValue, serde_json_bytes};
+use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::validation::Valid;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::objects::{Connection, Record, bytes_map, resolved};
 use super::request::{Operation, Request};
 use super::{Scene, mutations, queries};
 use crate::fake::library::Library;
+use crate::fake::listing::Page;
 use crate::fake::problem::Problem;
-use crate::fake::record;
 use crate::fake::reply::Reply;
 use crate::fake::user::User;
 
-/// What a root field gives: a value, and the warnings beside it.
+/// What a root field gives: an answer, and the warnings beside it.
 pub(super) struct Given {
-    pub(super) value: Value,
+    pub(super) answer: Answer,
     pub(super) warnings: Vec<Problem>,
 }
 
-impl From<Value> for Given {
+/// An answer; records are shared and not copied, for a page of them is large and little of it is asked for.
+pub(super) enum Answer {
+    Json(Value),
+    Shared(Arc<Value>),
+    Page(Page),
+}
+
+impl Answer {
+    pub(super) fn list(items: Vec<Value>) -> Self {
+        Self::Json(items.into())
+    }
+}
+
+impl From<Value> for Answer {
     fn from(value: Value) -> Self {
+        Self::Json(value)
+    }
+}
+
+impl From<Answer> for Given {
+    fn from(answer: Answer) -> Self {
         Self {
-            value,
+            answer,
             warnings: Vec::new(),
         }
     }
@@ -68,17 +89,26 @@ pub(super) fn run(
             return Reply::json(400, &json!({"errors": [error]}));
         }
     };
-    let mut body = json!({"data": executed.data});
     let mut errors = state.errors;
     errors.extend(executed.errors.iter().map(|error| json!(error)));
-    if !errors.is_empty() {
-        body["errors"] = errors.into();
-    }
-    let nothing = body["data"]
-        .as_object()
-        .is_some_and(|data| data.values().all(Value::is_null));
+    let data = executed.data.as_ref();
+    let nothing = data.is_some_and(|data| data.values().all(JsonValue::is_null));
     let status = if state.denied && nothing { 403 } else { 200 };
-    Reply::json(status, &body)
+    let body = Body {
+        data: executed.data,
+        errors,
+    };
+    match serde_json::to_vec(&body) {
+        Ok(body) => Reply::raw(status, "application/json", body),
+        Err(error) => Reply::json(500, &json!({"errors": [{"message": error.to_string()}]})),
+    }
+}
+
+#[derive(Serialize)]
+struct Body {
+    data: Option<JsonMap>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Value>,
 }
 
 /// Every operation needs a token (5.7); the answer names the fields that were asked for.
@@ -145,16 +175,29 @@ impl ObjectValue for Root<'_> {
         } else {
             queries::resolve(info.field_name(), &arguments, self.user, &state.scene)
         };
-        let (value, problems) = match outcome {
-            Ok(given) => (given.value, given.warnings),
-            Err(problems) => (Value::Null, problems),
+        let (answer, problems) = match outcome {
+            Ok(given) => (given.answer, given.warnings),
+            Err(problems) => (Answer::Json(Value::Null), problems),
         };
         let key = response_key(info.field_selections());
         state.denied |= problems.iter().any(Problem::is_denial);
         state
             .errors
             .extend(problems.iter().map(|problem| problem.to_json(key)));
-        Ok(resolved(Cow::Owned(value), ty, self.library))
+        let type_name = ty.inner_named_type().as_str();
+        Ok(match answer {
+            Answer::Json(value) => resolved(Cow::Owned(value), ty, self.library),
+            Answer::Shared(value) => ResolvedValue::object(Record {
+                value,
+                type_name,
+                library: self.library,
+            }),
+            Answer::Page(page) => ResolvedValue::object(Connection {
+                page,
+                type_name,
+                library: self.library,
+            }),
+        })
     }
 }
 
@@ -162,84 +205,6 @@ fn response_key<'a>(fields: &[&'a executable::Field]) -> &'a str {
     fields
         .first()
         .map_or("", |field| field.response_key().as_str())
-}
-
-/// An object below the root: its fields are those of the JSON, but for two that are made when asked for.
-struct Object<'a> {
-    value: Cow<'a, Value>,
-    type_name: &'a str,
-    library: &'a Library,
-}
-
-impl ObjectValue for Object<'_> {
-    fn type_name(&self) -> &str {
-        self.type_name
-    }
-
-    fn resolve_field<'a>(
-        &'a self,
-        info: &'a ResolveInfo<'a>,
-    ) -> Result<ResolvedValue<'a>, FieldError> {
-        let name = info.field_name();
-        let value = match (self.type_name, name) {
-            ("Consignment", "questions") => {
-                let forms = record::form_names(&self.value);
-                Cow::Owned(self.library.questions_of(&forms).into())
-            }
-            // The record under `data`, for clients that read the specification so.
-            ("UserDetails", "data") => Cow::Borrowed(&*self.value),
-            _ => Cow::Borrowed(&self.value[name]),
-        };
-        Ok(resolved(value, &info.field_definition().ty, self.library))
-    }
-}
-
-/// Prepares JSON for the type that the schema expects.
-fn resolved<'a>(value: Cow<'a, Value>, ty: &'a Type, library: &'a Library) -> ResolvedValue<'a> {
-    let name = ty.inner_named_type();
-    match value {
-        Cow::Owned(Value::Array(items)) if ty.is_list() => ResolvedValue::List(Box::new(
-            items
-                .into_iter()
-                .map(|item| Ok(resolved(Cow::Owned(item), ty.item_type(), library))),
-        )),
-        Cow::Borrowed(Value::Array(items)) if ty.is_list() => ResolvedValue::List(Box::new(
-            items
-                .iter()
-                .map(|item| Ok(resolved(Cow::Borrowed(item), ty.item_type(), library))),
-        )),
-        value if value.is_object() && library.schema.get_object(name).is_some() => {
-            ResolvedValue::object(Object {
-                value,
-                type_name: name.as_str(),
-                library,
-            })
-        }
-        value => ResolvedValue::Leaf(bytes(&value)),
-    }
-}
-
-fn bytes(value: &Value) -> JsonValue {
-    match value {
-        Value::Null => JsonValue::Null,
-        Value::Bool(value) => JsonValue::Bool(*value),
-        Value::Number(value) => JsonValue::Number(value.clone()),
-        Value::String(value) => JsonValue::String(value.as_str().into()),
-        Value::Array(items) => JsonValue::Array(items.iter().map(bytes).collect()),
-        Value::Object(fields) => JsonValue::Object(bytes_map(fields)),
-    }
-}
-
-fn bytes_map(fields: &Map<String, Value>) -> JsonMap {
-    fields
-        .iter()
-        .map(|(name, value)| {
-            (
-                serde_json_bytes::ByteString::from(name.as_str()),
-                bytes(value),
-            )
-        })
-        .collect()
 }
 
 fn plain(arguments: &JsonMap) -> Result<Value, FieldError> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Scene;
-use super::execute::{Given, Outcome};
+use super::execute::{Answer, Given, Outcome};
 use crate::fake::library::{Account, Library};
 use crate::fake::problem::Problem;
 use crate::fake::user::User;
@@ -28,12 +28,12 @@ pub(super) fn resolve(
     match field {
         "createOrSaveConsignment" => save(&call, scene),
         "copyConsignment" => copy(&call, scene),
-        "deleteConsignment" => Ok(done(scene.world.delete(id, call.name, scene.now)?)),
+        "deleteConsignment" => Ok(done(scene.ledger.delete(id, call.name, scene.now)?)),
         "createOrSaveTemplate" => save_template(&call, scene),
-        "deleteTemplate" => Ok(done(scene.world.delete_template(id, call.name)?)),
+        "deleteTemplate" => Ok(done(scene.ledger.delete_template(id, call.name)?)),
         "createComment" => comment(&call, scene),
         // As for queries: the schema has no other.
-        _ => Ok(Value::Null.into()),
+        _ => Ok(Answer::Json(Value::Null).into()),
     }
 }
 
@@ -53,7 +53,7 @@ impl From<Problem> for Vec<Problem> {
 
 /// Results of mutations stand under `data` (2.5).
 fn done(record: Value) -> Given {
-    json!({"data": record}).into()
+    Given::from(Answer::Json(json!({"data": record})))
 }
 
 /// The record that an input names, by id or number.
@@ -66,7 +66,7 @@ fn named(input: &Value) -> Option<&str> {
 fn save(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
     call.account.may_create()?;
     let existing = named(call.input)
-        .map(|name| scene.world.changeable(call.id, name))
+        .map(|name| scene.ledger.changeable(call.id, name))
         .transpose()?;
     let (input, kept_forms) = match &existing {
         Some(record) => (
@@ -91,10 +91,10 @@ fn save(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
     let author = call.account.holder("email").into();
     let saved = match existing.as_ref().and_then(|record| record["id"].as_str()) {
         Some(id) => scene
-            .world
+            .ledger
             .update(call.id, id, &input, &author, scene.now)?,
         None => scene
-            .world
+            .ledger
             .create(call.id, &input, &author, &scene.library.base, scene.now),
     };
     Ok(Given {
@@ -105,7 +105,7 @@ fn save(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
 
 fn copy(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
     call.account.may_create()?;
-    let original = scene.world.consignment(call.id, call.name)?;
+    let original = scene.ledger.consignment(call.id, call.name)?;
     if original["status"] == "DELETED" {
         return Err(Problem::not_found().into());
     }
@@ -116,14 +116,19 @@ fn copy(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
     }
     let author = call.account.holder("email").into();
     let copied = scene
-        .world
+        .ledger
         .create(call.id, &input, &author, &scene.library.base, scene.now);
     Ok(done(copied))
 }
 
 fn save_template(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
     let existing = named(call.input)
-        .map(|name| scene.world.template(call.id, name).cloned())
+        .map(|name| {
+            scene
+                .ledger
+                .template(call.id, name)
+                .map(|one| Value::clone(one))
+        })
         .transpose()?;
     let input = match &existing {
         Some(record) => record::updated_input(record, call.input),
@@ -134,15 +139,15 @@ fn save_template(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
         return Err(problems);
     }
     let saved = match existing.as_ref().and_then(|record| record["id"].as_str()) {
-        Some(id) => scene.world.update_template(call.id, id, &input)?,
-        None => scene.world.create_template(call.id, &input),
+        Some(id) => scene.ledger.update_template(call.id, id, &input)?,
+        None => scene.ledger.create_template(call.id, &input),
     };
     Ok(done(saved))
 }
 
 fn comment(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
     let number = call.input["consignmentNumber"].as_str().unwrap_or_default();
-    let number = scene.world.consignment(call.id, number)?["number"].clone();
+    let number = scene.ledger.consignment(call.id, number)?["number"].clone();
     let written = json!({
         "consignmentNumber": number,
         "role": call.account.roles().next(),
@@ -151,5 +156,5 @@ fn comment(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
         "commentText": call.input["commentText"],
         "createdAt": instant::wire(scene.now),
     });
-    Ok(done(scene.world.comment(call.id, written)))
+    Ok(done(scene.ledger.comment(call.id, written)))
 }

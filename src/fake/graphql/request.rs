@@ -13,9 +13,14 @@ pub(super) struct Request {
     pub(super) variables: Map<String, Value>,
 }
 
+/// Whether a body of this media type is read.
+pub(super) fn is_json(media_type: &str) -> bool {
+    media_type.to_ascii_lowercase().contains("json")
+}
+
 /// Reads `{query, operationName, variables}`.
 pub(super) fn read(media_type: &str, body: &[u8]) -> Result<Request, Refusal> {
-    if !media_type.to_ascii_lowercase().contains("json") {
+    if !is_json(media_type) {
         return Err(Refusal::new(
             "INVALID_CONTENT_TYPE",
             "Invalid 'Content-Type' header: must be 'application/json'.",
@@ -43,6 +48,12 @@ pub(super) fn read(media_type: &str, body: &[u8]) -> Result<Request, Refusal> {
         None | Some(Value::Null) => Map::new(),
         Some(_) => return Err(unreadable()),
     };
+    if !matches!(
+        body.get("extensions"),
+        None | Some(Value::Null | Value::Object(_))
+    ) {
+        return Err(unreadable());
+    }
     Ok(Request {
         query,
         operation_name,

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use url::{Host, Url};
 
 use super::parameters::Parameters;
-use super::{AUDIENCE, CLIENT_ID, CODE_LIFETIME, Code, Login, Provider};
+use super::{AUDIENCE, CLIENT_ID, Code, Login, Provider};
 
 /// What the user does in the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +33,20 @@ pub(in crate::fake) fn authorize(
     if !is_callback(&back) {
         return Err("redirect_uri is neither https nor http on a loopback address");
     }
+    // A request that must not show a page needs somebody who is logged in already (OpenID Connect Core 3.1.2.1).
+    let silent = request.get("prompt") == Some("none");
     let outcome = judge(&request).and(match consent {
+        _ if silent && !provider.session => Err(("login_required", "Login required")),
         Consent::Given => Ok(()),
         Consent::Refused => Err(("access_denied", "User did not authorize the request")),
     });
     {
         let mut pairs = back.query_pairs_mut();
         match outcome {
-            Ok(()) => pairs.append_pair("code", &provider.code(&request, redirect_uri, now)),
+            Ok(()) => {
+                provider.session = true;
+                pairs.append_pair("code", &provider.code(&request, redirect_uri, now))
+            }
             Err((error, description)) => pairs
                 .append_pair("error", error)
                 .append_pair("error_description", description),
@@ -104,7 +110,7 @@ impl Provider {
                 login,
                 redirect_uri: redirect_uri.to_owned(),
                 challenge: own("code_challenge"),
-                expires: now + CODE_LIFETIME,
+                expires: now + self.code_lifetime,
                 used: false,
             },
         );

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::{AUDIENCE, Access, CLIENT_ID, Login, Provider, REFRESH_LIFETIME, Refresh};
+use super::{AUDIENCE, Access, CLIENT_ID, Login, Provider, Refresh};
 use crate::fake::base64::encode_url;
 use crate::fake::instant::epoch_seconds;
 
@@ -12,8 +12,13 @@ use crate::fake::instant::epoch_seconds;
 const ID_LIFETIME: Duration = Duration::from_secs(36_000);
 
 impl Provider {
-    /// The body of a successful token response.
-    pub(super) fn token_response(&mut self, login: Login, now: SystemTime) -> Value {
+    /// The body of a successful token response; the generation counts the refreshes since the login.
+    pub(super) fn token_response(
+        &mut self,
+        login: Login,
+        generation: u64,
+        now: SystemTime,
+    ) -> Value {
         let scopes: Vec<&str> = login.scope.split(' ').collect();
         let mut body = json!({
             "access_token": self.access_token(login.clone(), now),
@@ -25,7 +30,7 @@ impl Provider {
             body["id_token"] = self.id_token(&login, now).into();
         }
         if scopes.contains(&"offline_access") {
-            body["refresh_token"] = self.refresh_token(login, now).into();
+            body["refresh_token"] = self.refresh_token(login, generation, now).into();
         }
         body
     }
@@ -36,7 +41,7 @@ impl Provider {
         let token = if login.audience.is_some() {
             jwt(&json!({
                 "iss": self.issuer,
-                "sub": login.user.subject(),
+                "sub": self.subject(login.user),
                 "aud": [AUDIENCE],
                 "iat": epoch_seconds(now),
                 "exp": epoch_seconds(expires),
@@ -50,23 +55,24 @@ impl Provider {
         token
     }
 
-    fn refresh_token(&mut self, login: Login, now: SystemTime) -> String {
+    fn refresh_token(&mut self, login: Login, generation: u64, now: SystemTime) -> String {
         let token = format!("fake-refresh-{}-{:016x}", self.next(), fastrand::u64(..));
         let refresh = Refresh {
             login,
-            expires: now + REFRESH_LIFETIME,
-            used: false,
+            expires: now + self.refresh_lifetime,
+            generation,
+            used: None,
         };
         self.refresh.insert(token.clone(), refresh);
         token
     }
 
     fn id_token(&self, login: &Login, now: SystemTime) -> String {
-        let person = login.user.details();
+        let person = self.person(login.user);
         let mut claims = json!({
             "iss": self.issuer,
             "aud": CLIENT_ID,
-            "sub": login.user.subject(),
+            "sub": self.subject(login.user),
             "iat": epoch_seconds(now),
             "exp": epoch_seconds(now + ID_LIFETIME),
             "email": person["email"],

@@ -13,10 +13,16 @@ pub(in crate::fake) fn revoke(provider: &mut Provider, media_type: &str, body: &
         let body = json!({"error": "invalid_request", "error_description": "token is missing"});
         return Reply::json(400, &body);
     };
-    // The tokens of the same login go with a refresh token (section 2.1).
-    if let Some(refresh) = provider.refresh.get(token) {
-        provider.revoked.insert(refresh.login.family);
-    }
-    provider.access.remove(token);
+    provider.revoke(token);
     Reply::empty(200)
+}
+
+impl Provider {
+    /// Makes a token invalid. The tokens of the same login go with a refresh token (section 2.1).
+    pub(in crate::fake) fn revoke(&mut self, token: &str) {
+        if let Some(refresh) = self.refresh.get(token) {
+            self.revoked.insert(refresh.login.family);
+        }
+        self.access.remove(token);
+    }
 }

@@ -73,7 +73,7 @@ impl Provider {
                 return Err(BAD_VERIFIER);
             }
         }
-        Ok(self.token_response(login, now))
+        Ok(self.token_response(login, 0, now))
     }
 
     fn refresh(&mut self, request: &Parameters, now: SystemTime) -> Result<Value, Refused> {
@@ -83,15 +83,24 @@ impl Provider {
             "refresh_token is missing",
         ))?;
         let refresh = self.refresh.get_mut(token).ok_or(BAD_REFRESH)?;
-        let login = refresh.login.clone();
-        // A retired token in use means that two hold it: the whole family goes.
-        if std::mem::replace(&mut refresh.used, true) {
-            self.revoked.insert(login.family);
+        let (login, generation) = (refresh.login.clone(), refresh.generation);
+        let newest = self.retired.entry(login.family).or_default();
+        match refresh.used {
+            None => {
+                refresh.used = Some(now);
+                *newest = generation.max(*newest);
+            }
+            // Auth0's overlap: only the token before the current one, and only for a while.
+            Some(first) if generation == *newest && now < first + self.overlap => {}
+            // A retired token in use means that two hold it: the whole family goes.
+            Some(_) => {
+                self.revoked.insert(login.family);
+            }
         }
         if now >= refresh.expires || self.revoked.contains(&login.family) {
             return Err(BAD_REFRESH);
         }
-        Ok(self.token_response(login, now))
+        Ok(self.token_response(login, generation + 1, now))
     }
 }
 

@@ -11,7 +11,6 @@ pub(super) use self::lookup::lookup;
 pub(super) use self::search::search;
 use super::instant::epoch_seconds;
 use super::reply::Reply;
-use super::seed;
 
 /// The properties, and how they are served.
 pub(super) struct Register {
@@ -29,10 +28,9 @@ const PAGE: usize = 25;
 const LARGEST_PAGE: usize = 100;
 
 impl Register {
-    pub(super) fn new(modified: SystemTime) -> Self {
-        let properties = seed::json(seed::PROPERTIES)["Value"]["SubSet"].take();
+    pub(super) fn new(properties: Vec<Value>, modified: SystemTime) -> Self {
         Self {
-            properties: properties.as_array().cloned().unwrap_or_default(),
+            properties,
             // HTTP dates have whole seconds.
             modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(modified)),
             first_page: 1,

@@ -332,8 +332,9 @@ async fn logout_returns_to_allowed_addresses_only() {
             (302, &to.as_str().parse().unwrap())
         );
     }
-    assert_eq!(logout(Some("https://evil.example/")).await.status, 200);
-    assert_eq!(logout(None).await.status, 200);
+    assert_eq!(logout(Some("https://evil.example/")).await.status, 400);
+    let default = logout(None).await;
+    assert_eq!(default.status, 302, "the application's default page (5.8)");
 }
 
 #[tokio::test]

@@ -1,22 +1,22 @@
 //! What changes while the fake runs: the records of all accounts.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::library::Library;
 use super::problem::Problem;
-use super::user::User;
-use super::{instant, record, seed};
+use super::world::World;
+use super::{instant, record};
 
 /// A record and the account that owns it.
 #[derive(Clone)]
 pub(super) struct Held {
     pub(super) account: String,
-    pub(super) body: Value,
+    pub(super) body: Arc<Value>,
 }
 
-pub(super) struct World {
+pub(super) struct Ledger {
     consignments: Vec<Held>,
     templates: Vec<Held>,
     comments: Vec<Held>,
@@ -26,10 +26,10 @@ pub(super) struct World {
     serials: u32,
 }
 
-impl World {
-    /// The seeded records; the first was made at midnight of 2026-11-01, the others six hours apart.
-    pub(super) fn seeded(library: &Library) -> Self {
-        let mut world = Self {
+impl Ledger {
+    /// The records of a world; the first was made at midnight of 2026-11-01, the others six hours apart.
+    pub(super) fn of(world: &World, base: &str) -> Self {
+        let mut ledger = Self {
             consignments: Vec::new(),
             templates: Vec::new(),
             comments: Vec::new(),
@@ -38,16 +38,21 @@ impl World {
             made: 0,
             serials: 40_000_000,
         };
-        let author = library.person(User::Producer)["email"].clone();
         let mut now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_491_200);
-        for text in seed::CONSIGNMENTS {
-            let seed = seed::json(text);
-            let account = seed["envdAccountId"].as_str().unwrap_or_default();
-            world.create(account, &seed["input"], &author, &library.base, now);
+        for (account, input) in &world.consignments {
+            let author = world
+                .holder(account)
+                .map_or(&Value::Null, |person| &person["email"]);
+            ledger.create(account, input, author, base, now);
             now += Duration::from_secs(6 * 3_600);
         }
-        world.add_neighbours(now);
-        world
+        for (account, input) in &world.templates {
+            ledger.create_template(account, input);
+        }
+        if world.is_sample {
+            ledger.add_neighbours(now);
+        }
+        ledger
     }
 
     /// Records of the other kinds, around the first consignment.
@@ -56,7 +61,8 @@ impl World {
         let Some(first) = self.consignments.first() else {
             return;
         };
-        let (number, body) = (first.body["number"].clone(), first.body.clone());
+        let body = Value::clone(&first.body);
+        let number = body["number"].clone();
         let input = record::updated_input(&body, &json!({"name": "Weaners to the yards"}));
         self.create_template(account, &input);
         self.comments.push(held(
@@ -98,12 +104,12 @@ impl World {
     }
 
     /// The consignments of an account, oldest first.
-    pub(super) fn consignments(&self, account: &str) -> impl Iterator<Item = &Value> {
+    pub(super) fn consignments(&self, account: &str) -> impl Iterator<Item = &Arc<Value>> {
         of(&self.consignments, account)
     }
 
     /// The templates of an account, oldest first.
-    pub(super) fn templates(&self, account: &str) -> impl Iterator<Item = &Value> {
+    pub(super) fn templates(&self, account: &str) -> impl Iterator<Item = &Arc<Value>> {
         of(&self.templates, account)
     }
 
@@ -117,19 +123,19 @@ impl World {
         mappings
     }
 
-    pub(super) fn edecs(&self, account: &str) -> impl Iterator<Item = &Value> {
+    pub(super) fn edecs(&self, account: &str) -> impl Iterator<Item = &Arc<Value>> {
         of(&self.edecs, account)
     }
 
     /// A consignment by id or number, also a deleted one.
-    pub(super) fn consignment(&self, account: &str, name: &str) -> Result<&Value, Problem> {
+    pub(super) fn consignment(&self, account: &str, name: &str) -> Result<&Arc<Value>, Problem> {
         of(&self.consignments, account)
             .find(|body| record::is_named(body, name))
             .ok_or_else(Problem::not_found)
     }
 
     /// A template by id or number.
-    pub(super) fn template(&self, account: &str, name: &str) -> Result<&Value, Problem> {
+    pub(super) fn template(&self, account: &str, name: &str) -> Result<&Arc<Value>, Problem> {
         of(&self.templates, account)
             .find(|body| record::is_named(body, name))
             .ok_or_else(Problem::not_found)
@@ -189,7 +195,7 @@ impl World {
 
     /// The consignment that may be changed: neither locked nor deleted. assumed
     pub(super) fn changeable(&mut self, account: &str, name: &str) -> Result<Value, Problem> {
-        open(&mut self.consignments, account, name).map(|body| body.clone())
+        Ok(Value::clone(open(&mut self.consignments, account, name)?))
     }
 
     pub(super) fn create_template(&mut self, account: &str, input: &Value) -> Value {
@@ -209,7 +215,7 @@ impl World {
         name: &str,
         input: &Value,
     ) -> Result<Value, Problem> {
-        let mut body = self.template(account, name)?.clone();
+        let mut body = Value::clone(self.template(account, name)?);
         self.fill_template(&mut body, input);
         if let Ok(at) = open(&mut self.templates, account, name) {
             *at = body.clone();
@@ -224,7 +230,7 @@ impl World {
 
     /// Removes a template for good.
     pub(super) fn delete_template(&mut self, account: &str, name: &str) -> Result<Value, Problem> {
-        let body = self.template(account, name)?.clone();
+        let body = Value::clone(self.template(account, name)?);
         self.templates
             .retain(|held| !(held.account == account && held.body["id"] == body["id"]));
         Ok(body)
@@ -241,11 +247,11 @@ impl World {
 fn held(account: &str, body: Value) -> Held {
     Held {
         account: account.to_owned(),
-        body,
+        body: Arc::new(body),
     }
 }
 
-fn of<'a>(all: &'a [Held], account: &str) -> impl Iterator<Item = &'a Value> {
+fn of<'a>(all: &'a [Held], account: &str) -> impl Iterator<Item = &'a Arc<Value>> {
     all.iter()
         .filter(move |held| held.account == account)
         .map(|held| &held.body)
@@ -253,15 +259,15 @@ fn of<'a>(all: &'a [Held], account: &str) -> impl Iterator<Item = &'a Value> {
 
 fn about(all: &[Held], account: &str, number: &str) -> Vec<Value> {
     let found = of(all, account).filter(|body| body["consignmentNumber"] == number);
-    found.cloned().collect()
+    found.map(|body| Value::clone(body)).collect()
 }
 
 fn open<'a>(all: &'a mut [Held], account: &str, name: &str) -> Result<&'a mut Value, Problem> {
     all.iter_mut()
         .filter(|held| held.account == account)
-        .map(|held| &mut held.body)
-        .find(|body| record::is_named(body, name))
-        .filter(|body| body["status"] != "LOCKED" && body["status"] != "DELETED")
+        .find(|held| record::is_named(&held.body, name))
+        .filter(|held| held.body["status"] != "LOCKED" && held.body["status"] != "DELETED")
+        .map(|held| Arc::make_mut(&mut held.body))
         .ok_or_else(Problem::not_found)
 }
 

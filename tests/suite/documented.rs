@@ -1,0 +1,27 @@
+//! The test that the README shows, and that it is this one.
+
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql::generated::UserDetails;
+
+#[tokio::test]
+async fn the_user_is_found_although_the_service_stumbles() {
+    let fake = Fake::start().await;
+    let away = Fault::status(503).header("retry-after", "0");
+    fake.on::<UserDetails>().fault(away).times(2).expect(3);
+
+    let client = fake.client().build().unwrap(); // hand it to your application
+    let user = client.registered_user().await.unwrap().value;
+    assert_eq!(user.accounts.len(), 3);
+}
+
+#[test]
+fn the_test_in_the_readme_is_this_one_and_has_at_most_20_lines() {
+    let readme = include_str!("../../README.md");
+    let block = readme
+        .split("<!-- test your own application -->\n```rust\n")
+        .nth(1)
+        .unwrap();
+    let block = block.split("```").next().unwrap();
+    assert!(block.lines().count() <= 20, "{}", block.lines().count());
+    assert!(include_str!("documented.rs").contains(block), "{block}");
+}

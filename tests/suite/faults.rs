@@ -1,0 +1,246 @@
+//! Faults that a test scripts, and what reaches the wire.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql::generated::{Consignments, UserDetails};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, Clock};
+use serde_json::{Value, json};
+
+use crate::wire::{Raw, send};
+
+const QUERY: &str = r#"{"query": "query UserDetails { userDetails { email } }"}"#;
+
+async fn ask(fake: &Fake) -> Option<Raw> {
+    let bearer = format!("Bearer {}", fake.access_token().expose());
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+    ];
+    send(&fake.graphql_url(), "POST", &headers, QUERY).await
+}
+
+fn client(fake: &Fake) -> Client {
+    fake.client().build().unwrap()
+}
+
+async fn comment(fake: &Fake) -> Result<(), envd_sdk::Error> {
+    let input = envd_sdk::model::CommentInput::new("C-900000101", "once");
+    let account = client(fake).account(fake.account_id());
+    account.create_comment(input).await.map(drop)
+}
+
+async fn comments(fake: &Fake) -> usize {
+    let account = client(fake).account(fake.account_id());
+    account.comments("C-900000101").await.unwrap().value.len()
+}
+
+#[tokio::test]
+async fn twice_503_then_normal() {
+    let fake = Fake::start().await;
+    let fault = Fault::status(503)
+        .header("retry-after", "0")
+        .json(json!({"message": "later"}));
+    fake.on::<UserDetails>().fault(fault).times(2);
+    for _ in 0..2 {
+        let reply = ask(&fake).await.unwrap();
+        assert_eq!(
+            (reply.status, reply.header("retry-after")),
+            (503, Some("0"))
+        );
+        assert_eq!(reply.json()["message"], "later");
+    }
+    assert_eq!(ask(&fake).await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn the_client_gets_through_two_503s() {
+    let fake = Fake::start().await;
+    let fault = Fault::status(503).header("retry-after", "0");
+    fake.on_operation("userDetails")
+        .fault(fault)
+        .times(2)
+        .expect(3);
+    client(&fake).user_details().await.unwrap();
+    fake.verify();
+}
+
+#[tokio::test]
+async fn html_and_garbage_are_not_taken_for_answers() {
+    let fake = Fake::start().await;
+    let on = fake.on_operation("UserDetails");
+    on.fault(Fault::html(200)).fault(Fault::garbage());
+    let page = ask(&fake).await.unwrap();
+    assert!(
+        page.header("content-type")
+            .unwrap()
+            .starts_with("text/html")
+    );
+    let garbage = ask(&fake).await.unwrap();
+    assert!(serde_json::from_slice::<Value>(&garbage.body).is_err());
+
+    on.fault(Fault::html(200)).fault(Fault::garbage());
+    assert!(client(&fake).user_details().await.is_err());
+    let error = client(&fake).user_details().await.unwrap_err();
+    assert_eq!(error.http_status(), Some(200));
+    assert!(
+        !error.is_rejected() && error.body_excerpt().is_some(),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_change_is_made_or_not_as_the_connection_drops_after_or_before() {
+    let fake = Fake::start().await;
+    let before = comments(&fake).await;
+    fake.on_operation("CreateComment")
+        .fault(Fault::dropped_before());
+    assert!(comment(&fake).await.unwrap_err().may_have_applied());
+    assert_eq!(comments(&fake).await, before);
+
+    fake.on_operation("CreateComment")
+        .fault(Fault::dropped_after());
+    assert!(comment(&fake).await.unwrap_err().may_have_applied());
+    assert_eq!(comments(&fake).await, before + 1);
+
+    fake.on_operation("CreateComment")
+        .fault(Fault::status(502).processed());
+    assert!(comment(&fake).await.is_err());
+    assert_eq!(comments(&fake).await, before + 2);
+}
+
+#[tokio::test]
+async fn a_dropped_connection_says_nothing() {
+    let fake = Fake::start().await;
+    fake.on_path("/v2/graphql").fault(Fault::dropped_before());
+    assert!(ask(&fake).await.is_none());
+    assert!(ask(&fake).await.is_some());
+}
+
+#[tokio::test]
+async fn a_truncated_body_is_whole_http_and_a_cut_one_is_not() {
+    let fake = Fake::start().await;
+    fake.on_operation("UserDetails")
+        .fault(Fault::truncated(10))
+        .fault(Fault::cut(10));
+    let truncated = ask(&fake).await.unwrap();
+    assert_eq!(
+        (truncated.body.len(), truncated.header("content-length")),
+        (10, Some("10"))
+    );
+    let cut = ask(&fake).await.unwrap();
+    let announced: usize = cut.header("content-length").unwrap().parse().unwrap();
+    assert_eq!(cut.body.len(), 10);
+    assert!(announced > 10);
+    assert_eq!(cut.header("x-fake-wire"), None);
+}
+
+#[tokio::test]
+async fn the_client_does_not_take_a_cut_body_for_an_answer() {
+    let fake = Fake::start().await;
+    fake.on::<UserDetails>().fault(Fault::cut(20)).forever();
+    assert!(
+        client(&fake)
+            .user_details()
+            .await
+            .unwrap_err()
+            .is_transport()
+    );
+}
+
+#[tokio::test]
+async fn latency_ends_when_the_clock_is_moved() {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    fake.on_operation("UserDetails")
+        .fault(Fault::latency(Duration::from_secs(30)));
+    let held = async {
+        fake.until_held().await;
+        clock.advance(Duration::from_secs(30));
+    };
+    let (reply, ()) = tokio::join!(ask(&fake), held);
+    assert_eq!(reply.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn a_slow_body_comes_whole_in_its_pieces() {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let fast = ask(&fake).await.unwrap().body;
+    fake.on_operation("UserDetails")
+        .fault(Fault::slow(30, Duration::from_secs(1)));
+    let mut moves = 0;
+    let mut slow = std::pin::pin!(ask(&fake));
+    let reply = loop {
+        tokio::select! {
+            reply = &mut slow => break reply.unwrap(),
+            () = fake.until_held() => {
+                moves += 1;
+                clock.advance(Duration::from_secs(1));
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    assert_eq!(reply.body, fast);
+    assert!(moves >= fast.len().div_ceil(30), "{moves}");
+}
+
+#[tokio::test]
+async fn one_bad_element_of_a_list_is_what_the_client_must_survive() {
+    let fake = Fake::start().await;
+    let fault = Fault::replaced(
+        "/data/consignments/edges/1",
+        json!({"cursor": 7, "node": "?"}),
+    );
+    fake.on::<Consignments>().fault(fault);
+    let account = client(&fake).account(fake.account_id());
+    let filter = ConsignmentFilter::default();
+    let error = account.consignments_page(&filter, None).await.unwrap_err();
+    assert!(error.is_decode());
+    assert!(error.json_path().unwrap().contains("edges[1]"), "{error:?}");
+}
+
+#[tokio::test]
+async fn paths_of_the_provider_and_the_register_have_faults_too() {
+    let fake = Fake::start().await;
+    fake.on_path("/api/v2/PICRegister")
+        .fault(Fault::status(429).header("retry-after", "1"));
+    let mut url = fake.register_url();
+    url.set_path("/api/v2/PICRegister");
+    url.set_query(Some("PIC=QAZZ7777"));
+    assert_eq!(send(&url, "GET", &[], "").await.unwrap().status, 429);
+    assert_eq!(send(&url, "GET", &[], "").await.unwrap().status, 200);
+    fake.on_path("/oauth/token")
+        .fault(Fault::html(503))
+        .forever();
+    for _ in 0..3 {
+        assert_eq!(
+            send(&fake.token_url(), "POST", &[], "")
+                .await
+                .unwrap()
+                .status,
+            503
+        );
+    }
+    fake.clear_scripts();
+    assert_eq!(
+        send(&fake.token_url(), "POST", &[], "")
+            .await
+            .unwrap()
+            .status,
+        401
+    );
+}
+
+#[test]
+#[should_panic(expected = "cannot be a header")]
+fn a_header_that_http_forbids_is_told_at_once() {
+    let _ = Fault::status(200).header("no spaces", "x");
+}
+
+#[test]
+#[should_panic(expected = "99 is not an HTTP status")]
+fn a_status_that_is_none_is_told_at_once() {
+    let _ = Fault::status(99);
+}

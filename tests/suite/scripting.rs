@@ -1,0 +1,186 @@
+//! Scripted replies, what was received, and expectations.
+
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql::generated::{Comments, Consignments, UserDetails};
+use envd_sdk::ops::ConsignmentFilter;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// An operation of an application's own, of a schema that the fake does not know.
+struct HerdReport;
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Herd {
+    name: String,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Report {
+    #[serde(rename = "herdReport")]
+    herd_report: u32,
+}
+
+impl graphql_client::GraphQLQuery for HerdReport {
+    type Variables = Herd;
+    type ResponseData = Report;
+
+    fn build_query(variables: Herd) -> graphql_client::QueryBody<Herd> {
+        graphql_client::QueryBody {
+            variables,
+            query: "query HerdReport($name: String!) { herdReport(name: $name) }",
+            operation_name: "HerdReport",
+        }
+    }
+}
+
+fn herd(name: &str) -> Herd {
+    Herd {
+        name: name.to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn an_operation_of_the_callers_own_is_answered_as_scripted() {
+    let fake = Fake::start().await;
+    fake.on::<HerdReport>()
+        .respond(Report { herd_report: 1 })
+        .respond_with(|herd: Herd| json!({"herdReport": herd.name.len()}))
+        .expect(2);
+    let client = fake.client().build().unwrap();
+    let first = client.execute::<HerdReport>(herd("a")).await.unwrap();
+    let second = client.execute::<HerdReport>(herd("four")).await.unwrap();
+    assert_eq!((first.value.herd_report, second.value.herd_report), (1, 4));
+    assert_eq!(fake.variables_of::<HerdReport>(), [herd("a"), herd("four")]);
+}
+
+#[tokio::test]
+async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
+    let fake = Fake::start().await;
+    let client = fake.client().build().unwrap();
+    let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
+    assert!(error.is_schema_mismatch());
+
+    let fake = Fake::builder().scripted_only().start().await.unwrap();
+    let client = fake.client().build().unwrap();
+    let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
+    let said = &error.server_errors()[0];
+    assert!(
+        said.message()
+            .contains("no script for the operation HerdReport"),
+        "{said:?}"
+    );
+    fake.on::<UserDetails>()
+        .respond(json!({"userDetails": {"email": "kim@example.com"}}));
+    let user = client.user_details().await.unwrap().value;
+    assert_eq!(user.email.as_deref(), Some("kim@example.com"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_decoded_as_the_services_own() {
+    let fake = Fake::start().await;
+    fake.on_operation("createOrSaveConsignment")
+        .refuse("origin.pic", "QAZZ777 is not a valid value for PIC");
+    let client = fake.client().build().unwrap();
+    let input = envd_sdk::model::ConsignmentInput::new(
+        [envd_sdk::model::FormType::Lpac1],
+        envd_sdk::model::PartyInput::new("QAZZ7777"),
+        envd_sdk::model::PartyInput::new("QDZZ3333"),
+    );
+    let error = client
+        .account("envd-100201")
+        .save_consignment(input)
+        .await
+        .unwrap_err();
+    assert!(error.is_rejected());
+    let report = envd_sdk::validate::Report::from_server_errors(error.server_errors());
+    assert_eq!(report.at("origin.pic").count(), 1);
+}
+
+#[tokio::test]
+async fn variables_of_our_operations_come_back_typed() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account("envd-100201");
+    let filter = ConsignmentFilter::default().page_size(3);
+    account.consignments_page(&filter, None).await.unwrap();
+    let variables = fake.variables_of::<Consignments>();
+    assert_eq!(variables.len(), 1);
+    assert_eq!(variables[0].first, Some(3));
+    assert_eq!(variables[0].envd_account_id.as_str(), "envd-100201");
+    let received = &fake.requests_of::<Consignments>()[0];
+    let untyped: Value = received.variables().unwrap();
+    assert_eq!(untyped["first"], 3);
+    assert!(
+        received
+            .document()
+            .unwrap()
+            .starts_with("query Consignments")
+    );
+    assert!(received.variables::<Herd>().unwrap_err().is_config());
+}
+
+#[tokio::test]
+async fn debug_of_what_was_received_hides_token_and_body() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account("envd-100201");
+    account.comments("C-900000101").await.unwrap();
+    let received = &fake.requests()[0];
+    let token = fake.access_token();
+    assert!(
+        received
+            .header("authorization")
+            .unwrap()
+            .contains(token.expose())
+    );
+    let shown = format!("{received:?} {:?}", fake.on::<Comments>());
+    assert!(shown.contains("Comments") && shown.contains("authorization"));
+    assert!(
+        !shown.contains(token.expose()) && !shown.contains("C-900000101"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn steps_come_in_order_and_then_the_fake_is_itself_again() {
+    let fake = Fake::start().await;
+    let none = json!({"comments": []});
+    fake.on::<Comments>()
+        .respond(&none)
+        .times(2)
+        .fault(Fault::none())
+        .respond(&none);
+    let account = fake.client().build().unwrap().account("envd-100201");
+    let mut counts = Vec::new();
+    for _ in 0..5 {
+        counts.push(account.comments("C-900000101").await.unwrap().value.len());
+    }
+    assert_eq!(counts, [0, 0, 1, 0, 1]);
+}
+
+#[tokio::test]
+async fn an_expectation_that_is_not_met_says_what_was_expected_and_what_came() {
+    let fake = Fake::start().await;
+    fake.on::<Comments>().expect(2);
+    fake.on_path("/oauth/token").expect(..=1);
+    fake.client().build().unwrap().user_details().await.unwrap();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fake.verify()));
+    let text = *caught.unwrap_err().downcast::<String>().unwrap();
+    assert_eq!(
+        text,
+        "the fake expected other calls:\n  Comments: expected 2 calls, received no call\nreceived in all: UserDetails 1"
+    );
+    fake.clear_scripts();
+}
+
+#[tokio::test]
+#[should_panic(expected = "Comments: expected 1 call, received no call")]
+async fn an_expectation_that_is_not_met_fails_the_test_when_the_fake_is_dropped() {
+    let fake = Fake::start().await;
+    fake.on::<Comments>().expect(1);
+}
+
+#[tokio::test]
+#[should_panic(expected = "this cannot be the data of Comments")]
+async fn data_that_the_operation_cannot_read_is_told_at_once() {
+    let fake = Fake::start().await;
+    fake.on::<Comments>().respond(json!({"comments": "none"}));
+}

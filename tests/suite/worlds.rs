@@ -1,0 +1,199 @@
+//! Worlds of the caller's own, many fakes at once, and how a fake ends.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use envd_sdk::fake::{Fake, Person, User, World};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::ops::ConsignmentFilter;
+use serde_json::json;
+
+fn input() -> ConsignmentInput {
+    let parties = [PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333")];
+    let [origin, destination] = parties;
+    ConsignmentInput::new([FormType::Lpac1], origin, destination)
+}
+
+fn kim() -> Person {
+    let kim = Person::new("kim@example.com")
+        .name("Kim", "Example")
+        .role("Producer");
+    kim.account("envd-7", "LPA", "QAZZ7777")
+}
+
+#[tokio::test]
+async fn a_world_of_ones_own_is_what_the_client_sees() {
+    let world = World::empty()
+        .user(kim())
+        .user(Person::new("new@example.com"))
+        .consignment("envd-7", input())
+        .consignment("envd-7", input())
+        .template("envd-7", json!({"name": "Weaners", "forms": ["LPAC1"]}))
+        .questions(json!([{"id": "1", "type": "STRING", "forms": ["LPAC1"]}]))
+        .property(json!({"PIC": "QAZZ7777", "PICName": "Own"}));
+    let fake = Fake::builder().world(world).start().await.unwrap();
+    let client = fake.client().build().unwrap();
+    let user = client.registered_user().await.unwrap().value;
+    assert_eq!(user.email.as_deref(), Some("kim@example.com"));
+    let producer = user.producer_accounts().next().unwrap();
+    let account = client.account(producer.envd_account_id.clone().unwrap());
+    let page = account
+        .consignments_page(&ConsignmentFilter::default(), None)
+        .await
+        .unwrap();
+    assert_eq!(page.value.edges.len(), 2);
+    assert_eq!(client.questions().await.unwrap().value.items.len(), 1);
+    account.save_consignment(input()).await.unwrap();
+
+    let other = fake.access_token_for(User::Nth(1));
+    let source = envd_sdk::auth::StaticToken::new(other.expose()).unwrap();
+    let client = fake.client().token_source(source).build().unwrap();
+    assert!(
+        client
+            .registered_user()
+            .await
+            .unwrap_err()
+            .is_not_registered()
+    );
+}
+
+#[tokio::test]
+async fn who_is_not_accredited_for_rangeland_goats_does_not_see_their_declarations() {
+    let fake = Fake::builder()
+        .accreditation("hRG", false)
+        .start()
+        .await
+        .unwrap();
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let page = account
+        .consignments_page(&ConsignmentFilter::default(), None)
+        .await
+        .unwrap();
+    assert_eq!(page.value.edges.len(), 7);
+    assert!(
+        account
+            .consignment("C-900000108")
+            .await
+            .unwrap_err()
+            .is_not_found()
+    );
+    assert!(account.consignment("C-900000101").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_folder_in_the_shape_of_the_fixtures_is_a_world() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let world = World::from_folder(folder).unwrap();
+    assert!(
+        format!("{world:?}").contains("users: 3, consignments: 16"),
+        "{world:?}"
+    );
+    let fake = Fake::builder().world(world).start().await.unwrap();
+    assert_eq!(fake.account_id(), "envd-100201");
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let page = account
+        .consignments_page(&ConsignmentFilter::default(), None)
+        .await
+        .unwrap();
+    assert_eq!(page.value.edges.len(), 8);
+}
+
+#[tokio::test]
+async fn a_world_that_cannot_be_used_says_why() {
+    assert!(
+        World::from_folder("/nowhere/at/all")
+            .unwrap_err()
+            .is_config()
+    );
+    let worlds = [
+        (World::empty(), "no such user"),
+        (
+            World::empty().user(kim()).consignment("envd-8", input()),
+            "envd-8",
+        ),
+        (
+            World::empty().user(kim()).property(7),
+            "a property is not a JSON object",
+        ),
+        (
+            World::empty().user(kim()).questions(json!({"a": 1})),
+            "list of questions",
+        ),
+    ];
+    for (world, part) in worlds {
+        let error = Fake::builder().world(world).start().await.unwrap_err();
+        assert!(
+            error.is_config() && error.to_string().contains(part),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn many_fakes_run_at_once_and_know_nothing_of_each_other() {
+    let mut fakes = Vec::new();
+    for _ in 0..20 {
+        fakes.push(Fake::start().await);
+    }
+    let first = fakes[0]
+        .client()
+        .build()
+        .unwrap()
+        .account(fakes[0].account_id());
+    first.delete_consignment("C-900000101").await.unwrap();
+    for fake in &fakes[1..] {
+        let account = fake.client().build().unwrap().account(fake.account_id());
+        let page = account
+            .consignments_page(&ConsignmentFilter::default(), None)
+            .await
+            .unwrap();
+        assert_eq!(page.value.edges.len(), 8);
+        let token = fakes[0].access_token();
+        assert_ne!(fake.access_token().expose(), token.expose());
+    }
+}
+
+#[tokio::test]
+async fn a_fake_that_was_dropped_has_closed_its_port() {
+    let fake = Fake::start().await;
+    let address = fake.graphql_url().socket_addrs(|| None).unwrap()[0];
+    assert!(std::net::TcpStream::connect(address).is_ok());
+    drop(fake);
+    assert!(std::net::TcpStream::connect(address).is_err());
+    assert!(std::net::TcpListener::bind(address).is_ok());
+}
+
+/// A runtime of a dozen lines, to show that none is needed.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn a_fake_starts_and_answers_without_the_callers_runtime() {
+    let fake = block_on(Fake::start());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let client = fake.client().build().unwrap();
+    runtime.block_on(client.user_details()).unwrap();
+    drop(runtime);
+    drop(client);
+    assert_eq!(fake.requests().len(), 1);
+}
