@@ -9,7 +9,7 @@
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
 //! let store = MemoryStore::new();
-//! let report = store_conformance::check(|| store.clone()).await;
+//! let report = store_conformance::check(move || store.clone()).await;
 //! report.assert_kept();
 //! # });
 //! # Ok::<(), Box<dyn std::error::Error>>(())
