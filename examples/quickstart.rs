@@ -23,7 +23,13 @@ async fn main() -> Result<(), Failure> {
     // In an application the browser goes to the authorization URL and comes back with the callback.
     let (client, manager) = settings.log_in().await?;
     let client = client.build()?;
-    println!("2. Logged in with PKCE; the tokens are stored.");
+    println!(
+        "2. {}.",
+        match manager {
+            Some(_) => "Logged in with PKCE; the tokens are stored",
+            None => "The access token is the one that the environment brings",
+        }
+    );
 
     let user = client.registered_user().await?.value;
     let account = client.account(Settings::account_id(&user)?);
@@ -44,18 +50,18 @@ async fn main() -> Result<(), Failure> {
     .status(ConsignmentStatus::Draft)
     .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15");
     let next = questionnaire.next_questions(&draft);
+    let first = next.first().map_or("nothing", |question| &question.text);
     println!(
-        "4. {} questions are open; the first asks: {}",
-        next.len(),
-        next[0].text
+        "4. {} open; the first asks: {first}",
+        count(next.len(), "question")
     );
 
     let context = Context::on(today).account_pic("QAZZ7777");
     let report = questionnaire.validate(&draft, &context);
     println!(
-        "5. Checked offline: {} errors, {} warnings.",
-        report.errors().count(),
-        report.warnings().count()
+        "5. Checked offline: {}, {}.",
+        count(report.errors().count(), "error"),
+        count(report.warnings().count(), "warning")
     );
     for finding in report.errors() {
         println!("   - {}: {finding}", finding.code);
@@ -89,8 +95,8 @@ async fn main() -> Result<(), Failure> {
     let saved = account.save_consignment(draft.clone()).await?;
     let number = saved.value.number.clone().ok_or("no number")?;
     println!(
-        "7. Mended and saved as {number}, with {} warnings.",
-        saved.problems.len()
+        "7. Mended and saved as {number}, with {}.",
+        count(saved.problems.len(), "warning")
     );
 
     draft.number = number.as_str().into();
@@ -108,7 +114,11 @@ async fn main() -> Result<(), Failure> {
     while let Some(page) = list.next_page().await? {
         (seen, pages) = (seen + page.records.len(), pages + 1);
     }
-    println!("9. {seen} consignments changed this year, on {pages} pages.");
+    println!(
+        "9. {} changed this year, on {}.",
+        count(seen, "consignment"),
+        count(pages, "page")
+    );
 
     account
         .create_comment(CommentInput::new(&number, "The truck comes at five."))
@@ -116,8 +126,8 @@ async fn main() -> Result<(), Failure> {
     let comments = account.comments(&number).await?.value;
     let copy = account.copy_consignment(&number).await?.value;
     println!(
-        "10. {} comment added; copied as {}.",
-        comments.len(),
+        "10. {} there now; copied as {}.",
+        count(comments.len(), "comment"),
         copy.number.ok_or("no number")?
     );
     let template = account
@@ -135,7 +145,7 @@ async fn main() -> Result<(), Failure> {
     let mut yards = register.search(TextSearch::new("yards"));
     let yards = yards.next_page().await?.ok_or("no first page")?;
     println!(
-        "12. The register knows {} properties for \"yards\".",
+        "12. Found for \"yards\" in the register, on its first page: {}.",
         yards.records.len()
     );
     let mut answers = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
@@ -151,9 +161,14 @@ async fn main() -> Result<(), Failure> {
     if let Some(manager) = manager {
         let logout = manager.logout(None).await;
         println!(
-            "13. Logged out; {} problems. The browser ends its session at /v2/logout.",
-            logout.problems.len()
+            "13. Logged out; {}. The browser ends its session at the logout address.",
+            count(logout.problems.len(), "problem")
         );
     }
     Ok(())
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }

@@ -4,17 +4,33 @@
 //!
 //! | you want to | go to |
 //! | --- | --- |
-//! | log a user in, keep tokens fresh and stored | [`auth`] |
-//! | save, submit, list, copy, delete consignments; templates, comments, questions | [`Client`], [`Account`], [`ops`] |
-//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate) |
-//! | look up properties, one or hundreds | [`register`] |
+//! | log a user in, keep tokens fresh and stored | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
+//! | do that for many users, or with a store of yours | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [what can go wrong](auth::failure_modes) |
+//! | work in the name of an account | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
+//! | save, submit, copy, delete consignments | [`Account::save_consignment`] and its neighbours |
+//! | list consignments and templates, also from where you stopped | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
+//! | comments, questions, user details, eDECs | [`ops`] |
+//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Session`](validate::Session) |
+//! | look up properties, one or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
 //! | know what to do about an error | [`guide::errors`], [`Error`] |
+//! | go on when the live schema differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
 //! | run a GraphQL document of your own | [`Client::execute`], [`Client::execute_document`] |
+//! | give one call a header, a time limit, or only look at it | [`Client::request`], [`Call`], [`DryRun`] |
+//! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
 //! | know how sure a field or an argument is | [`guide::coverage`] |
+//! | know what is fast | [`guide::performance`] |
 //! | know why something is as it is | [`guide::decisions`] |
 #![cfg_attr(
+    feature = "loopback",
+    doc = "| let the browser come back to the user's own machine | [`loopback`] |"
+)]
+#![cfg_attr(
+    feature = "keyring",
+    doc = "| keep tokens in the keyring of the operating system | [`keyring`] |"
+)]
+#![cfg_attr(
     feature = "fake",
-    doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake) |"
+    doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake): [`Fault`](fake::Fault), [`World`](fake::World) |"
 )]
 #![cfg_attr(
     not(feature = "fake"),
@@ -41,17 +57,26 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The example `quickstart` goes the whole way: `cargo run --example quickstart`.
+//! The example `quickstart` goes the whole way: `cargo run --example quickstart`. The README shows a program for the real
+//! service, with a login.
 //!
 //! # How sure it is
 //!
 //! Nothing here has been tried against the live service. Every part of the interface says in its documentation whether
 //! the specification states it, public material shows it, or we assumed it. What is assumed can be replaced at run time
-//! by a document of yours.
+//! by a document of yours, see [`guide::migrating`].
 //!
 //! # Features
 //!
-//! `client` and `rustls` are on by default. `rustls-aws-lc` and `native-tls` are other TLS stacks; `fake` brings the fakes.
+//! | feature | default | what it adds |
+//! | --- | --- | --- |
+//! | `client` | yes | everything that talks to a server |
+//! | `rustls` | yes | TLS by rustls with ring |
+//! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
+//! | `loopback` | no | the module `loopback`: login on the user's own machine |
+//! | `keyring` | no | the module `keyring`: a token store in the keyring of the operating system |
+//! | `fake` | no | the module `fake`, for tests |
+//!
 //! Without default features only [`model`], [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
 //! async runtime in the tree.
 //!

@@ -129,7 +129,10 @@ impl Error {
         self.0.attempts
     }
 
-    /// Everything that the server said was wrong; empty when it said nothing that could be read.
+    /// Everything that the server said, warnings among it; empty when it said nothing that could be read.
+    ///
+    /// A refusal of a draft also repeats its open questions:
+    /// [`severity`](ServerError::severity) tells the reasons from the remarks.
     #[must_use]
     pub fn server_errors(&self) -> &[ServerError] {
         match &self.0.kind {

@@ -1,5 +1,7 @@
-//! Pages to read: what is covered and how sure it is, why things are as they are, what to do about errors, how to test
-//! an application.
+//! Pages to read: what is covered and how sure it is, why things are as they are, what to do about errors and about a
+//! live schema that differs, how to test an application, what is fast.
+//!
+//! What can go wrong with tokens has its page beside them: [`failure_modes`](crate::auth::failure_modes).
 
 /// What each operation, argument and field rests on. Written by `tests/codegen.rs` from `graphql/schema.graphql`.
 ///
@@ -15,6 +17,12 @@ pub mod decisions {}
 
 #[doc = include_str!("errors.md")]
 pub mod errors {}
+
+#[doc = include_str!("migrating.md")]
+pub mod migrating {}
+
+#[doc = include_str!("performance.md")]
+pub mod performance {}
 
 #[doc = include_str!("testing.md")]
 pub mod testing {}

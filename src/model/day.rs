@@ -1,9 +1,9 @@
 //! Days and instants in the forms of the wire.
 
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::TextError;
@@ -54,7 +54,7 @@ impl Day {
     /// The day at an instant, in UTC. Where the user is, it may be another day already.
     #[must_use]
     pub fn of(time: SystemTime) -> Self {
-        Self(DateTime::<Utc>::from(time).date_naive())
+        Self(utc(time).date_naive())
     }
 
     /// The year.
@@ -151,6 +151,29 @@ impl From<Day> for Timestamp {
     }
 }
 
+impl From<SystemTime> for Timestamp {
+    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    fn from(time: SystemTime) -> Self {
+        Self(utc(time).to_rfc3339_opts(SecondsFormat::AutoSi, true))
+    }
+}
+
+/// chrono's own conversion panics beyond its calendar, 262,000 years from now.
+fn utc(time: SystemTime) -> DateTime<Utc> {
+    let since = time.duration_since(UNIX_EPOCH);
+    let delta = match &since {
+        Ok(after) => TimeDelta::from_std(*after),
+        Err(before) => TimeDelta::from_std(before.duration()).map(|delta| -delta),
+    };
+    let end = if since.is_ok() {
+        DateTime::<Utc>::MAX_UTC
+    } else {
+        DateTime::<Utc>::MIN_UTC
+    };
+    let time = delta.map(|delta| DateTime::UNIX_EPOCH.checked_add_signed(delta));
+    time.ok().flatten().unwrap_or(end)
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
@@ -160,6 +183,7 @@ impl fmt::Display for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn only_real_days_in_the_exact_form_are_days() {
@@ -187,5 +211,26 @@ mod tests {
         assert_eq!(Timestamp::from("2023-02-01T10:00:00").to_time(), time);
         assert_eq!(Timestamp::from("2023-02-01T20:00:00+10:00").to_time(), time);
         assert_eq!(Timestamp::from("yesterday").to_time(), None);
+    }
+
+    #[test]
+    fn an_instant_of_the_clock_is_written_in_utc_and_read_back() {
+        for (seconds, millis, text) in [
+            (1_795_132_800, 0, "2026-11-20T00:00:00Z"),
+            (1_795_132_800, 250, "2026-11-20T00:00:00.250Z"),
+        ] {
+            let time = UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_millis(millis);
+            assert_eq!(Timestamp::from(time).as_str(), text);
+            assert_eq!(Timestamp::from(text).to_time(), Some(time));
+        }
+        let before = UNIX_EPOCH - Duration::from_millis(1);
+        assert_eq!(Timestamp::from(before).as_str(), "1969-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn an_instant_beyond_the_calendar_is_its_last_day() {
+        if let Some(far) = UNIX_EPOCH.checked_add(Duration::from_secs(1 << 60)) {
+            assert_eq!(Day::of(far).plus_days(2), None);
+        }
     }
 }

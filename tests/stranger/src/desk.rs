@@ -1,0 +1,91 @@
+//! What is done at the desk.
+
+use envd_sdk::Error;
+use envd_sdk::model::{ConsignmentInput, Day, Pic, Severity};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::register::Register;
+use envd_sdk::{Account, Outcome};
+
+use crate::heads;
+
+/// What the service makes of a declaration.
+#[derive(Debug, PartialEq)]
+pub enum Answer {
+    Saved {
+        number: String,
+        remarks: usize,
+    },
+    /// The field and the text for each reason.
+    Refused(Vec<(String, String)>),
+    /// No clear answer: the numbers of the records that it may have become.
+    Unclear(Vec<String>),
+}
+
+pub struct Desk {
+    account: Account,
+    register: Register,
+}
+
+impl Desk {
+    pub(crate) fn new(account: Account, register: Register) -> Self {
+        Self { account, register }
+    }
+
+    pub async fn declare(&self, draft: ConsignmentInput) -> Result<Answer, Error> {
+        match self.account.save_consignment(draft.clone()).await {
+            Ok(Outcome {
+                value, problems, ..
+            }) => Ok(Answer::Saved {
+                number: value.number.map(String::from).unwrap_or_default(),
+                remarks: problems.len(),
+            }),
+            Err(error) if error.is_rejected() => {
+                // Open questions are remarks; they stand beside the reasons.
+                let errors = error.server_errors().iter();
+                let reasons = errors
+                    .filter(|error| error.severity() == Severity::Error)
+                    .map(|error| (error.input_path().join("."), error.to_string()));
+                Ok(Answer::Refused(reasons.collect()))
+            }
+            Err(error) if error.may_have_applied() => {
+                let minute = std::time::Duration::from_secs(60);
+                let begun = std::time::SystemTime::now() - minute;
+                let found = self.account.candidates(&draft, begun).await?;
+                let numbers = found.into_iter().filter_map(|record| record.number);
+                Ok(Answer::Unclear(numbers.map(String::from).collect()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The numbers of what has changed since a day, newest first.
+    pub async fn since(&self, day: Day) -> Result<Vec<String>, Error> {
+        let filter = ConsignmentFilter::default().from(day).page_size(5);
+        let mut numbers = Vec::new();
+        let mut items = self.account.consignments(&filter).items();
+        while let Some(item) = items.next().await {
+            numbers.extend(item?.number.map(String::from));
+        }
+        Ok(numbers)
+    }
+
+    /// How many animals move on each day.
+    pub async fn heads(&self, since: Day) -> Result<Vec<(String, i64)>, Error> {
+        heads::by_day(self.account.client(), self.account.id(), since).await
+    }
+
+    /// The town of a property, if the register knows the property.
+    pub async fn town(&self, pic: &Pic) -> Result<Option<String>, Error> {
+        let property = self.register.property(pic).await?;
+        Ok(property.and_then(|property| property.town))
+    }
+
+    /// Those PICs of a list that may not be traded with.
+    pub async fn not_in_use(&self, pics: &[&str]) -> Vec<String> {
+        let answers = self.register.lookup_many(pics).collect().await;
+        let bad = answers
+            .into_iter()
+            .filter(|answer| !answer.property().is_some_and(|found| found.is_active()));
+        bad.map(|answer| answer.asked).collect()
+    }
+}

@@ -1,0 +1,56 @@
+//! The program around the desk: `stranger CLIENT_ID AUTHORIZE TOKEN AUDIENCE REDIRECT DECLARATIONS REGISTER TOKEN_FILE`.
+
+use std::error::Error;
+
+use envd_sdk::model::Day;
+use stranger::{Addresses, Gate};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Ok(words) = <[String; 8]>::try_from(words) else {
+        println!("Eight arguments say where the service is; without them there is nothing to do.");
+        return Ok(());
+    };
+    let [
+        client_id,
+        authorize,
+        token,
+        audience,
+        redirect,
+        declarations,
+        register,
+        tokens,
+    ] = words;
+    let gate = Gate::new(&Addresses {
+        client_id,
+        authorize,
+        token,
+        audience,
+        redirect,
+        declarations,
+        register,
+        tokens: tokens.into(),
+    })?;
+    let desk = match gate.open().await? {
+        Some(desk) => desk,
+        None => {
+            let login = gate.start()?;
+            println!(
+                "Log in at {} and paste the address that the browser ends at:",
+                login.url()
+            );
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line)?;
+            gate.finish(login, line.trim()).await?;
+            gate.open().await?.ok_or("the login did not last")?
+        }
+    };
+    let today = Day::of(std::time::SystemTime::now());
+    let week = today.plus_days(-7).ok_or("the calendar ends")?;
+    for number in desk.since(week).await? {
+        println!("{number}");
+    }
+    gate.close().await;
+    Ok(())
+}

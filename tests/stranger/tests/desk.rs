@@ -1,0 +1,123 @@
+//! The desk against the fake.
+
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql::generated::CreateOrSaveConsignment;
+use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic};
+use stranger::{Addresses, Answer, Desk, Gate};
+
+type Test = Result<(), Box<dyn std::error::Error>>;
+
+fn addresses(fake: &Fake, test: &str) -> Addresses {
+    let file = format!("envd-sdk-stranger-{}-{test}.json", std::process::id());
+    Addresses {
+        client_id: fake.client_id().to_owned(),
+        authorize: fake.authorize_url().into(),
+        token: fake.token_url().into(),
+        audience: fake.audience().to_owned(),
+        redirect: fake.redirect_uri().into(),
+        declarations: fake.graphql_url().into(),
+        register: fake.register_url().into(),
+        tokens: std::env::temp_dir().join(file),
+    }
+}
+
+async fn open(fake: &Fake, test: &str) -> Result<Desk, Box<dyn std::error::Error>> {
+    let addresses = addresses(fake, test);
+    let gate = Gate::new(&addresses)?;
+    let login = gate.start()?;
+    let callback = fake.consent(login.url())?;
+    gate.finish(login, callback.as_str()).await?;
+    let desk = gate.open().await?;
+    std::fs::remove_file(&addresses.tokens)?;
+    Ok(desk.ok_or("nobody is logged in")?)
+}
+
+fn draft(origin: &str) -> ConsignmentInput {
+    let (from, to) = (PartyInput::new(origin), PartyInput::new("QDZZ3333"));
+    ConsignmentInput::new([FormType::Lpac1], from, to).status(ConsignmentStatus::Draft)
+}
+
+#[tokio::test]
+async fn a_login_lasts_over_a_restart() -> Test {
+    let fake = Fake::start().await;
+    let addresses = addresses(&fake, "restart");
+    let gate = Gate::new(&addresses)?;
+    assert!(gate.open().await?.is_none());
+    let login = gate.start()?;
+    let callback = fake.consent(login.url())?;
+    gate.finish(login, callback.as_str()).await?;
+    gate.close().await;
+
+    assert!(Gate::new(&addresses)?.open().await?.is_some());
+    std::fs::remove_file(&addresses.tokens)?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_declaration_is_saved_and_listed() -> Test {
+    let fake = Fake::start().await;
+    let desk = open(&fake, "save").await?;
+    let Answer::Saved { number, remarks } = desk.declare(draft("QAZZ7777")).await? else {
+        return Err("it was not saved".into());
+    };
+    assert!(remarks > 0); // Its questions are not answered yet.
+    assert_eq!(desk.since(Day::parse("2020-01-01")?).await?[0], number);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_field() -> Test {
+    let fake = Fake::start().await;
+    let answer = open(&fake, "refused")
+        .await?
+        .declare(draft("QAZZ777"))
+        .await?;
+    let reason = (
+        "origin.pic".to_owned(),
+        "QAZZ777 is not a valid value for PIC".to_owned(),
+    );
+    assert_eq!(answer, Answer::Refused(vec![reason]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_answer_that_got_lost_leads_to_the_record() -> Test {
+    let fake = Fake::start().await;
+    let desk = open(&fake, "lost").await?;
+    fake.on::<CreateOrSaveConsignment>()
+        .fault(Fault::dropped_after());
+    let answer = desk.declare(draft("QAZZ7777")).await?;
+    assert!(
+        matches!(&answer, Answer::Unclear(numbers) if numbers.len() == 1),
+        "{answer:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_question_of_our_own_is_answered() -> Test {
+    let fake = Fake::start().await;
+    let heads = open(&fake, "heads")
+        .await?
+        .heads(Day::parse("2020-01-01")?)
+        .await?;
+    assert!(
+        heads.len() > 1
+            && heads
+                .iter()
+                .all(|(day, heads)| day.len() == 10 && *heads > 0)
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_register_is_asked() -> Test {
+    let fake = Fake::start().await;
+    let desk = open(&fake, "register").await?;
+    assert!(desk.town(&Pic::parse("QAZZ7777")?).await?.is_some());
+    assert_eq!(
+        desk.not_in_use(&["QAZZ7777", "QZZZ0000", "🐑"]).await,
+        ["QZZZ0000", "🐑"]
+    );
+    Ok(())
+}
