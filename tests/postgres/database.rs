@@ -90,7 +90,13 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let statement = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", self.schema);
+        // The test's own runtime may stand still by now, with transactions open.
+        let statement = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_class ON relation = pg_class.oid
+             WHERE relnamespace = to_regnamespace('\"{0}\"') AND pid <> pg_backend_pid();
+             DROP SCHEMA IF EXISTS \"{0}\" CASCADE",
+            self.schema
+        );
         let dropped = thread::spawn(move || {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
             let runtime = runtime.enable_all().build().unwrap();

@@ -10,7 +10,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use super::database::{self, Database};
-use super::sessions::{LIFETIME, fake, log_in, manager, start};
+use super::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 const USERS: usize = 10_000;
 const HOSTS: usize = 2;
@@ -158,14 +158,14 @@ async fn a_refresh_waits_for_three_round_trips_and_a_fresh_token_for_none() {
     };
     let (fake, proxy) = (fake().await, database::proxy().await);
     log_in(&fake, database.sealed()).await;
-    let store = database::store(&database::pool_through(&proxy, 2), &database.schema);
+    let store = database::store(&database::pool_through(&proxy, 4), &database.schema);
     let clock = Clock::manual(start());
-    // The connections are made, and the tables checked.
-    let (one, two) = tokio::join!(
-        store.lock("a", LIFETIME),
-        store.lock_and_load("b", LIFETIME)
-    );
-    drop((one.unwrap(), two.unwrap()));
+    // The tables are checked, and connections made: for a lock, a write, and a lock that is just being freed.
+    let mut locks = Vec::new();
+    for key in ["a", "b", "c"] {
+        locks.push(store.lock(key, LIFETIME).await.unwrap());
+    }
+    drop(locks);
     let url = fake.token_url();
     let manager = manager(url.as_str(), database::sealed(store), clock.clone());
     let manager = manager.build().unwrap();
@@ -180,5 +180,8 @@ async fn a_refresh_waits_for_three_round_trips_and_a_fresh_token_for_none() {
         clock.advance(LIFETIME);
         manager.access_token().await.unwrap();
         assert_eq!(proxy.flights().0 - before, 3 * round);
+        // Nobody waits for the lock to be freed; here the next round does.
+        let near = database.store();
+        near.lock(KEY, LIFETIME).await.unwrap();
     }
 }
