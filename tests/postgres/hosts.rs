@@ -138,19 +138,16 @@ async fn when_the_network_is_cut_in_mid_refresh_the_new_token_serves_and_is_stor
     cable.set(Mode::Cut);
     network.set(Mode::Pass);
     let token = refreshing.await.unwrap().unwrap();
-    loop {
-        match events.next().await.unwrap() {
-            Event::PersistFailed { error } => {
-                assert!(
-                    database::below(&error).is_unreachable(),
-                    "{}",
-                    chain(&error)
-                );
-                break;
-            }
-            _ => {}
+    let error = loop {
+        if let Event::PersistFailed { error } = events.next().await.unwrap() {
+            break error;
         }
-    }
+    };
+    assert!(
+        database::below(&error).is_unreachable(),
+        "{}",
+        chain(&error)
+    );
     cable.set(Mode::Pass);
     for tries in 0.. {
         assert!(tries < 200, "never stored");

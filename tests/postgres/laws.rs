@@ -67,7 +67,8 @@ async fn locks_leave_a_connection_for_their_writes() {
             assert_eq!(stored.record.tokens().generation(), number);
         })
     });
-    for task in Vec::from_iter(tasks) {
+    let tasks: Vec<_> = tasks.collect();
+    for task in tasks {
         task.await.unwrap();
     }
 }

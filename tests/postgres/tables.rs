@@ -31,7 +31,8 @@ async fn hosts_that_migrate_at_once_do_it_once() {
         let store = database.store();
         tokio::spawn(async move { store.migrate().await })
     });
-    for host in Vec::from_iter(hosts) {
+    let hosts: Vec<_> = hosts.collect();
+    for host in hosts {
         host.await.unwrap().unwrap();
     }
     let count = "SELECT count(*)::text FROM {table}_migrations";

@@ -111,7 +111,8 @@ pub(super) fn one_of_many_swaps_wins<S: TokenStore>(
                 })
             });
             let mut winners = Vec::new();
-            for writer in Vec::from_iter(writers) {
+            let writers: Vec<_> = writers.collect();
+            for writer in writers {
                 let written = writer.await.map_err(failed)??;
                 winners.extend(written);
             }
