@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::auth::{Event, TokenStore};
+use envd_sdk::auth::{Event, TokenManager, TokenStore};
 
 use super::child::Child;
 use super::database::{self, Database, RESTART, chain};
@@ -41,7 +41,7 @@ async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
 
 /// Row 26. The request of the host that died is still on its way, so the refresh token is good.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_a_host_is_killed_in_mid_refresh_the_next_one_goes_on_at_once() {
+async fn when_a_host_is_killed_in_mid_refresh_the_next_one_goes_on_after_the_grace() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -98,6 +98,44 @@ async fn when_the_database_is_restarted_in_mid_refresh_the_new_tokens_are_stored
     // And nothing is left behind: the next refresh is as any other.
     clock.advance(LIFETIME);
     host.access_token().await.unwrap();
+}
+
+/// All locks are lost with the server. A second host finds the lock free and the first one's mark: it must not use the
+/// refresh token that the first one has just used, or the session is over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_lost_its_lock_in_a_restart_is_given_time_to_store_its_tokens() {
+    let Some(database) = Database::alone().await else {
+        return;
+    };
+    let fake = fake().await;
+    log_in(&fake, database.sealed()).await;
+    let (network, through) = network(&fake).await;
+    let clock = Clock::manual(start());
+    let one = manager(&through, database.sealed(), clock.clone());
+    let patient = database::settings(&database::pool(3), &database.schema);
+    let patient = patient.grace(Duration::from_secs(60)).build().unwrap();
+    let two = manager(&through, database::sealed(patient), clock.clone());
+    let (one, two) = (one.build().unwrap(), two.build().unwrap());
+    one.access_token().await.unwrap();
+    two.access_token().await.unwrap();
+    let before = fake.token_requests();
+    network.set(Mode::HoldReplies);
+    clock.advance(LIFETIME);
+    let ask = |host: &TokenManager| {
+        let host = host.clone();
+        tokio::spawn(async move { host.access_token().await })
+    };
+    let first = ask(&one);
+    network.stopped().await;
+    restart(&database).await;
+    let second = ask(&two);
+    // Until the second host holds the lock.
+    let open = "SELECT count(*)::text FROM pg_locks WHERE relation = '{table}'::regclass";
+    while database.ask(open).await == "0" {}
+    network.set(Mode::Pass);
+    let (first, second) = (first.await.unwrap(), second.await.unwrap());
+    assert_eq!(mark(&first.unwrap()), mark(&second.unwrap()));
+    assert_eq!(fake.token_requests() - before, 1);
 }
 
 /// With the command that the environment names; else as far as sessions are concerned.

@@ -56,6 +56,7 @@ pub(super) struct Settings {
     pub(super) pool: Pool,
     pub(super) names: Names,
     pub(super) time_out: Duration,
+    pub(super) grace: Duration,
     pub(super) locks: usize,
 }
 
@@ -148,8 +149,8 @@ impl PostgresStore {
         answer
     }
 
-    async fn read(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
-        stored(self.ask(LOAD, &[(&key, Type::TEXT)]).await?)
+    async fn find(&self, key: &str) -> Result<Option<(Versioned, Duration)>, StoreError> {
+        found(self.ask(LOAD, &[(&key, Type::TEXT)]).await?)
     }
 
     async fn write(
@@ -194,6 +195,26 @@ impl PostgresStore {
         }
     }
 
+    /// What is stored, after a refresh that was begun and not ended was left to whoever began it for the time of grace.
+    async fn settled(
+        &self,
+        key: &str,
+        row: Option<Row>,
+        until: Instant,
+    ) -> Result<Option<Versioned>, StoreError> {
+        let mut found = found(row)?;
+        while let Some((stored, age)) = &found {
+            let budget = until.saturating_duration_since(Instant::now());
+            let left = self.0.settings.grace.saturating_sub(*age).min(budget);
+            if stored.record.refresh_began_at().is_none() || left.is_zero() {
+                break;
+            }
+            sleep(left.min(LOOK_AGAIN)).await;
+            found = self.find(key).await?;
+        }
+        Ok(found.map(|(stored, _)| stored))
+    }
+
     async fn attempt(
         &self,
         key: &str,
@@ -210,14 +231,17 @@ impl PostgresStore {
     }
 }
 
-fn stored(row: Option<Row>) -> Result<Option<Versioned>, StoreError> {
-    let stored = row.map(|row| read(&row)).transpose();
-    stored.map_err(|fault| fault.error)
+/// While a refresh of another host is left to it.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+fn found(row: Option<Row>) -> Result<Option<(Versioned, Duration)>, StoreError> {
+    let found = row.map(|row| read(&row)).transpose();
+    found.map_err(|fault| fault.error)
 }
 
 impl TokenStore for PostgresStore {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
-        Box::pin(self.read(key))
+        Box::pin(async move { Ok(self.find(key).await?.map(|(stored, _)| stored)) })
     }
 
     fn swap<'a>(
@@ -251,8 +275,9 @@ impl TokenStore for PostgresStore {
         wait: Duration,
     ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
         Box::pin(async move {
+            let until = Instant::now() + wait;
             let (guard, row) = self.take(key, wait).await?;
-            Ok((guard, stored(row)?))
+            Ok((guard, self.settled(key, row, until).await?))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A record as a row.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
@@ -9,7 +9,9 @@ use super::fault::{Fault, failed};
 use crate::auth::{Record, Version, Versioned};
 use crate::secret::Secret;
 
-pub(super) const LOAD: &str = "SELECT version, record FROM {table} WHERE account = $1";
+/// With its age in seconds, by the clock of the database alone.
+pub(super) const LOAD: &str = "SELECT version, record,
+    extract(epoch FROM clock_timestamp() - written_at)::float8 FROM {table} WHERE account = $1";
 
 /// A first write. Each write tells the version if it went through. That the new version is there already can only mean that this very write was sent before.
 pub(super) const INSERT: &str = "INSERT INTO {table} AS stored
@@ -25,14 +27,16 @@ pub(super) const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, g
 pub(super) const DELETE: &str =
     "DELETE FROM {table} WHERE account = $1 AND version = $2 RETURNING version";
 
-pub(super) fn read(row: &Row) -> Result<Versioned, Fault> {
+/// A record, and how long ago it was written.
+pub(super) fn read(row: &Row) -> Result<(Versioned, Duration), Fault> {
     let version: i64 = row.try_get(0).map_err(failed)?;
     let record = Secret::new(row.try_get::<_, String>(1).map_err(failed)?);
     let record = Record::from_secret_json(&record)?;
-    Ok(Versioned::new(
-        Version::new(version.cast_unsigned()),
-        record,
-    ))
+    let age: f64 = row.try_get(2).map_err(failed)?;
+    // Negative when somebody set the clock of the database back.
+    let age = Duration::try_from_secs_f64(age).unwrap_or_default();
+    let version = Version::new(version.cast_unsigned());
+    Ok((Versioned::new(version, record), age))
 }
 
 /// The columns of a write.
