@@ -110,8 +110,14 @@ pub mod loopback;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;
+#[cfg(feature = "postgres")]
+#[path = "auth/store/postgres/mod.rs"]
+pub mod postgres;
 #[cfg(feature = "client")]
 pub mod register;
+#[cfg(feature = "sealed")]
+#[path = "auth/store/sealed/mod.rs"]
+pub mod sealed;
 mod secret;
 #[cfg(all(feature = "client", feature = "rustls"))]
 #[path = "transport/tls/ring.rs"]

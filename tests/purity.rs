@@ -41,6 +41,20 @@ fn the_default_build_links_no_part_of_the_fake() {
 }
 
 #[test]
+fn only_who_asks_for_a_database_or_for_seals_links_them() {
+    let tree = Tree::of(&["--features", "fake"]);
+    let sealed = Tree::of(&["--features", "sealed"]);
+    let postgres = Tree::of(&["--features", "postgres"]);
+    for package in ["tokio-postgres", "deadpool-postgres"] {
+        assert_eq!(tree.versions(package), [""; 0], "{package}");
+        assert_eq!(sealed.versions(package), [""; 0], "{package}");
+        assert_eq!(postgres.versions(package).len(), 1, "{package}");
+    }
+    assert_eq!(tree.versions("chacha20poly1305"), [""; 0]);
+    assert_eq!(sealed.versions("chacha20poly1305").len(), 1);
+}
+
+#[test]
 fn one_reqwest_is_linked_whatever_is_chosen() {
     for features in ["rustls", "rustls-aws-lc", "native-tls", "fake"] {
         let tree = Tree::of(&["--no-default-features", "--features", features]);

@@ -125,7 +125,7 @@ pub use self::provider_builder::ProviderBuilder;
 pub use self::set::{TokenManagerSet, TokenManagerSetBuilder};
 pub use self::source::{BoxFuture, StaticToken, TokenSource};
 pub use self::store::{
-    FileStore, MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    FileStore, MemoryStore, Record, Seal, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
 pub use self::token::AccessToken;
 pub use self::token_set::TokenSet;

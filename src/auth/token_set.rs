@@ -65,6 +65,20 @@ impl TokenSet {
         self.issued_at + self.lifetime
     }
 
+    /// The times and the generation alone.
+    pub(super) fn without_secrets(&self) -> Self {
+        Self {
+            access_token: Secret::default(),
+            refresh_token: None,
+            id_token: None,
+            subject: None,
+            scopes: Vec::new(),
+            issued_at: self.issued_at,
+            lifetime: self.lifetime,
+            generation: self.generation,
+        }
+    }
+
     /// Counts the refreshes of this account.
     #[must_use]
     pub fn generation(&self) -> u64 {

@@ -149,6 +149,7 @@ impl fmt::Display for AuthProblem {
             Self::LoginRefused { code } => write!(f, "the login was refused ({code})"),
             Self::Unavailable { what } => write!(f, "no token could be had for now: {what}"),
             Self::Store => f.write_str("the token store failed"),
+            Self::StoreUnreachable => f.write_str("the server of the token store does not answer"),
             Self::LockTimeout => f.write_str("another process holds the lock on the stored tokens"),
         }
     }

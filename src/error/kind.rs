@@ -71,6 +71,8 @@ pub(crate) enum AuthProblem {
     Unavailable { what: &'static str },
     /// The store of tokens failed; the source says how.
     Store,
+    /// The server of the store does not answer; the source says how.
+    StoreUnreachable,
     /// Another process holds the lock on the stored tokens.
     LockTimeout,
 }
@@ -84,6 +86,9 @@ impl AuthProblem {
     }
 
     pub(crate) fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::LockTimeout)
+        matches!(
+            self,
+            Self::Unavailable { .. } | Self::StoreUnreachable | Self::LockTimeout
+        )
     }
 }

@@ -189,7 +189,9 @@ impl Error {
     pub fn is_store(&self) -> bool {
         matches!(
             &self.0.kind,
-            Kind::Auth(AuthProblem::Store | AuthProblem::LockTimeout)
+            Kind::Auth(
+                AuthProblem::Store | AuthProblem::StoreUnreachable | AuthProblem::LockTimeout
+            )
         )
     }
 

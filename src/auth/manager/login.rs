@@ -93,7 +93,7 @@ impl Shared {
         };
         // OK without the lock when it cannot be had: a swap changes nothing that somebody else has changed.
         let _guard = self.store.lock(&self.key, self.policy.lock_wait).await;
-        let stored = self.store.load(&self.key).await.ok().flatten();
+        let stored = self.stored().await.ok().flatten();
         let epoch = {
             let mut state = self.state_in(epoch)?;
             let stored_generation = stored

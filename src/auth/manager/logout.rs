@@ -64,7 +64,7 @@ impl Shared {
         let _guard = self.store.lock(&self.key, self.policy.lock_wait).await;
         // A refresh of another process may write once in between, or twice.
         for _ in 0..5 {
-            let Some(stored) = self.store.load(&self.key).await? else {
+            let Some(stored) = self.stored().await? else {
                 return Ok(None);
             };
             if self.state().epoch != epoch {

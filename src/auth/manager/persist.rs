@@ -100,7 +100,7 @@ impl Shared {
                     return Ok(Ok(()));
                 }
                 // Somebody wrote in between: what is there decides.
-                Ok(None) => match self.store.load(&self.key).await {
+                Ok(None) => match self.stored().await {
                     Ok(stored) => self.reconcile(epoch, stored)?,
                     Err(error) => last = error,
                 },

@@ -9,7 +9,7 @@ use super::Event;
 use super::shared::{Held, Shared, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
-use crate::auth::{AccessToken, StoreGuard};
+use crate::auth::{AccessToken, StoreError, StoreGuard};
 use crate::transport::{First, first};
 
 /// What is wrong with settings or needs the user does not mend itself in seconds.
@@ -32,16 +32,24 @@ impl Refresh {
     }
 
     pub(super) async fn run(self) -> Result<AccessToken, Stop> {
-        if let Some(token) = self.look().await? {
+        if self.knows_too_little()?
+            && let Some(token) = self.look().await?
+        {
             return Ok(token);
         }
-        let lock = self
-            .shared
-            .store
-            .lock(&self.shared.key, self.shared.policy.lock_wait);
-        let mut guard = Some(self.unless_over(lock).await??);
+        let (guard, stored) = match self.unless_over(self.shared.locked()).await? {
+            Ok(locked) => locked,
+            Err(error) if error.is_lock_timeout() => {
+                // Who hangs with the lock may have renewed the tokens before.
+                let token = self.look().await?;
+                return token.ok_or_else(|| error.into());
+            }
+            Err(error) => return Err(self.not_stored(error)),
+        };
+        let mut guard = Some(guard);
         // Whoever held the lock may have renewed the tokens.
-        if let Some(token) = self.look().await? {
+        self.shared.reconcile(self.epoch, stored)?;
+        if let Some(token) = self.usable() {
             return Ok(token);
         }
         if let Some(token) = self.save_first().await? {
@@ -51,14 +59,25 @@ impl Refresh {
         self.request(held, &mut guard).await
     }
 
+    /// Stored tokens that are good need no lock. Who has tokens of its own is here because they are not good, and saves
+    /// the look: with the lock it comes anyway.
+    fn knows_too_little(&self) -> Result<bool, Stop> {
+        let state = self.shared.state_in(self.epoch)?;
+        Ok(state.held.is_none() || state.dead.is_some())
+    }
+
     /// Reads the store, and tells the token in use if it will do.
     pub(super) async fn look(&self) -> Result<Option<AccessToken>, Stop> {
-        let stored = match self.shared.store.load(&self.shared.key).await {
+        let stored = match self.shared.stored().await {
             Ok(stored) => stored,
-            Err(error) => return Err(self.fail(error.into(), Duration::ZERO, None)),
+            Err(error) => return Err(self.not_stored(error)),
         };
         self.shared.reconcile(self.epoch, stored)?;
         Ok(self.usable())
+    }
+
+    fn not_stored(&self, error: StoreError) -> Stop {
+        self.fail(error.into(), Duration::ZERO, None)
     }
 
     fn usable(&self) -> Option<AccessToken> {

@@ -10,7 +10,7 @@ use super::Event;
 use super::counters::Counts;
 use super::flight::Landing;
 use super::snapshot::{Moment, Snapshot};
-use crate::auth::{Provider, TokenSet, TokenStore, Version};
+use crate::auth::{Provider, StoreError, StoreGuard, TokenSet, TokenStore, Version, Versioned};
 use crate::error::{Error, Result};
 use crate::transport::Clock;
 
@@ -133,6 +133,18 @@ impl Shared {
         }
     }
 
+    /// What the store has.
+    pub(super) async fn stored(&self) -> Result<Option<Versioned>, StoreError> {
+        opened(self.store.load(&self.key).await?)
+    }
+
+    /// The lock, and what the store has under it.
+    pub(super) async fn locked(&self) -> Result<(StoreGuard, Option<Versioned>), StoreError> {
+        let lock = self.store.lock_and_load(&self.key, self.policy.lock_wait);
+        let (guard, stored) = lock.await?;
+        Ok((guard, opened(stored)?))
+    }
+
     pub(super) fn clock(&self) -> &Clock {
         self.provider.clock()
     }
@@ -189,4 +201,11 @@ impl Shared {
         self.snapshot.store(Some(snapshot.clone()));
         Ok(snapshot)
     }
+}
+
+fn opened(stored: Option<Versioned>) -> Result<Option<Versioned>, StoreError> {
+    let Some(Versioned { version, record }) = stored else {
+        return Ok(None);
+    };
+    Ok(Some(Versioned::new(version, record.open()?)))
 }

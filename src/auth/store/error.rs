@@ -38,6 +38,7 @@ enum Fault {
     Full,
     Denied,
     Missing,
+    Unreachable,
 }
 
 impl StoreError {
@@ -70,6 +71,26 @@ impl StoreError {
     /// The store cannot do its work on this machine.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::of(Fault::Unsupported, what)
+    }
+
+    /// The store is there, and may not be used like this.
+    pub fn denied(what: impl Into<String>) -> Self {
+        Self::of(Fault::Denied, what)
+    }
+
+    /// There is no space left where the store keeps its records.
+    pub fn full(what: impl Into<String>) -> Self {
+        Self::of(Fault::Full, what)
+    }
+
+    /// The place of the store is not there, or was not made ready.
+    pub fn missing(what: impl Into<String>) -> Self {
+        Self::of(Fault::Missing, what)
+    }
+
+    /// The server of the store does not answer now.
+    pub fn unreachable(what: impl Into<String>) -> Self {
+        Self::of(Fault::Unreachable, what)
     }
 
     /// A failure of the file system; its kind decides which of the predicates are true.
@@ -136,16 +157,23 @@ impl StoreError {
         self.fault == Fault::Full
     }
 
-    /// Whether the operating system denies access: a read-only directory or file system, another user's file.
+    /// Whether access is denied: a read-only directory, file system or database, another user's file, a wrong password.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.fault == Fault::Denied
     }
 
-    /// Whether the place of the store, such as its directory, does not exist. Create it.
+    /// Whether the place of the store, such as its directory or table, does not exist. Create it.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.fault == Fault::Missing
+    }
+
+    /// Whether the server of the store does not answer: it is down, starts, has no room for another connection, or the
+    /// network is cut. Trying again later makes sense.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        self.fault == Fault::Unreachable
     }
 }
 
@@ -165,6 +193,8 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let problem = if error.is_lock_timeout() {
             AuthProblem::LockTimeout
+        } else if error.is_unreachable() {
+            AuthProblem::StoreUnreachable
         } else {
             AuthProblem::Store
         };

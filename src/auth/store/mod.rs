@@ -8,12 +8,14 @@ mod error;
 mod file;
 mod memory;
 mod record;
+mod seal;
 mod token_store;
 
 pub use self::error::StoreError;
 pub use self::file::FileStore;
 pub use self::memory::MemoryStore;
 pub use self::record::Record;
+pub use self::seal::Seal;
 pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};
 
 pub(super) use self::record::Intent;

@@ -4,13 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
+use super::{Seal, StoreError};
 use crate::auth::TokenSet;
 use crate::auth::token_set::{SavedTokens, from_ms, to_ms};
 use crate::secret::Secret;
 
-/// The number of the stored form; a higher one is of a newer crate and is not touched.
-const FORM: u32 = 1;
+/// The number of the stored form; one above both is of a newer crate and is not touched.
+const PLAIN: u32 = 1;
+const SEALED: u32 = 2;
 
 /// Everything that is stored for an account, in one piece.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ const FORM: u32 = 1;
 pub struct Record {
     pub(in crate::auth) tokens: TokenSet,
     pub(in crate::auth) intent: Option<Intent>,
+    seal: Option<Seal>,
 }
 
 /// A refresh was about to be sent. Found later, it says that the refresh token may be used up already.
@@ -33,6 +35,8 @@ struct Saved {
     tokens: SavedTokens,
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<SavedIntent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seal: Option<Seal>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,10 +58,11 @@ impl Record {
         Self {
             tokens,
             intent: None,
+            seal: None,
         }
     }
 
-    /// The tokens in the record.
+    /// The tokens in the record. Of a sealed one: their times and generation, and none of the tokens.
     #[must_use]
     pub fn tokens(&self) -> &TokenSet {
         &self.tokens
@@ -74,16 +79,52 @@ impl Record {
         small
     }
 
+    /// When a refresh of these tokens was marked as about to be sent, if no answer is stored yet.
+    #[must_use]
+    pub fn refresh_began_at(&self) -> Option<SystemTime> {
+        self.intent.map(|intent| intent.at)
+    }
+
+    /// The record with a seal in the place of everything but its times and generation: for wrappers that encrypt.
+    ///
+    /// The seal holds what [`to_secret_json`](Self::to_secret_json) gives. Managers refuse sealed records, so that a
+    /// wrapper that was forgotten is not taken for a lost session.
+    #[must_use]
+    pub fn sealed(&self, seal: Seal) -> Self {
+        Self {
+            tokens: self.tokens.without_secrets(),
+            intent: self.intent,
+            seal: Some(seal),
+        }
+    }
+
+    /// The seal of a sealed record.
+    #[must_use]
+    pub fn seal(&self) -> Option<&Seal> {
+        self.seal.as_ref()
+    }
+
+    /// The record, unless it is sealed.
+    pub(in crate::auth) fn open(self) -> Result<Self, StoreError> {
+        match self.seal {
+            None => Ok(self),
+            Some(_) => Err(StoreError::unreadable(
+                "the stored record is sealed; wrap the store as it was when it was written",
+            )),
+        }
+    }
+
     /// The record as text, with live credentials in it.
     #[must_use]
     pub fn to_secret_json(&self) -> Secret {
         let saved = Saved {
-            form: FORM,
+            form: if self.seal.is_some() { SEALED } else { PLAIN },
             tokens: SavedTokens::from(&self.tokens),
             intent: self.intent.map(|intent| SavedIntent {
                 generation: intent.generation,
                 at_ms: to_ms(intent.at),
             }),
+            seal: self.seal.clone(),
         };
         // Never the default: strings and numbers under text keys always serialize.
         Secret::new(serde_json::to_string(&saved).unwrap_or_default())
@@ -99,12 +140,15 @@ impl Record {
         // The reasons of serde are left out: they may repeat a part of the text.
         let unreadable = || StoreError::unreadable("the stored record is not readable");
         let Form { form } = serde_json::from_str(json.expose()).map_err(|_| unreadable())?;
-        if form > FORM {
+        if form > SEALED {
             return Err(StoreError::newer_version(
                 "the stored record was written by a newer version of this crate",
             ));
         }
         let saved: Saved = serde_json::from_str(json.expose()).map_err(|_| unreadable())?;
+        if saved.seal.is_some() != (form == SEALED) {
+            return Err(unreadable());
+        }
         let intent = match saved.intent {
             Some(intent) => Some(Intent {
                 generation: intent.generation,
@@ -115,6 +159,7 @@ impl Record {
         Ok(Self {
             tokens: saved.tokens.into_set().ok_or_else(unreadable)?,
             intent,
+            seal: saved.seal,
         })
     }
 }
@@ -141,6 +186,7 @@ mod tests {
                 generation: 7,
                 at: UNIX_EPOCH + Duration::from_secs(1_700_000_500),
             }),
+            seal: None,
         }
     }
 
@@ -161,11 +207,41 @@ mod tests {
             "null",
             "{\"form\":1}",
             "{\"form\":1,\"tokens\":{}}",
+            "{\"form\":2}",
         ] {
             assert!(Record::from_secret_json(&bad.into()).is_err(), "{bad}");
         }
-        let newer = Record::from_secret_json(&"{\"form\":2,\"other\":true}".into());
+        let newer = Record::from_secret_json(&"{\"form\":3,\"other\":true}".into());
         assert!(newer.unwrap_err().to_string().contains("newer"));
+    }
+
+    #[test]
+    fn a_sealed_record_goes_through_text_and_tells_times_only() {
+        let sealed = record().sealed(Seal::new("key-1", "c2VhbGVk"));
+        let text = sealed.to_secret_json();
+        for secret in ["s3cr3t", "person", "openid"] {
+            assert!(!text.expose().contains(secret), "{}", text.expose());
+        }
+        let back = Record::from_secret_json(&text).unwrap();
+        assert_eq!(back.to_secret_json().expose(), text.expose());
+        let seal = back.seal().unwrap();
+        assert_eq!((seal.key_id(), seal.text()), ("key-1", "c2VhbGVk"));
+        assert_eq!(back.tokens().expires_at(), record().tokens().expires_at());
+        assert_eq!(back.tokens().generation(), 7);
+        assert!(back.open().unwrap_err().is_unreadable());
+    }
+
+    #[test]
+    fn a_seal_and_the_number_of_the_form_belong_together() {
+        let sealed = record().sealed(Seal::new("key-1", "c2VhbGVk"));
+        let sealed = sealed.to_secret_json();
+        let plain = record().to_secret_json();
+        for mixed in [
+            sealed.expose().replace("\"form\":2", "\"form\":1"),
+            plain.expose().replace("\"form\":1", "\"form\":2"),
+        ] {
+            assert!(Record::from_secret_json(&mixed.into()).is_err());
+        }
     }
 
     #[test]

@@ -44,6 +44,21 @@ pub trait TokenStore: Send + Sync + 'static {
         key: &'a str,
         wait: Duration,
     ) -> BoxFuture<'a, Result<StoreGuard, StoreError>>;
+
+    /// Takes the lock, then reads the record: it is the one at the time of the lock, or a later one.
+    ///
+    /// A store behind a network makes one round trip of the two.
+    fn lock_and_load<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
+        Box::pin(async move {
+            let guard = self.lock(key, wait).await?;
+            let stored = self.load(key).await?;
+            Ok((guard, stored))
+        })
+    }
 }
 
 /// A number that a store gives to each write of a record; a different one for each.

@@ -1,0 +1,99 @@
+//! Settings of the store.
+
+use std::fmt;
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+
+use super::PostgresStore;
+use super::handle::Settings;
+use super::names::Names;
+use crate::auth::StoreError;
+
+/// Settings of a [`PostgresStore`].
+#[must_use]
+pub struct PostgresStoreBuilder {
+    pool: Pool,
+    schema: String,
+    table: String,
+    time_out: Duration,
+    grace: Duration,
+}
+
+impl PostgresStoreBuilder {
+    pub(super) fn new(pool: Pool) -> Self {
+        Self {
+            pool,
+            schema: "envd_sdk".to_owned(),
+            table: "tokens".to_owned(),
+            time_out: Duration::from_secs(5),
+            grace: Duration::from_secs(5),
+        }
+    }
+
+    /// The schema of the tables; `envd_sdk` unless set.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// The table of the tokens; `tokens` unless set. Another one beside it, with `_migrations` at the end, counts the
+    /// migrations.
+    pub fn table(mut self, name: impl Into<String>) -> Self {
+        self.table = name.into();
+        self
+    }
+
+    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
+    /// that was cut without a word is noticed by this alone.
+    pub fn time_out(mut self, limit: Duration) -> Self {
+        self.time_out = limit;
+        self
+    }
+
+    /// How long a refresh that another host has begun and not ended is left to it; 5 seconds unless set.
+    ///
+    /// When the lock is free and the mark of a refresh is there, the host that set it has died, or has lost its connection,
+    /// as all do when the database restarts. One that lives stores its new tokens within this time. Trying its refresh
+    /// token before would end the session; trying it after costs nothing, and succeeds if the request was never sent or
+    /// the identity provider overlaps tokens for longer than this.
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.grace = time;
+        self
+    }
+
+    /// Builds the store. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// A name is not made of ASCII letters, digits and underscores, or the pool has room for less than two connections: a
+    /// refresh holds one, and writes over another.
+    pub fn build(self) -> Result<PostgresStore, StoreError> {
+        let names = Names::new(&self.schema, &self.table)?;
+        let size = self.pool.status().max_size;
+        if size < 2 {
+            return Err(StoreError::new(
+                "the token store needs a pool of two connections at least",
+            ));
+        }
+        Ok(PostgresStore::of(Settings {
+            pool: self.pool,
+            names,
+            time_out: self.time_out,
+            grace: self.grace,
+            // One is left for reads and writes, so that locks never wait for each other's ends.
+            locks: size - 1,
+        }))
+    }
+}
+
+impl fmt::Debug for PostgresStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStoreBuilder")
+            .field("schema", &self.schema)
+            .field("table", &self.table)
+            .field("time_out", &self.time_out)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
+    }
+}

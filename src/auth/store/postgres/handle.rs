@@ -1,0 +1,292 @@
+//! The store itself.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use deadpool_postgres::tokio_postgres::Row;
+use deadpool_postgres::tokio_postgres::types::Type;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::PostgresStoreBuilder;
+use super::fault::{Fault, failed, too_slow};
+use super::lock::{Held, PATIENCE, Pauses};
+use super::migrate::{check, migrate, script};
+use super::names::Names;
+use super::rows::{Columns, DELETE, LOAD, Parameter, read};
+use super::session::Session;
+use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+
+/// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
+///
+/// The account's key stands in the clear, and so does everything else unless a
+/// [`SealedStore`](crate::sealed::SealedStore) is around it:
+///
+/// ```
+/// use envd_sdk::postgres::{PostgresStore, loopback_pool};
+/// use envd_sdk::sealed::{SealedStore, SealingKey};
+///
+/// # let key = [7; 32];
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
+/// # if false {
+/// tokens.migrate().await?; // when the application is deployed
+/// # }
+/// let store = SealedStore::new(tokens, SealingKey::new("2027", &key));
+/// # let _ = store;
+/// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct PostgresStore(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    /// How many locks may be held at once.
+    locks: Arc<Semaphore>,
+    /// Whether the tables were found to be those of this version.
+    checked: AtomicBool,
+}
+
+pub(super) struct Settings {
+    pub(super) pool: Pool,
+    pub(super) names: Names,
+    pub(super) time_out: Duration,
+    pub(super) grace: Duration,
+    pub(super) locks: usize,
+}
+
+impl PostgresStore {
+    pub(super) fn of(settings: Settings) -> Self {
+        Self(Arc::new(Inner {
+            locks: Arc::new(Semaphore::new(settings.locks)),
+            settings,
+            checked: AtomicBool::new(false),
+        }))
+    }
+
+    /// Starts the settings of a store over a pool of yours.
+    pub fn builder(pool: Pool) -> PostgresStoreBuilder {
+        PostgresStoreBuilder::new(pool)
+    }
+
+    /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
+    /// changes tables.
+    ///
+    /// # Errors
+    ///
+    /// [`is_newer_version`](StoreError::is_newer_version) when a newer version of this crate was here before;
+    /// [`is_denied`](StoreError::is_denied) when the role may not create tables.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        let Settings {
+            pool,
+            names,
+            time_out,
+            ..
+        } = &self.0.settings;
+        let session = Session::open(pool, *time_out).await;
+        let session = session.map_err(|fault| fault.error)?;
+        let done = migrate(&session, names).await;
+        done.map_err(|fault| fault.error)?;
+        session.give_back();
+        Ok(())
+    }
+
+    /// The statements of [`migrate`](Self::migrate) for an empty database, for whoever may create tables there.
+    #[must_use]
+    pub fn migration_sql(&self) -> String {
+        script(&self.0.settings.names)
+    }
+
+    /// A connection to tables that are as they should be.
+    async fn session(&self) -> Result<Session, Fault> {
+        let Settings {
+            pool,
+            names,
+            time_out,
+            ..
+        } = &self.0.settings;
+        let session = Session::open(pool, *time_out).await?;
+        if !self.0.checked.load(Ordering::Relaxed) {
+            let checked = timeout(*time_out, check(&session, names)).await;
+            checked.map_err(|_| too_slow())??;
+            self.0.checked.store(true, Ordering::Relaxed);
+        }
+        Ok(session)
+    }
+
+    /// Sends a statement; once more over another connection if the first one is gone. Each may be sent twice.
+    async fn ask(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        let statement = self.0.settings.names.fill(statement);
+        let mut answer = self.ask_once(&statement, parameters).await;
+        if answer.as_ref().is_err_and(|fault| fault.of_connection) {
+            answer = self.ask_once(&statement, parameters).await;
+        }
+        answer.map_err(|fault| fault.error)
+    }
+
+    async fn ask_once(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Option<Row>, Fault> {
+        let session = self.session().await?;
+        // The typed ones: a single round trip, and the driver does not log their parameters.
+        let asked = session.client()?.query_typed_opt(statement, parameters);
+        let answer = timeout(self.0.settings.time_out, asked).await;
+        let answer = answer.map_err(|_| too_slow())?.map_err(failed);
+        if !answer.as_ref().is_err_and(|fault| fault.of_connection) {
+            session.give_back();
+        }
+        answer
+    }
+
+    async fn find(&self, key: &str) -> Result<Option<(Versioned, Duration)>, StoreError> {
+        found(self.ask(LOAD, &[(&key, Type::TEXT)]).await?)
+    }
+
+    async fn write(
+        &self,
+        key: &str,
+        expected: Option<Version>,
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let columns = Columns::new(new, expected);
+        let text = columns.text();
+        let parameters = columns.parameters(&key, &text);
+        let written = self.ask(columns.statement(), &parameters).await?;
+        Ok(written.map(|_| columns.version()))
+    }
+
+    async fn delete(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        let version = expected.number().cast_signed();
+        let parameters: [Parameter<'_>; 2] = [(&key, Type::TEXT), (&version, Type::INT8)];
+        Ok(self.ask(DELETE, &parameters).await?.is_some())
+    }
+
+    async fn take(
+        &self,
+        key: &str,
+        wait: Duration,
+    ) -> Result<(StoreGuard, Option<Row>), StoreError> {
+        let until = Instant::now() + wait.max(PATIENCE);
+        let mut pauses = Pauses::new();
+        loop {
+            let mut tried = self.attempt(key, until).await;
+            if tried.as_ref().is_err_and(|fault| fault.of_connection) {
+                tried = self.attempt(key, until).await;
+            }
+            if let Some((held, row)) = tried.map_err(|fault| fault.error)? {
+                return Ok((StoreGuard::new(held), row));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(StoreError::lock_timeout());
+            }
+            sleep(pauses.next().min(left)).await;
+        }
+    }
+
+    /// What is stored, after a refresh that was begun and not ended was left to whoever began it for the time of grace.
+    async fn settled(
+        &self,
+        key: &str,
+        row: Option<Row>,
+        until: Instant,
+    ) -> Result<Option<Versioned>, StoreError> {
+        let mut found = found(row)?;
+        while let Some((stored, age)) = &found {
+            let budget = until.saturating_duration_since(Instant::now());
+            let left = self.0.settings.grace.saturating_sub(*age).min(budget);
+            if stored.record.refresh_began_at().is_none() || left.is_zero() {
+                break;
+            }
+            sleep(left.min(LOOK_AGAIN)).await;
+            found = self.find(key).await?;
+        }
+        Ok(found.map(|(stored, _)| stored))
+    }
+
+    async fn attempt(
+        &self,
+        key: &str,
+        until: Instant,
+    ) -> Result<Option<(Held, Option<Row>)>, Fault> {
+        let Settings {
+            names, time_out, ..
+        } = &self.0.settings;
+        let permit = timeout_at(until, self.0.locks.clone().acquire_owned()).await;
+        let permit = permit.map_err(|_| StoreError::lock_timeout())?;
+        let permit = permit.map_err(|_| StoreError::new("the token store is closed"))?;
+        let session = self.session().await?;
+        Held::attempt(session, permit, names, key, *time_out).await
+    }
+}
+
+/// While a refresh of another host is left to it.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+fn found(row: Option<Row>) -> Result<Option<(Versioned, Duration)>, StoreError> {
+    let found = row.map(|row| read(&row)).transpose();
+    found.map_err(|fault| fault.error)
+}
+
+impl TokenStore for PostgresStore {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        Box::pin(async move { Ok(self.find(key).await?.map(|(stored, _)| stored)) })
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        Box::pin(self.write(key, expected, new))
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(self.delete(key, expected))
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        Box::pin(async move { Ok(self.take(key, wait).await?.0) })
+    }
+
+    fn lock_and_load<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
+        Box::pin(async move {
+            let until = Instant::now() + wait;
+            let (guard, row) = self.take(key, wait).await?;
+            Ok((guard, self.settled(key, row, until).await?))
+        })
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("names", &self.0.settings.names)
+            .field("time_out", &self.0.settings.time_out)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,52 @@
+//! Tokens in Postgres, for applications on many hosts (feature `postgres`).
+//!
+//! # Which store
+//!
+//! [`MemoryStore`](crate::auth::MemoryStore): tests, and programs whose users log in each time.
+//! [`FileStore`](crate::auth::FileStore): one machine, any number of processes, a few users; every write replaces the whole
+//! file. [`PostgresStore`]: many hosts, or thousands of users. A refresh token may be used once, so two hosts that renew the
+//! same user's tokens must know of each other, and only something that both ask can tell them.
+//!
+//! Put a [`SealedStore`](crate::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token.
+//!
+//! # What it costs
+//!
+//! A token that is fresh is read from memory, without the database. A refresh takes three round trips: the lock together
+//! with the record, the mark that a refresh begins, the new tokens. Freeing the lock is a fourth message, for which nobody
+//! waits. A host that has just started reads the record once more before.
+//!
+//! A million users with tokens of 24 hours who all come every day, by the sizes that providers issue:
+//!
+//! | | |
+//! | --- | --- |
+//! | rows | 1,000,000; sealed 5 kB each, so 5 GB, and up to twice that until autovacuum has come around |
+//! | writes | two a refresh: 2 million a day, 23 a second on average, 10 GB of write-ahead log |
+//! | lock attempts | 12 a second on average; a host that meets another one's refresh asks again every 100 ms |
+//! | connections | one a refresh for as long as the identity provider takes: at 12 refreshes a second of 300 ms each, four, over all hosts |
+//!
+//! So one small server does it. A pool of 16 connections on each of eight hosts carries 400 refreshes a second.
+//!
+//! # What it needs
+//!
+//! Postgres 11 or newer, or what speaks like it and has advisory locks. The lock is held by a transaction, so a pooler
+//! between (`PgBouncer`) may pool sessions or transactions, but not statements. The role needs `SELECT`, `INSERT`, `UPDATE`
+//! and `DELETE` on the tables, and to create them for [`PostgresStore::migrate`]; who keeps these apart hands
+//! [`PostgresStore::migration_sql`] to whoever may create.
+//!
+//! Mounted by `lib.rs`, where the features are; it belongs to `auth`.
+
+mod builder;
+mod fault;
+mod handle;
+mod lock;
+mod loopback;
+mod migrate;
+mod names;
+mod rows;
+mod session;
+
+pub use deadpool_postgres;
+
+pub use self::builder::PostgresStoreBuilder;
+pub use self::handle::PostgresStore;
+pub use self::loopback::loopback_pool;

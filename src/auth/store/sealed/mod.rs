@@ -1,0 +1,19 @@
+//! Encryption at rest, around any token store (feature `sealed`).
+//!
+//! [`SealedStore`] encrypts each record with XChaCha20-Poly1305 before the store inside sees it. What the store inside
+//! keeps in the clear: the account's key, the id of the sealing key, when the tokens were issued and expire, how often
+//! they were renewed, and whether a refresh is under way. No token, no scope, no subject.
+//!
+//! Each record is bound to its account: moved to another one, it does not open. An older record of the same account does
+//! open, so who can write to the store can still put an old one back.
+//!
+//! Mounted by `lib.rs`, where the features are; it belongs to `auth`.
+
+mod handle;
+mod key;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::handle::SealedStore;
+pub use self::key::SealingKey;

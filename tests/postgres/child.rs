@@ -1,0 +1,122 @@
+//! A child process: both ends of the conversation. It is this test binary again, told what to do through its stdin.
+
+use std::env;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{self, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use envd_sdk::Clock;
+use envd_sdk::auth::TokenStore;
+
+use super::database::{pool, sealed, store};
+use super::sessions::{KEY, LIFETIME, manager, mark, start};
+
+const TASK: &str = "ENVD_SDK_TEST_TASK";
+const SCHEMA: &str = "ENVD_SDK_TEST_SCHEMA";
+const TOKEN_URL: &str = "ENVD_SDK_TEST_TOKEN_URL";
+/// Tells our lines from those of the test harness.
+const MARK: &str = "@@";
+
+/// Is killed when it is dropped.
+pub(super) struct Child {
+    process: process::Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Child {
+    /// Answers each "expire" with a token, after its own clock has moved by a token's life.
+    pub(super) fn take_tokens(token_url: &str, schema: &str) -> Self {
+        Self::spawn("tokens", schema, token_url)
+    }
+
+    /// Holds the account's lock for ever.
+    pub(super) fn hold_lock(schema: &str) -> Self {
+        let mut child = Self::spawn("lock", schema, "");
+        assert_eq!(child.answer(), "locked");
+        child
+    }
+
+    fn spawn(task: &str, schema: &str, token_url: &str) -> Self {
+        let mut process = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "child::what_a_child_does"])
+            .args(["--nocapture", "--test-threads=1"])
+            .env(TASK, task)
+            .env(SCHEMA, schema)
+            .env(TOKEN_URL, token_url)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { process, lines }
+    }
+
+    pub(super) fn tell(&mut self, line: &str) {
+        writeln!(self.process.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    pub(super) fn answer(&mut self) -> String {
+        loop {
+            let line = self.lines.next().expect("the child has ended").unwrap();
+            if let Some((_, answer)) = line.split_once(MARK) {
+                return answer.to_owned();
+            }
+        }
+    }
+
+    /// SIGKILL, where there are signals; the process is gone when this returns.
+    pub(super) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Passes at once unless a parent has set it a task.
+#[test]
+fn what_a_child_does() {
+    let Ok(task) = env::var(TASK) else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    match task.as_str() {
+        "tokens" => runtime.block_on(take_tokens()),
+        "lock" => runtime.block_on(hold_lock()),
+        _ => panic!("no task of ours"),
+    }
+}
+
+async fn take_tokens() {
+    let clock = Clock::manual(start());
+    let token_url = env::var(TOKEN_URL).unwrap();
+    let store = sealed(store(&pool(2), &env::var(SCHEMA).unwrap()));
+    let manager = manager(&token_url, store, clock.clone()).build().unwrap();
+    for line in std::io::stdin().lines() {
+        assert_eq!(line.unwrap(), "expire");
+        clock.advance(LIFETIME);
+        match manager.access_token().await {
+            Ok(token) => say(&mark(&token)),
+            Err(error) => say(&format!("error {error:?}")),
+        }
+    }
+}
+
+async fn hold_lock() {
+    let store = store(&pool(2), &env::var(SCHEMA).unwrap());
+    let _held = store.lock(KEY, Duration::from_secs(10)).await.unwrap();
+    say("locked");
+    // Until the parent kills us, or is gone itself.
+    for _ in std::io::stdin().lines() {}
+}
+
+fn say(answer: &str) {
+    println!("\n{MARK}{answer}");
+}

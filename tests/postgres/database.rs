@@ -1,0 +1,208 @@
+//! A schema of a test's own.
+
+use std::env;
+use std::io::Write;
+use std::sync::Once;
+use std::thread;
+use std::time::Duration;
+
+use envd_sdk::auth::StoreError;
+use envd_sdk::postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_sdk::postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
+use envd_sdk::postgres::deadpool_postgres::{Manager, Pool, Runtime};
+use envd_sdk::postgres::{PostgresStore, PostgresStoreBuilder};
+use envd_sdk::sealed::{SealedStore, SealingKey};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::proxy::Proxy;
+
+pub(super) const URL: &str = "ENVD_SDK_TEST_POSTGRES";
+pub(super) const RESTART: &str = "ENVD_SDK_TEST_POSTGRES_RESTART";
+
+/// Who restarts the server is alone with it.
+static SERVER: RwLock<()> = RwLock::const_new(());
+
+#[allow(dead_code)]
+enum Share {
+    Some(RwLockReadGuard<'static, ()>),
+    All(RwLockWriteGuard<'static, ()>),
+}
+
+/// Is dropped with all that is in it.
+pub(super) struct Database {
+    pub(super) schema: String,
+    _share: Share,
+}
+
+impl Database {
+    /// With tables. `None` if there is no server to test with.
+    pub(super) async fn new() -> Option<Self> {
+        let database = Self::empty().await?;
+        database.store().migrate().await.unwrap();
+        Some(database)
+    }
+
+    /// Without tables.
+    pub(super) async fn empty() -> Option<Self> {
+        configured().then_some(())?;
+        Some(Self::of(Share::Some(SERVER.read().await)))
+    }
+
+    /// With tables, and with nobody else at the server.
+    pub(super) async fn alone() -> Option<Self> {
+        configured().then_some(())?;
+        let database = Self::of(Share::All(SERVER.write().await));
+        database.store().migrate().await.unwrap();
+        Some(database)
+    }
+
+    fn of(share: Share) -> Self {
+        let random = std::collections::hash_map::RandomState::new();
+        let number = std::hash::BuildHasher::hash_one(&random, 0);
+        Self {
+            // With capitals, so that every statement has to quote it.
+            schema: format!("EnvdTest_{number:016x}"),
+            _share: share,
+        }
+    }
+
+    pub(super) fn store(&self) -> PostgresStore {
+        store(&pool(4), &self.schema)
+    }
+
+    pub(super) fn sealed(&self) -> SealedStore<PostgresStore> {
+        sealed(self.store())
+    }
+
+    /// A statement, with `{table}` in it, on a connection of its own.
+    pub(super) async fn run(&self, statement: &str) {
+        let statement = statement.replace("{table}", &format!("\"{}\".tokens", self.schema));
+        client().await.batch_execute(&statement).await.unwrap();
+    }
+
+    /// One text.
+    pub(super) async fn ask(&self, query: &str) -> String {
+        let query = query.replace("{table}", &format!("\"{}\".tokens", self.schema));
+        let row = client().await.query_one(&query, &[]).await.unwrap();
+        row.get::<_, Option<String>>(0).unwrap_or_default()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // The test's own runtime may stand still by now, with transactions open.
+        let statement = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_class ON relation = pg_class.oid
+             WHERE relnamespace = to_regnamespace('\"{0}\"') AND pid <> pg_backend_pid();
+             DROP SCHEMA IF EXISTS \"{0}\" CASCADE",
+            self.schema
+        );
+        let dropped = thread::spawn(move || {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_all().build().unwrap();
+            runtime.block_on(async { client().await.batch_execute(&statement).await })
+        });
+        // Nothing to be done when the test has failed already.
+        let _ = dropped.join();
+    }
+}
+
+pub(super) fn store(pool: &Pool, schema: &str) -> PostgresStore {
+    settings(pool, schema).build().unwrap()
+}
+
+pub(super) fn settings(pool: &Pool, schema: &str) -> PostgresStoreBuilder {
+    PostgresStore::builder(pool.clone())
+        .schema(schema)
+        .time_out(Duration::from_secs(10))
+}
+
+pub(super) fn sealed(store: PostgresStore) -> SealedStore<PostgresStore> {
+    SealedStore::new(store, SealingKey::new("test", &[42; 32]))
+}
+
+pub(super) fn pool(size: usize) -> Pool {
+    pool_of(config(), size)
+}
+
+/// Through a network that can be cut.
+pub(super) fn pool_through(proxy: &Proxy, size: usize) -> Pool {
+    let mut config = config_without_host();
+    config.host("127.0.0.1").port(proxy.address().port());
+    pool_of(config, size)
+}
+
+pub(super) fn pool_with(options: &str, size: usize) -> Pool {
+    let mut config = config();
+    config.options(options);
+    pool_of(config, size)
+}
+
+fn pool_of(config: Config, size: usize) -> Pool {
+    Pool::builder(Manager::new(config, NoTls))
+        .max_size(size)
+        .wait_timeout(Some(Duration::from_secs(30)))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .unwrap()
+}
+
+/// A network to the server.
+pub(super) async fn proxy() -> Proxy {
+    let config = config();
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let Host::Tcp(host) = &config.get_hosts()[0] else {
+        panic!("{URL} has to name a TCP address");
+    };
+    Proxy::start(host, port).await
+}
+
+fn config() -> Config {
+    env::var(URL).unwrap().parse().unwrap()
+}
+
+fn config_without_host() -> Config {
+    let (from, mut config) = (config(), Config::new());
+    if let Some(user) = from.get_user() {
+        config.user(user);
+    }
+    if let Some(password) = from.get_password() {
+        config.password(password);
+    }
+    if let Some(name) = from.get_dbname() {
+        config.dbname(name);
+    }
+    config
+}
+
+pub(super) async fn client() -> Client {
+    let (client, connection) = config().connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Says once and loudly when there is nothing to test with.
+fn configured() -> bool {
+    static SAID: Once = Once::new();
+    let set = env::var_os(URL).is_some();
+    if !set {
+        // Past the harness, which hides what tests print that pass.
+        SAID.call_once(|| {
+            let _ = writeln!(
+                std::io::stderr(),
+                "\nNOT RUN: the tests of the Postgres store. Set {URL} to a connection string.\n"
+            );
+        });
+    }
+    set
+}
+
+pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let below = error.source().map(chain).unwrap_or_default();
+    format!("{error}; {below}")
+}
+
+pub(super) fn below(error: &envd_sdk::Error) -> &StoreError {
+    let source = std::error::Error::source(error).unwrap();
+    source.downcast_ref().unwrap()
+}

@@ -1,0 +1,98 @@
+//! The laws of token stores, and what this store promises beyond.
+
+use std::time::Duration;
+
+use envd_sdk::auth::TokenStore;
+use envd_sdk::fake::store_conformance::check;
+
+use super::child::Child;
+use super::database::{self, Database, pool};
+use super::sessions::KEY;
+
+const PATIENT: Duration = Duration::from_secs(20);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_keeps_the_laws() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let schema = database.schema.clone();
+    // A pool each time: nothing is shared but the server.
+    let report = check(move || database::store(&pool(3), &schema)).await;
+    report.assert_kept();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_sealed_store_keeps_the_laws() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let store = database::sealed(database::store(&pool(16), &database.schema));
+    let report = check(move || store.clone()).await;
+    report.assert_kept();
+}
+
+#[tokio::test]
+async fn the_lock_of_a_host_that_was_killed_is_free_at_once() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let mut holder = Child::hold_lock(&database.schema);
+    let store = database.store();
+    let error = store.lock(KEY, Duration::ZERO).await.unwrap_err();
+    assert!(error.is_lock_timeout());
+    holder.kill();
+    store.lock(KEY, PATIENT).await.unwrap();
+}
+
+/// More locks than the pool has connections: those who have one can always write, and the others wait for their turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn locks_leave_a_connection_for_their_writes() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let store = database::store(&pool(2), &database.schema);
+    let tasks = (0..20).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let key = format!("user-{number}");
+            let (guard, stored) = store.lock_and_load(&key, PATIENT).await.unwrap();
+            assert!(stored.is_none());
+            let record = super::faults::record(number);
+            let version = store.swap(&key, None, &record).await.unwrap();
+            drop(guard);
+            let (_guard, stored) = store.lock_and_load(&key, PATIENT).await.unwrap();
+            let stored = stored.unwrap();
+            assert_eq!(Some(stored.version), version);
+            assert_eq!(stored.record.tokens().generation(), number);
+        })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn locks_of_two_tables_are_apart() {
+    let (Some(one), Some(two)) = (Database::new().await, Database::new().await) else {
+        return;
+    };
+    let _held = one.store().lock(KEY, Duration::ZERO).await.unwrap();
+    two.store().lock(KEY, Duration::ZERO).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_that_its_host_lost_touch_with_is_freed_by_the_end_of_its_connection() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let proxy = database::proxy().await;
+    let far = database::store(&database::pool_through(&proxy, 2), &database.schema);
+    let held = far.lock(KEY, Duration::ZERO).await.unwrap();
+    let near = database.store();
+    assert!(near.lock(KEY, Duration::ZERO).await.is_err());
+    proxy.set(super::proxy::Mode::Cut);
+    let _free = near.lock(KEY, PATIENT).await.unwrap();
+    drop(held);
+}

@@ -1,0 +1,15 @@
+//! Token stores on a real server of Postgres: `cargo test --features postgres --test postgres`.
+//!
+//! They run when `ENVD_SDK_TEST_POSTGRES` holds a connection string of a database that they may fill, without TLS on this
+//! machine, and say so when they do not. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` holds a command that
+//! restarts the server and waits for it; without it the server's part is played by ending all of its sessions.
+
+mod child;
+mod database;
+mod faults;
+mod hosts;
+mod laws;
+mod many;
+mod proxy;
+mod sessions;
+mod tables;

@@ -1,0 +1,71 @@
+//! Sessions at the fake, in managers that have clocks of their own.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use envd_sdk::Clock;
+use envd_sdk::auth::{AccessToken, Provider, TokenManager, TokenManagerBuilder, TokenStore};
+use envd_sdk::fake::Fake;
+
+use super::proxy::Proxy;
+
+pub(super) const KEY: &str = "auth0|sam";
+pub(super) const LIFETIME: Duration = Duration::from_secs(3_600);
+
+/// Where the manual clocks of all processes begin.
+pub(super) fn start() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_795_000_000)
+}
+
+/// A fake whose time stands still until it is moved.
+pub(super) async fn fake() -> Fake {
+    let builder = Fake::builder().clock(Clock::manual(start()));
+    let builder = builder.access_token_lifetime(LIFETIME);
+    builder.start().await.unwrap()
+}
+
+/// A network to the fake, and the token endpoint behind it.
+pub(super) async fn network(fake: &Fake) -> (Proxy, String) {
+    let mut url = fake.token_url();
+    let proxy = Proxy::start("127.0.0.1", url.port().unwrap()).await;
+    url.set_port(Some(proxy.address().port())).unwrap();
+    (proxy, url.to_string())
+}
+
+pub(super) fn manager(
+    token_url: &str,
+    store: impl TokenStore,
+    clock: Clock,
+) -> TokenManagerBuilder {
+    let provider = Provider::builder("fake-client")
+        .authorize_url(token_url.replace("/oauth/token", "/authorize"))
+        .token_url(token_url)
+        .audience("https://fake.envd.example/")
+        .redirect_uri("http://127.0.0.1:8400/callback")
+        .scopes(["openid", "offline_access"])
+        .clock(clock);
+    TokenManager::builder(provider.build().unwrap())
+        .store(store)
+        .account(KEY)
+        .background(false)
+}
+
+pub(super) async fn log_in(fake: &Fake, store: impl TokenStore) {
+    let clock = Clock::manual(start());
+    let manager = manager(fake.token_url().as_str(), store, clock)
+        .build()
+        .unwrap();
+    let login = manager.provider().authorization().start().unwrap();
+    let callback = fake.consent(login.url()).unwrap();
+    manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+}
+
+/// Tells tokens apart without showing them.
+pub(super) fn mark(token: &AccessToken) -> String {
+    let mut hash = DefaultHasher::new();
+    token.expose().hash(&mut hash);
+    format!("token {} {:x}", token.generation(), hash.finish())
+}
