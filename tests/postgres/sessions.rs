@@ -32,19 +32,24 @@ pub(super) async fn network(fake: &Fake) -> (Proxy, String) {
     (proxy, url.to_string())
 }
 
-pub(super) fn manager(
-    token_url: &str,
-    store: impl TokenStore,
-    clock: Clock,
-) -> TokenManagerBuilder {
-    let provider = Provider::builder("fake-client")
+pub(super) fn provider(token_url: &str, clock: Clock) -> Provider {
+    Provider::builder("fake-client")
         .authorize_url(token_url.replace("/oauth/token", "/authorize"))
         .token_url(token_url)
         .audience("https://fake.envd.example/")
         .redirect_uri("http://127.0.0.1:8400/callback")
         .scopes(["openid", "offline_access"])
-        .clock(clock);
-    TokenManager::builder(provider.build().unwrap())
+        .clock(clock)
+        .build()
+        .unwrap()
+}
+
+pub(super) fn manager(
+    token_url: &str,
+    store: impl TokenStore,
+    clock: Clock,
+) -> TokenManagerBuilder {
+    TokenManager::builder(provider(token_url, clock))
         .store(store)
         .account(KEY)
         .background(false)
