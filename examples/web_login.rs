@@ -70,9 +70,11 @@ fn arguments(mut parser: lexopt::Parser) -> Result<(bool, u16), lexopt::Error> {
 }
 
 async fn run(serve: bool, port: u16) -> Result<(), Failure> {
-    let fake = Fake::start().await;
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let home = Url::parse(&format!("http://{}/", listener.local_addr()?))?;
+    // After a logout the provider sends the browser to the application's default page (5.8).
+    let fake = Fake::builder();
+    let fake = fake.allow_return_to(home.clone()).start().await?;
     let provider = fake.provider().redirect_uri(home.join("callback")?);
     let app = Arc::new(App {
         provider: provider.build()?,

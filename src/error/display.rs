@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{AuthProblem, Error, Kind};
-use crate::model::ServerError;
+use crate::model::{Condition, ServerError};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,6 +54,10 @@ impl fmt::Display for Kind {
                 write!(f, "the server answered HTTP {status} with {what}")
             }
             Self::Rejected { status, errors } => rejected(f, *status, errors),
+            // The reply as a whole: its end is missing, or it is no JSON.
+            Self::Decode { path, detail, .. } if path == "." => {
+                write!(f, "the reply does not have the expected shape: {detail}")
+            }
             Self::Decode { path, detail, .. } => write!(
                 f,
                 "the reply does not have the expected shape at {path}: {detail}"
@@ -104,7 +108,10 @@ fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> 
         if i > 0 {
             f.write_str(", ")?;
         }
-        write!(f, "{:?}", error.condition())?;
+        match error.condition() {
+            Condition::Other => f.write_str("another reason")?,
+            condition => write!(f, "{condition:?}")?,
+        }
         if let Some(code) = error.code().filter(|code| is_field_path(code)) {
             write!(f, " at {code}")?;
         }
@@ -175,6 +182,29 @@ mod tests {
             "createOrSaveConsignment: the server refused: OutsideAcceptableAnswers at answers.17 (HTTP 200)"
         );
         assert!(!format!("{error:?}").contains("Maybe"));
+    }
+
+    #[test]
+    fn what_has_no_name_or_no_place_is_told_without() {
+        let said = |kind| Error::new(kind).to_string();
+        let rejected = Kind::Rejected {
+            status: 200,
+            errors: vec![ServerError::from_value(json!({"message": "No"}))],
+        };
+        assert_eq!(
+            said(rejected),
+            "the server refused: another reason (HTTP 200)"
+        );
+        let cut = Kind::Decode {
+            status: 200,
+            path: ".".to_owned(),
+            detail: "it ends too early".to_owned(),
+            errors: Vec::new(),
+        };
+        assert_eq!(
+            said(cut),
+            "the reply does not have the expected shape: it ends too early"
+        );
     }
 
     #[test]

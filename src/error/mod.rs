@@ -225,10 +225,15 @@ impl Error {
         matches!(&self.0.kind, Kind::Decode { .. })
     }
 
-    /// Whether the other side broke the rules of the interface, such as a page whose cursor stands still.
+    /// Whether the other side broke the rules of the interface: a page whose cursor stands still, a page of HTML with
+    /// HTTP 200, a reply with neither data nor errors.
     #[must_use]
     pub fn is_protocol(&self) -> bool {
-        matches!(&self.0.kind, Kind::Protocol(_) | Kind::Stalled(_))
+        match &self.0.kind {
+            Kind::Protocol(_) | Kind::Stalled(_) => true,
+            Kind::Http { status, .. } => (200..300).contains(status),
+            _ => false,
+        }
     }
 
     /// Whether a list does not come to an end: its cursor stands still or goes in a circle, or another page is announced

@@ -81,11 +81,12 @@ async fn html_and_garbage_are_not_taken_for_answers() {
     assert!(serde_json::from_slice::<Value>(&garbage.body).is_err());
 
     on.fault(Fault::html(200)).fault(Fault::garbage());
-    assert!(client(&fake).user_details().await.is_err());
+    let error = client(&fake).user_details().await.unwrap_err();
+    assert!(error.is_protocol() && !error.is_retryable(), "{error:?}");
     let error = client(&fake).user_details().await.unwrap_err();
     assert_eq!(error.http_status(), Some(200));
     assert!(
-        !error.is_rejected() && error.body_excerpt().is_some(),
+        error.is_protocol() && error.body_excerpt().is_some(),
         "{error:?}"
     );
 }

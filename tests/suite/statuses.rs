@@ -145,7 +145,7 @@ async fn bodies_of_other_kinds_are_called_what_they_are() {
         assert!(error.to_string().contains(told), "{error}");
         assert_eq!(error.body_excerpt(), Some(body));
         assert_eq!(error.media_type(), Some(media_type));
-        assert!(error.is_retryable());
+        assert!(error.is_retryable() && !error.is_protocol());
     }
 }
 
