@@ -2,12 +2,13 @@
 //!
 //! Each line is one JSON object `{"id", "today", "questions", "input", "context"?}`. `questions` is a list, or the reply
 //! that holds one; without it only the fields are checked. What does not have the shape of an input is a finding with a
-//! path too; only an input that is no object is rejected. `context` is `{"account_pic", "operation", "accreditations"}`. With `--json` each line in gives one
-//! line out, else a report for people. Without a file a sample with defects is checked. The exit code is 0 once every
-//! line was judged, whatever was found, and 2 when that was not possible.
+//! path too; only an input that is no object is rejected. `context` is `{"account_pic", "operation", "accreditations"}`.
+//! With `--json` each line in gives one line out, else a report for people. Without a file a sample with defects is
+//! checked. The exit code is 0 once every line was judged, whatever was found, or nobody reads on; it is 2 when a file or
+//! an argument cannot be read.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Write};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Write};
 use std::process::ExitCode;
 
 use envd_sdk::model::{Accreditations, Day, List, Question};
@@ -47,6 +48,8 @@ fn main() -> ExitCode {
     };
     match judge_lines(lines, as_json) {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has seen enough, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => refuse(&error.to_string()),
     }
 }
@@ -164,7 +167,7 @@ fn for_programs(id: &Value, verdict: Result<Report, Vec<String>>) -> Value {
             "index": finding.question.as_ref().and_then(|question| question.row),
         })
     };
-    let findings: Vec<Value> = report.findings().iter().map(finding).collect();
+    let findings: Vec<Value> = report.findings().iter().map(|f| finding(f)).collect();
     json!({"id": id, "valid": report.is_valid(), "findings": findings})
 }
 

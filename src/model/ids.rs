@@ -1,4 +1,8 @@
 //! Ids: texts with a type of their own, so that none is passed for another. They do not judge.
+//!
+//! The text is shared: findings and lists of questions copy ids a lot, and a copy allocates nothing.
+
+use std::sync::Arc;
 
 /// A text with a type of its own that reads texts and whole numbers.
 macro_rules! text_id {
@@ -6,12 +10,12 @@ macro_rules! text_id {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Takes the text as it is.
             pub fn new(text: impl Into<String>) -> Self {
-                Self(text.into())
+                Self(text.into().into())
             }
 
             /// The text as it stands on the wire.
@@ -23,13 +27,13 @@ macro_rules! text_id {
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.to_owned())
+                Self(text.into())
             }
         }
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self(text)
+                Self(text.into())
             }
         }
 
@@ -59,13 +63,13 @@ macro_rules! text_id {
 
         impl PartialEq<str> for $name {
             fn eq(&self, other: &str) -> bool {
-                self.0 == other
+                *self.0 == *other
             }
         }
 
         impl PartialEq<&str> for $name {
             fn eq(&self, other: &&str) -> bool {
-                self.0 == *other
+                *self.0 == **other
             }
         }
 

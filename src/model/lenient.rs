@@ -1,6 +1,7 @@
 //! Readers for places where the wire has more than one form.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -9,33 +10,37 @@ use serde_json::Value;
 use super::List;
 
 /// A text, or a whole number as its digits.
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    struct Text;
+pub(super) fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: From<String> + for<'a> From<&'a str>,
+{
+    struct Text<T>(PhantomData<T>);
 
-    impl Visitor<'_> for Text {
-        type Value = String;
+    impl<T: From<String> + for<'a> From<&'a str>> Visitor<'_> for Text<T> {
+        type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a text or a whole number")
         }
 
-        fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
-            Ok(text.to_owned())
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            Ok(text.into())
         }
 
-        fn visit_string<E: Error>(self, text: String) -> Result<String, E> {
-            Ok(text)
+        fn visit_string<E: Error>(self, text: String) -> Result<T, E> {
+            Ok(text.into())
         }
 
-        fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
-            Ok(number.to_string())
+        fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+            Ok(number.to_string().into())
         }
 
-        fn visit_i64<E: Error>(self, number: i64) -> Result<String, E> {
-            Ok(number.to_string())
+        fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+            Ok(number.to_string().into())
         }
     }
-    deserializer.deserialize_any(Text)
+    deserializer.deserialize_any(Text(PhantomData))
 }
 
 /// A whole number, also where it is written `1.0`, as public material shows row numbers (facts A.6).

@@ -1,19 +1,25 @@
 //! What is worth saying of the fields although the server is not known to say it.
 
+use std::sync::Arc;
+
 use super::{Context, Finding, Rule, Severity, Source};
 use crate::model::{Accreditations, ConsignmentInput, FormType, Maybe, Pic, Program};
 
-pub(super) fn of_fields(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) {
+pub(super) fn of_fields(
+    input: &ConsignmentInput,
+    context: &Context,
+    found: &mut Vec<Arc<Finding>>,
+) {
     for (position, form) in input.forms.iter().enumerate() {
         if input.forms[..position].contains(form) {
             let message = format!("{form} is named more than once");
-            found.push(advice(Rule::FormOnce, "forms[]", message));
+            found.push(Arc::new(advice(Rule::FormOnce, "forms[]", message)));
             continue;
         }
         let known = context.accreditations.as_ref();
         for missing in known.into_iter().flat_map(|known| missing(form, known)) {
             let message = format!("{form} needs the accreditation {missing}");
-            found.push(advice(Rule::Accredited, "forms[]", message));
+            found.push(Arc::new(advice(Rule::Accredited, "forms[]", message)));
         }
     }
     let parties = [
@@ -28,7 +34,7 @@ pub(super) fn of_fields(input: &ConsignmentInput, context: &Context, found: &mut
         let pic = pic.and_then(|text| Pic::parse(text).ok());
         if pic.is_some_and(|pic| pic.jurisdiction().is_none()) {
             let message = "The first character names no state or territory".to_owned();
-            found.push(advice(Rule::PicState, code, message));
+            found.push(Arc::new(advice(Rule::PicState, code, message)));
         }
     }
 }

@@ -89,21 +89,23 @@ pub(super) fn list(view: View<'_>) -> Vec<AppliedQuestion> {
 fn describe(view: View<'_>, position: usize, row: Option<Row>) -> AppliedQuestion {
     let prepared = view.prepared;
     let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
-    let text = |span: Span| prepared.text(span).to_owned();
+    let text = |span: Span| prepared.shown_text(span).to_owned();
+    let names = prepared.choice_names[node.choices.range()].iter();
     AppliedQuestion {
         question: QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index)),
         text: text(shown.text),
         order: shown.order,
         question_type: shown.question_type.clone(),
-        choices: prepared.choices[node.choices.range()]
-            .iter()
-            .map(|choice| Choice {
-                value: text(choice.value),
-                name: text(if choice.name.is_empty() {
-                    choice.value
+        choices: prepared
+            .values(node.choices)
+            .zip(names)
+            .map(|(value, name)| Choice {
+                value: value.to_owned(),
+                name: if name.is_empty() {
+                    value.to_owned()
                 } else {
-                    choice.name
-                }),
+                    text(*name)
+                },
             })
             .collect(),
         because: because(view, node, row),

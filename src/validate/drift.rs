@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +13,9 @@ use super::{Finding, Report, Severity};
 #[non_exhaustive]
 pub struct Drift {
     /// Findings of the mirror that the server did not give.
-    pub only_mirror: Vec<Finding>,
+    pub only_mirror: Vec<Arc<Finding>>,
     /// Findings of the server that the mirror did not give.
-    pub only_server: Vec<Finding>,
+    pub only_server: Vec<Arc<Finding>>,
 }
 
 impl Drift {
@@ -73,14 +74,14 @@ pub fn compare(mirror: &Report, server: &Report) -> Drift {
         let same = waiting.get_mut(&key(finding)).and_then(VecDeque::pop_front);
         match same {
             Some(position) => is_shared[position] = true,
-            None => only_mirror.push(finding.clone()),
+            None => only_mirror.push(Arc::clone(finding)),
         }
     }
     let only_server = server.findings().iter().zip(is_shared);
     let only_server = only_server.filter(|(_, is_shared)| !is_shared);
     Drift {
         only_mirror,
-        only_server: only_server.map(|(said, _)| said.clone()).collect(),
+        only_server: only_server.map(|(said, _)| Arc::clone(said)).collect(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
 
+use std::sync::Arc;
+
 use super::formats::{self, Complaint};
 use super::{Context, Finding, QuestionRules, Report, Rule, advice, forms};
 use crate::model::{AddressInput, ConsignmentInput, DeclarationInput, FormType, Maybe, PartyInput};
@@ -58,7 +60,12 @@ pub(super) fn check(input: &ConsignmentInput, context: &Context, report: &mut Re
     true
 }
 
-fn of_party(party: Option<&PartyInput>, name: &str, pic_required: bool, found: &mut Vec<Finding>) {
+fn of_party(
+    party: Option<&PartyInput>,
+    name: &str,
+    pic_required: bool,
+    found: &mut Vec<Arc<Finding>>,
+) {
     let Some(party) = party else { return };
     let at: &[&str] = &[name];
     text(&party.name, at, "name", found, |name| {
@@ -66,28 +73,32 @@ fn of_party(party: Option<&PartyInput>, name: &str, pic_required: bool, found: &
     });
     if pic_required && party.pic.value().is_none() {
         let message = "invalid type, expected String but got Null";
-        found.push(Finding::field(
+        found.push(Arc::new(Finding::field(
             Rule::PicPresent,
             format!("{name}.pic"),
             message,
-        ));
+        )));
     }
     text(&party.pic, at, "pic", found, formats::pic);
     of_address(party.address.value(), &[name, "address"], found);
 }
 
 /// The origin PIC is that of the selected LPA account (spec 7.2). A PIC that is none was reported already.
-fn of_account(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) {
+fn of_account(input: &ConsignmentInput, context: &Context, found: &mut Vec<Arc<Finding>>) {
     if let (Some(pic), Some(own)) = (input.origin.pic.value(), &context.account_pic)
         && formats::pic(pic).is_none()
         && !pic.eq_ignore_ascii_case(own.trim())
     {
         let message = format!("{pic} is not associated with user");
-        found.push(Finding::field(Rule::PicOfAccount, "consignorPic", message));
+        found.push(Arc::new(Finding::field(
+            Rule::PicOfAccount,
+            "consignorPic",
+            message,
+        )));
     }
 }
 
-fn of_address(address: Option<&AddressInput>, at: &[&str], found: &mut Vec<Finding>) {
+fn of_address(address: Option<&AddressInput>, at: &[&str], found: &mut Vec<Arc<Finding>>) {
     let Some(address) = address else { return };
     text(&address.line1, at, "line1", found, |line| {
         formats::max_length(line, 300)
@@ -99,7 +110,7 @@ fn of_address(address: Option<&AddressInput>, at: &[&str], found: &mut Vec<Findi
     text(&address.postcode, at, "postcode", found, formats::postcode);
 }
 
-fn of_declaration(declaration: Option<&DeclarationInput>, found: &mut Vec<Finding>) {
+fn of_declaration(declaration: Option<&DeclarationInput>, found: &mut Vec<Arc<Finding>>) {
     let Some(declaration) = declaration else {
         return;
     };
@@ -132,7 +143,7 @@ fn of_declaration(declaration: Option<&DeclarationInput>, found: &mut Vec<Findin
 }
 
 /// Only Yes to question 185 lets goats move without devices (spec 2.6). It needs no questions to know that.
-fn of_goats(input: &ConsignmentInput, found: &mut Vec<Finding>) {
+fn of_goats(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
     if !input.forms.contains(&FormType::Lpahrg0) {
         return;
     }
@@ -143,11 +154,11 @@ fn of_goats(input: &ConsignmentInput, found: &mut Vec<Finding>) {
     if refused {
         let description =
             "The goats are not eligible to be moved without devices. The accreditation is at risk.";
-        found.push(Finding {
+        found.push(Arc::new(Finding {
             path: vec!["answers".to_owned(), "185".to_owned()],
             question: Some(super::QuestionRef::new("185", None)),
             ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
-        });
+        }));
     }
 }
 
@@ -156,7 +167,7 @@ fn text(
     value: &Maybe<String>,
     at: &[&str],
     name: &str,
-    found: &mut Vec<Finding>,
+    found: &mut Vec<Arc<Finding>>,
     judge: impl FnOnce(&str) -> Option<Complaint>,
 ) {
     if let Some((rule, message)) = value.value().and_then(|text| judge(text)) {
@@ -166,6 +177,6 @@ fn text(
             .chain([name])
             .collect::<Vec<_>>()
             .join(".");
-        found.push(Finding::field(rule, code, message));
+        found.push(Arc::new(Finding::field(rule, code, message)));
     }
 }

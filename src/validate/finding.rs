@@ -95,7 +95,7 @@ pub struct QuestionRef {
 }
 
 impl QuestionRef {
-    pub(super) fn new(id: &str, row: Option<i64>) -> Self {
+    pub(super) fn new(id: impl Into<QuestionId>, row: Option<i64>) -> Self {
         Self { id: id.into(), row }
     }
 }

@@ -10,7 +10,7 @@ use super::play::{Play, Row};
 use super::session::{Change, Session};
 use super::view::View;
 use super::{Context, Finding, QuestionRef, QuestionRules, Report, answers, fields, judge};
-use crate::model::{AnswerInput, ConsignmentInput, Maybe};
+use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 
 impl Session {
     /// What stands where an answer is to be put.
@@ -122,14 +122,14 @@ impl Session {
             self.open_dependents(node, cell_row);
         }
         self.follow(&mut change);
-        if !change.removed.is_empty() {
+        if !change.removed.is_empty() && !change.added.is_empty() {
             cancel(&mut change.removed, &mut change.added);
         }
         change
     }
 
     /// Findings of all questions with an id, in a row.
-    fn judge_id(&self, number: u32, row: Option<i64>, found: &mut Vec<Finding>) {
+    fn judge_id(&self, number: u32, row: Option<i64>, found: &mut Vec<Arc<Finding>>) {
         let view = self.view();
         for &node in view.prepared.id_nodes.of(number) {
             let position = node as usize;
@@ -252,7 +252,7 @@ fn is_in_inner_rows(view: View<'_>, node: &Node) -> bool {
     false
 }
 
-fn new_answer(id: &str, row: Option<i64>, value: &str) -> AnswerInput {
+fn new_answer(id: impl Into<QuestionId>, row: Option<i64>, value: &str) -> AnswerInput {
     let answer = AnswerInput::new(id, value);
     match row {
         Some(row) => answer.row(row),
@@ -273,10 +273,10 @@ pub(super) fn is_stopped(input: &ConsignmentInput, context: &Context) -> bool {
 }
 
 /// Takes away what stands in both lists.
-fn cancel(removed: &mut Vec<Finding>, added: &mut Vec<Finding>) {
-    let mut counts: HashMap<Finding, usize> = HashMap::new();
+fn cancel(removed: &mut Vec<Arc<Finding>>, added: &mut Vec<Arc<Finding>>) {
+    let mut counts: HashMap<Arc<Finding>, usize> = HashMap::new();
     for finding in removed.iter() {
-        *counts.entry(finding.clone()).or_default() += 1;
+        *counts.entry(Arc::clone(finding)).or_default() += 1;
     }
     added.retain(|finding| match counts.get_mut(finding) {
         Some(count) if *count > 0 => {

@@ -1,17 +1,19 @@
 //! Forms and species (spec 2.7, 7.2, 9).
 
+use std::sync::Arc;
+
 use super::{Context, Finding, Operation, Rule};
 use crate::model::{ConsignmentInput, FormType};
 
 /// Values that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
-pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Finding>) {
+pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
     for (position, form) in input.forms.iter().enumerate() {
         if !form.is_known() {
             let message = format!(
                 "Variable '$input.forms[{position}]' is invalid. Unable to convert '{form}' to 'EFormType'"
             );
             let path = vec!["forms".to_owned(), position.to_string()];
-            found.push(Finding::schema(Rule::FormKnown, path, message));
+            found.push(Arc::new(Finding::schema(Rule::FormKnown, path, message)));
         }
     }
     if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
@@ -20,46 +22,46 @@ pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Finding>) {
             "Variable '$input.status' is invalid. Unable to convert '{status}' to 'ConsignmentStatus'"
         );
         let path = vec!["status".to_owned()];
-        found.push(Finding::schema(Rule::StatusKnown, path, message));
+        found.push(Arc::new(Finding::schema(Rule::StatusKnown, path, message)));
     }
 }
 
-pub(super) fn of_forms(input: &ConsignmentInput, context: &Context, found: &mut Vec<Finding>) {
+pub(super) fn of_forms(input: &ConsignmentInput, context: &Context, found: &mut Vec<Arc<Finding>>) {
     let forms = &input.forms;
     if forms.is_empty() {
         // The species follows from the forms, so it is missing too.
-        found.push(Finding::field(
+        found.push(Arc::new(Finding::field(
             Rule::FormsNotEmpty,
             "species",
             "invalid type, expected String but got Null",
-        ));
-        found.push(Finding::field(
+        )));
+        found.push(Arc::new(Finding::field(
             Rule::FormsNotEmpty,
             "programs",
             "array item count 0 is less than minimum count of 1",
-        ));
+        )));
     }
     let first = forms.first().and_then(FormType::species);
     if forms.iter().any(|form| form.species() != first) {
-        found.push(
+        found.push(Arc::new(
             Finding::whole(Rule::OneSpecies, "Bad request")
                 .described("The programs are linked to more than one species."),
-        );
+        ));
     }
     if context.operation == Operation::Create {
         for (position, form) in forms.iter().enumerate() {
             if !forms[..position].contains(form) {
-                found.extend(closed(form, context));
+                found.extend(closed(form, context).map(Arc::new));
             }
         }
     }
     let known = context.accreditations.as_ref();
     let refused = known.is_some_and(|known| known.hrg != Some(true));
     if refused && forms.contains(&FormType::Lpahrg0) {
-        found.push(
+        found.push(Arc::new(
             Finding::whole(Rule::Accredited, "Access denied")
                 .described("The user is not accredited for LPAHRG0."),
-        );
+        ));
     }
 }
 

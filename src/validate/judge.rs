@@ -1,5 +1,7 @@
 //! Whether the answers to the questions in play are right (spec 2.4, 2.6, 7.2).
 
+use std::sync::Arc;
+
 use super::answers;
 use super::node::{Kind, Span};
 use super::play::Row;
@@ -29,7 +31,7 @@ pub(super) fn of_question(
     position: usize,
     row: Option<Row>,
     context: &Context,
-    found: &mut Vec<Finding>,
+    found: &mut Vec<Arc<Finding>>,
 ) {
     let node = &view.prepared.nodes[position];
     if !node.takes_answers() || node.kind == Kind::Unknown {
@@ -40,26 +42,34 @@ pub(super) fn of_question(
     for value in view.values(position, row).filter(|value| !value.is_empty()) {
         answered = true;
         if !fits(view, node.kind, node.choices, value) {
-            found.push(outside(view, position, row, value));
+            found.push(outside(view, position, row, value).into());
         }
         if node.years.broken_by(value, context.today) {
             let id = view.prepared.id_of(position);
-            found.push(Finding::answer(
+            let finding = Finding::answer(
                 Severity::Warning,
                 Rule::Year,
                 question(view, position, row),
                 format!("Question {id}: {value} is not valid"),
-            ));
+            );
+            found.push(finding.into());
         }
     }
     if node.required && !answered {
-        found.push(Finding::answer(
-            Severity::Warning,
-            Rule::Required,
-            question(view, position, row),
-            "Required".to_owned(),
-        ));
+        found.push(missing(view, position, row));
     }
+}
+
+/// Lists of what is still missing are long and asked for again and again, so each such finding is made once.
+fn missing(view: View<'_>, position: usize, row: Option<Row>) -> Arc<Finding> {
+    let question = question(view, position, row);
+    let (severity, rule) = (Severity::Warning, Rule::Required);
+    if question.row.is_some() {
+        return Finding::answer(severity, rule, question, "Required".to_owned()).into();
+    }
+    let made = view.prepared.missing[position]
+        .get_or_init(|| Finding::answer(severity, rule, question, "Required".to_owned()).into());
+    Arc::clone(made)
 }
 
 fn question(view: View<'_>, position: usize, row: Option<Row>) -> QuestionRef {
@@ -118,8 +128,7 @@ pub(super) fn advise(view: View<'_>, report: &mut Report) {
         };
         let question = QuestionRef::new(id, index);
         let message = message.to_owned();
-        report
-            .advice
-            .push(Finding::answer(Severity::Advice, rule, question, message));
+        let finding = Finding::answer(Severity::Advice, rule, question, message);
+        report.advice.push(finding.into());
     }
 }

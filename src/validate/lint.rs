@@ -125,7 +125,7 @@ fn of_trigger(prepared: &Prepared, position: usize, group: &Group, lints: &mut V
     if sources.is_empty() {
         let target = match group.source {
             NONE => "",
-            source => prepared.name(source),
+            source => prepared.name(source).as_str(),
         };
         let kind = LintKind::UnknownTriggerTarget;
         lints.push(lint(prepared, kind, position, target));

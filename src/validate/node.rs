@@ -1,12 +1,13 @@
 //! Questions as they are walked: flat, parents before children, everything that points elsewhere as a position.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use super::ids::Ids;
 use super::pool::Pool;
 use super::year::Years;
-use super::{Lint, UncheckedReason};
-use crate::model::{FormType, QuestionType};
+use super::{Finding, Lint, UncheckedReason};
+use crate::model::{FormType, QuestionId, QuestionType};
 
 /// What a question is, as far as the rules care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,16 +78,9 @@ impl Node {
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) order: Option<i64>,
+    /// A position in `Prepared::shown_text`.
     pub(super) text: Span,
     pub(super) question_type: Option<QuestionType>,
-}
-
-/// A choice, as positions in `Prepared::text`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
-    pub(super) value: Span,
-    /// Empty where there is none.
-    pub(super) name: Span,
 }
 
 /// Triggers of one question on the same source: any of the values will do.
@@ -105,15 +99,19 @@ pub(super) struct Prepared {
     pub(super) nodes: Vec<Node>,
     pub(super) shown: Vec<Shown>,
     pub(super) ids: Ids,
-    /// The text of each id.
-    pub(super) names: Vec<Span>,
+    /// The ids by their numbers.
+    pub(super) names: Vec<QuestionId>,
     /// The nodes of each id; several where a question differs between forms.
     pub(super) id_nodes: Table,
     pub(super) groups: Vec<Group>,
-    /// Choices and values of triggers.
-    pub(super) choices: Vec<Value>,
-    /// All texts.
+    /// Choices and values of triggers, as positions in `text`.
+    pub(super) choices: Vec<Span>,
+    /// What answers are compared with. The less there is, the more of it stays in the processor's cache.
     pub(super) text: String,
+    /// By choice: its name, as a position in `shown_text`; empty where there is none.
+    pub(super) choice_names: Vec<Span>,
+    /// What only people want to read.
+    pub(super) shown_text: String,
     /// The outermost REPEATABLE questions with their descendants, by scope; scope 0 has none.
     pub(super) scopes: Vec<Span>,
     /// What each node waits for: its parent and the sources of its triggers.
@@ -126,21 +124,24 @@ pub(super) struct Prepared {
     pub(super) unchecked: Vec<(u32, UncheckedReason)>,
     pub(super) forms: Forms,
     pub(super) lints: Vec<Lint>,
+    /// By node: that its answer is missing, outside rows. Made when it is first said, and then shared.
+    pub(super) missing: Vec<OnceLock<Arc<Finding>>>,
     pub(super) pool: Pool,
 }
 
 impl Prepared {
-    pub(super) fn text(&self, span: Span) -> &str {
-        &self.text[span.range()]
+    /// A text of `shown_text`.
+    pub(super) fn shown_text(&self, span: Span) -> &str {
+        &self.shown_text[span.range()]
     }
 
-    /// The text of an id.
-    pub(super) fn name(&self, id: u32) -> &str {
-        self.text(self.names[id as usize])
+    /// The id with a number.
+    pub(super) fn name(&self, id: u32) -> &QuestionId {
+        &self.names[id as usize]
     }
 
-    /// The text of the id of a node.
-    pub(super) fn id_of(&self, position: usize) -> &str {
+    /// The id of a node.
+    pub(super) fn id_of(&self, position: usize) -> &QuestionId {
         self.name(self.nodes[position].id)
     }
 
@@ -148,7 +149,7 @@ impl Prepared {
     pub(super) fn values(&self, span: Span) -> impl Iterator<Item = &str> {
         self.choices[span.range()]
             .iter()
-            .map(|choice| self.text(choice.value))
+            .map(|choice| &self.text[choice.range()])
     }
 
     /// The nodes that have an id.

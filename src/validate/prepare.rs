@@ -1,12 +1,14 @@
 //! Makes flat nodes of a tree of questions.
 
+use std::sync::OnceLock;
+
 use super::UncheckedReason;
 use super::ids::{NONE, at};
 use super::lint;
-use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table, Value};
+use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table};
 use super::order;
 use super::year::Years;
-use crate::model::{Question, QuestionType, ValidatorType};
+use crate::model::{Question, QuestionId, QuestionType, ValidatorType};
 
 impl Prepared {
     /// Never fails: what cannot be understood is kept as unchecked.
@@ -42,7 +44,10 @@ impl Prepared {
 
     fn add(&mut self, question: &Question, parent: u32) -> u32 {
         let position = at(self.nodes.len());
-        let id = self.intern(question.id.as_ref().map_or("", |id| id.as_str()));
+        let id = match &question.id {
+            Some(id) => self.intern(id),
+            None => self.intern(&QuestionId::default()),
+        };
         if question.id.is_none() {
             self.unchecked.push((position, UncheckedReason::NoId));
         }
@@ -69,9 +74,10 @@ impl Prepared {
         let choices = self.choices.len();
         for choice in &question.acceptable_answers {
             if let Some(value) = &choice.value {
-                let value = self.keep(value);
-                let name = self.keep(choice.display_name.as_deref().unwrap_or_default());
-                self.choices.push(Value { value, name });
+                self.keep(value);
+                let name = choice.display_name.as_deref();
+                let name = keep(&mut self.shown_text, name.unwrap_or_default());
+                self.choice_names.push(name);
             }
         }
         let choices = Span {
@@ -99,7 +105,8 @@ impl Prepared {
             && node.takes_answers()
             && kind != Kind::Unknown;
         self.nodes.push(node);
-        let text = self.keep(question.text.as_deref().unwrap_or_default());
+        let text = question.text.as_deref().unwrap_or_default();
+        let text = keep(&mut self.shown_text, text);
         self.shown.push(Shown {
             order: question.order,
             text,
@@ -176,16 +183,15 @@ impl Prepared {
             let first = at(self.choices.len());
             for value in triggers[position..].iter().filter(is_same) {
                 if let Some(value) = &value.value {
-                    let value = self.keep(value);
-                    let name = Span::default();
-                    self.choices.push(Value { value, name });
+                    self.keep(value);
+                    self.choice_names.push(Span::default());
                 }
             }
             let wanted = Span {
                 start: first,
                 end: at(self.choices.len()),
             };
-            let source = source.as_ref().map_or(NONE, |id| self.intern(id.as_str()));
+            let source = source.as_ref().map_or(NONE, |id| self.intern(id));
             self.groups.push(Group { source, wanted });
         }
         Span {
@@ -194,24 +200,19 @@ impl Prepared {
         }
     }
 
-    fn intern(&mut self, id: &str) -> u32 {
-        if let Some(number) = self.ids.find(id) {
+    fn intern(&mut self, id: &QuestionId) -> u32 {
+        if let Some(number) = self.ids.find(id.as_str()) {
             return number;
         }
         let number = at(self.names.len());
-        self.ids.insert(id, number);
-        let name = self.keep(id);
-        self.names.push(name);
+        self.ids.insert(id.as_str(), number);
+        self.names.push(id.clone());
         number
     }
 
-    fn keep(&mut self, text: &str) -> Span {
-        let start = at(self.text.len());
-        self.text.push_str(text);
-        Span {
-            start,
-            end: at(self.text.len()),
-        }
+    fn keep(&mut self, value: &str) {
+        let value = keep(&mut self.text, value);
+        self.choices.push(value);
     }
 
     /// What waits for what, in which order to look, and what is odd.
@@ -219,6 +220,7 @@ impl Prepared {
         for scope in &mut self.scopes[1..] {
             scope.end = self.nodes[scope.start as usize].end;
         }
+        self.missing.resize_with(self.nodes.len(), OnceLock::new);
         let nodes = self.nodes.iter().enumerate();
         let pairs: Vec<_> = nodes.map(|(at_, node)| (node.id, at(at_))).collect();
         self.id_nodes = Table::of_pairs(self.names.len(), &pairs);
@@ -240,6 +242,15 @@ impl Prepared {
         self.evaluation = order.positions;
         self.has_rings = !order.rings.is_empty();
         self.lints = lint::look(self, order.rings);
+    }
+}
+
+fn keep(texts: &mut String, text: &str) -> Span {
+    let start = at(texts.len());
+    texts.push_str(text);
+    Span {
+        start,
+        end: at(texts.len()),
     }
 }
 

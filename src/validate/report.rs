@@ -1,6 +1,7 @@
 //! All findings about one consignment.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +58,8 @@ pub struct Unchecked {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    pub(super) findings: Vec<Finding>,
-    pub(super) advice: Vec<Finding>,
+    pub(super) findings: Vec<Arc<Finding>>,
+    pub(super) advice: Vec<Arc<Finding>>,
     pub(super) unchecked: Vec<Unchecked>,
     pub(super) question_rules: QuestionRules,
 }
@@ -117,9 +118,9 @@ impl Report {
         }
     }
 
-    /// Errors and warnings.
+    /// Errors and warnings. They are shared, so that they can be kept at no cost.
     #[must_use]
-    pub fn findings(&self) -> &[Finding] {
+    pub fn findings(&self) -> &[Arc<Finding>] {
         &self.findings
     }
 
@@ -135,7 +136,7 @@ impl Report {
 
     /// What the server is not known to remark on; empty unless the context asked for it.
     #[must_use]
-    pub fn advice(&self) -> &[Finding] {
+    pub fn advice(&self) -> &[Arc<Finding>] {
         &self.advice
     }
 
@@ -167,13 +168,12 @@ impl Report {
 
     /// Errors and warnings with this code, such as `origin.address.postcode`.
     pub fn at<'a>(&'a self, code: &'a str) -> impl Iterator<Item = &'a Finding> {
-        self.findings.iter().filter(move |f| f.code == code)
+        self.all().filter(move |f| f.code == code)
     }
 
     /// Errors and warnings about the answers to a question, in all rows.
     pub fn question<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Finding> {
-        self.findings
-            .iter()
+        self.all()
             .filter(move |f| f.question.as_ref().is_some_and(|q| q.id == id))
     }
 
@@ -184,6 +184,10 @@ impl Report {
     }
 
     fn of(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(move |f| f.severity == severity)
+        self.all().filter(move |f| f.severity == severity)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().map(Arc::as_ref)
     }
 }

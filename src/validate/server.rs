@@ -38,7 +38,7 @@ impl Finding {
         let question = match path.as_slice() {
             [answers, id, row @ ..] if answers == "answers" => {
                 let row = row.first().and_then(|row| row.parse().ok());
-                Some(QuestionRef::new(id, row))
+                Some(QuestionRef::new(id.as_str(), row))
             }
             _ => None,
         };
@@ -66,7 +66,10 @@ impl Report {
     #[must_use]
     pub fn from_server_errors(errors: &[ServerError]) -> Self {
         Self {
-            findings: errors.iter().map(Finding::from_server).collect(),
+            findings: errors
+                .iter()
+                .map(|error| Finding::from_server(error).into())
+                .collect(),
             // The server has the questions.
             ..Self::new(QuestionRules::Checked)
         }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use super::follow::{Place, is_stopped, ranks};
 use super::ids::at;
@@ -72,9 +73,9 @@ pub struct Change {
     /// Questions that no longer apply.
     pub vanished: Vec<QuestionRef>,
     /// Findings that were not there before.
-    pub added: Vec<Finding>,
+    pub added: Vec<Arc<Finding>>,
     /// Findings that are no longer there.
-    pub removed: Vec<Finding>,
+    pub removed: Vec<Arc<Finding>>,
 }
 
 impl Session {
@@ -89,14 +90,13 @@ impl Session {
         let nodes = prepared.nodes.len();
         let mut pairs = Vec::new();
         for node in 0..at(nodes) {
-            pairs.extend(
-                prepared
-                    .waits_for
-                    .of(node)
-                    .iter()
-                    .map(|other| (*other, node)),
-            );
+            let others = prepared.waits_for.of(node).iter();
+            let from = pairs.len();
+            pairs.extend(others.map(|other| (*other, node)));
+            pairs[from..].sort_unstable();
         }
+        // Many a question waits for its parent by a trigger too.
+        pairs.dedup();
         let links = Links {
             dependents: Table::of_pairs(nodes, &pairs),
             rank: ranks(&play, prepared),

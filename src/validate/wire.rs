@@ -1,5 +1,7 @@
 //! A lenient way in from JSON: what has the wrong kind is told with its path, the rest is read.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -55,7 +57,8 @@ impl Draft {
             return None;
         }
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        report.findings.extend(self.findings.iter().cloned());
+        let findings = self.findings.iter().cloned();
+        report.findings.extend(findings.map(Arc::new));
         forms::of_schema(&self.input, &mut report.findings);
         Some(report)
     }

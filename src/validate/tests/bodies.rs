@@ -64,7 +64,7 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
     for case in index["invalid"].as_array().unwrap() {
         let file = case["file"].as_str().unwrap();
         let report = questionnaire.validate(&input(file), &context(case));
-        let mut found: Vec<_> = report.findings().iter().map(told).collect();
+        let mut found: Vec<_> = report.findings().iter().map(|f| told(f)).collect();
         let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
         let mut wanted: Vec<_> = case["findings"]
             .as_array()

@@ -1,5 +1,7 @@
 //! What must hold for every list of questions and every consignment (validator.md, section 7).
 
+use std::sync::Arc;
+
 use proptest::prelude::{
     ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, proptest,
 };
@@ -32,7 +34,7 @@ fn input(answers: &[Value]) -> ConsignmentInput {
 /// Findings without their order.
 fn said(report: &Report) -> Vec<String> {
     let line = |f: &Finding| format!("{} {} {} {:?}", f.severity, f.code, f.message, f.path);
-    let mut said: Vec<String> = report.findings().iter().map(line).collect();
+    let mut said: Vec<String> = report.findings().iter().map(|f| line(f)).collect();
     said.sort();
     said
 }
@@ -182,7 +184,7 @@ proptest! {
                 told.remove(at.unwrap());
             }
             told.extend(change.added.iter().cloned());
-            let sorted = |findings: &[Finding]| {
+            let sorted = |findings: &[Arc<Finding>]| {
                 let mut lines: Vec<String> = findings.iter().map(|f| format!("{f:?}{f}")).collect();
                 lines.sort();
                 lines

@@ -1,6 +1,7 @@
 //! Cases of the validator as a whole.
 
 mod bodies;
+mod errors;
 mod fields;
 mod forms;
 mod guidance;
@@ -10,4 +11,5 @@ mod questions;
 mod rows;
 mod sessions;
 mod shapes;
+mod sources;
 mod wire;
