@@ -1,8 +1,13 @@
 //! What the token manager costs: `cargo bench --bench tokens`. Prints figures with their ratios, and ends with an error
-//! when a goal is missed. Each comparison runs in the same process on the same clock.
+//! when a goal is missed. Each comparison runs in the same process on the same clock. Quicker to build as a program of
+//! `benches/peers`.
 
 #[path = "tokens/accounts.rs"]
 mod accounts;
+#[path = "tokens/allocations.rs"]
+mod allocations;
+#[path = "tokens/hanging.rs"]
+mod hanging;
 #[path = "tokens/reads.rs"]
 mod reads;
 #[path = "tokens/session.rs"]
@@ -20,6 +25,8 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let met = [
         runtime.block_on(reads::run()),
+        runtime.block_on(allocations::run()),
+        runtime.block_on(hanging::run()),
         runtime.block_on(waiters::run()),
         runtime.block_on(accounts::run()),
     ];

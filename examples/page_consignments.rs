@@ -2,7 +2,6 @@
 //!
 //! `cargo run --example page_consignments -- [--since DATE] [--page-size N] [--json] [--resume FILE]`
 
-#[allow(dead_code)] // Shared with examples that need more of it.
 mod settings;
 
 use std::fs;

@@ -7,8 +7,6 @@
 //! The exit code is 0 when no operation breaks, 1 when one does, and 2 when the arguments are wrong or the server cannot
 //! be asked. The demonstration on the fake ends with 0.
 
-// Each example uses a part of it.
-#[allow(dead_code)]
 mod settings;
 
 use std::env;

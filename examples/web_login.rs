@@ -1,14 +1,15 @@
 //! A web application with many users: `cargo run --example web_login -- [--serve [--port N]]`.
 //!
-//! Each browser has a session cookie, each session a token manager with a record of its own in one store. Alone, the
-//! example logs one user in and out through itself and ends. With `--serve` it stays up, on a fake identity provider that
+//! Each browser has a session cookie, each session an account in a set of token managers, with a record of its own in one
+//! store. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With `--serve` it stays up, on a fake identity provider that
 //! asks nobody for a password.
 
 mod browser;
+mod sessions;
 
-use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -16,26 +17,34 @@ use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use envd_sdk::auth::{MemoryStore, PendingLogin, Provider, TokenManager};
+use envd_sdk::auth::{MemoryStore, PendingLogin, Provider, TokenManager, TokenManagerSet};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Client, Secret};
 use tokio::net::TcpListener;
 use url::Url;
 
 use browser::{Browser, Failure};
+use sessions::Sessions;
 
 /// Who has begun a login and not come back; the oldest is forgotten when there are more.
 const MOST_PENDING: usize = 10_000;
+
+/// Users at once; the one who was last seen the longest time ago is logged out when there are more.
+const MOST_SESSIONS: usize = 10_000;
+
+/// A user who stays away for longer is logged out.
+const IDLE: Duration = Duration::from_secs(12 * 3_600);
 
 /// What all requests share. A server on many hosts keeps the texts in a database, under the same keys.
 struct App {
     provider: Provider,
     graphql: Url,
-    store: MemoryStore,
+    /// A token manager for each user who is doing something; the store knows the others.
+    managers: TokenManagerSet,
     /// Logins by their cookie, as texts that any host can read.
     pending: Mutex<Vec<(String, Secret)>>,
-    /// Users by their cookie.
-    sessions: Mutex<HashMap<String, TokenManager>>,
+    /// Users by their cookie, which is their account's key as well.
+    sessions: Sessions,
 }
 
 #[tokio::main]
@@ -76,12 +85,14 @@ async fn run(serve: bool, port: u16) -> Result<(), Failure> {
     let fake = Fake::builder();
     let fake = fake.allow_return_to(home.clone()).start().await?;
     let provider = fake.provider().redirect_uri(home.join("callback")?);
+    let provider = provider.build()?;
+    let template = TokenManager::builder(provider.clone()).store(MemoryStore::new());
     let app = Arc::new(App {
-        provider: provider.build()?,
+        provider,
         graphql: fake.graphql_url(),
-        store: MemoryStore::new(),
+        managers: TokenManagerSet::builder(template).build()?,
         pending: Mutex::default(),
-        sessions: Mutex::default(),
+        sessions: Sessions::new(MOST_SESSIONS, IDLE),
     });
     let routes = Router::new()
         .route("/", get(front_page))
@@ -135,13 +146,14 @@ fn expect(holds: bool, what: &str) -> Result<(), Failure> {
 
 /// Greets the user, with what the service knows.
 async fn front_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Problem> {
-    let manager = cookie(&headers, "session").and_then(|id| app.sessions().get(&id).cloned());
-    let Some(manager) = manager else {
+    // Only the key of a session that was found: whoever names a key gets its tokens.
+    let session = cookie(&headers, "session").filter(|id| app.sessions.touch(id));
+    let Some(session) = session else {
         let page = Html("<p><a href=\"/login\">Log in</a></p>");
         return Ok((StatusCode::UNAUTHORIZED, page).into_response());
     };
     let client = Client::builder(app.graphql.as_str())
-        .token_source(manager)
+        .token_source(app.managers.manager(&session)?)
         .build()?;
     let user = client.registered_user().await?.value;
     let name = user.first_name.unwrap_or_default();
@@ -187,23 +199,25 @@ async fn callback(
     let login = PendingLogin::from_secret_json(&app.provider, &login)?;
     // A new id: nobody can have handed it to this browser before the login.
     let session = random_id()?;
-    let manager = TokenManager::builder(app.provider.clone())
-        .store(app.store.clone())
-        .account(session.as_str())
-        .build()?;
+    let manager = app.managers.manager(&session)?;
     manager
         .complete_login(login, &query.unwrap_or_default())
         .await?;
-    app.sessions().insert(session.clone(), manager);
+    for over in app.sessions.begin(&session) {
+        if let Ok(manager) = app.managers.manager(&over) {
+            // Goes on by itself.
+            drop(manager.logout(None));
+        }
+    }
     let cookie = [(SET_COOKIE, set_cookie("session", &session))];
     Ok((cookie, Redirect::to("/")).into_response())
 }
 
 /// Ends the session here, and sends the browser on to end the one at the identity provider.
 async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let manager = cookie(&headers, "session").and_then(|id| app.sessions().remove(&id));
+    let session = cookie(&headers, "session").filter(|id| app.sessions.end(id));
     let mut next = "/".to_owned();
-    if let Some(manager) = manager {
+    if let Some(manager) = session.and_then(|id| app.managers.manager(&id).ok()) {
         let report = manager.logout(None).await;
         for problem in &report.problems {
             eprintln!("logout: {problem}");
@@ -220,10 +234,6 @@ async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
 impl App {
     fn pending(&self) -> MutexGuard<'_, Vec<(String, Secret)>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, HashMap<String, TokenManager>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -106,6 +106,9 @@ pub mod guide;
 #[cfg(feature = "keyring")]
 #[path = "auth/keyring/mod.rs"]
 pub mod keyring;
+#[cfg(all(test, feature = "keyring", feature = "fake"))]
+#[path = "fake/tests/keyring.rs"]
+mod keyring_laws;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 pub mod model;

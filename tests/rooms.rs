@@ -60,8 +60,12 @@ fn stairs(path: &str, text: &str) -> Vec<String> {
         let Some(used) = tokens.get(at + 3) else {
             continue;
         };
-        // lib.rs mounts a file of transport under this name.
-        let used = if used == "tls" { "transport" } else { used };
+        // lib.rs mounts files of rooms under these names.
+        let used = match used.as_str() {
+            "tls" => "transport",
+            "keyring" => "auth",
+            used => used,
+        };
         let pair = (room, used);
         let fine = match step_of(used) {
             Some(_) if FORBIDDEN.contains(&pair) => false,

@@ -12,7 +12,7 @@ const ACCOUNTS: u32 = 100_000;
 
 pub(crate) async fn run() -> bool {
     let fake = Fake::start().await;
-    let template = TokenManager::builder(provider(&fake, Clock::system())).store(Everybody);
+    let template = TokenManager::builder(provider(&fake, Clock::system())).store(Everybody::new());
     let set = TokenManagerSet::builder(template).build().expect("a set");
     // What is made once, is made for this one.
     let first = set.manager("first").expect("a manager");

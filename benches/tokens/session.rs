@@ -4,12 +4,17 @@ use std::time::{Duration, SystemTime};
 
 use envd_sdk::Clock;
 use envd_sdk::auth::{
-    BoxFuture, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    BoxFuture, Provider, ProviderBuilder, Record, StoreError, StoreGuard, TokenStore, Version,
+    Versioned,
 };
 use envd_sdk::fake::Fake;
 use serde_json::json;
 
 pub(crate) fn provider(fake: &Fake, clock: Clock) -> Provider {
+    settings(fake, clock).build().expect("settings of the fake")
+}
+
+pub(crate) fn settings(fake: &Fake, clock: Clock) -> ProviderBuilder {
     Provider::builder(fake.client_id())
         .authorize_url(fake.authorize_url())
         .token_url(fake.token_url())
@@ -17,17 +22,28 @@ pub(crate) fn provider(fake: &Fake, clock: Clock) -> Provider {
         .redirect_uri(fake.redirect_uri())
         .scopes(["openid", "offline_access"])
         .clock(clock)
-        .build()
-        .expect("settings of the fake")
 }
 
 /// Has a day's tokens for every account, in the usual sizes, and keeps nothing.
-pub(crate) struct Everybody;
+pub(crate) struct Everybody {
+    age: Duration,
+}
+
+impl Everybody {
+    pub(crate) fn new() -> Self {
+        Self::aged(Duration::ZERO)
+    }
+
+    /// So much of the day has passed.
+    pub(crate) fn aged(age: Duration) -> Self {
+        Self { age }
+    }
+}
 
 impl TokenStore for Everybody {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let issued_at = since.unwrap_or_default() - Duration::from_secs(60);
+        let issued_at = since.unwrap_or_default().saturating_sub(self.age);
         let record = json!({"form": 1, "tokens": {
             "access_token": format!("{key}{}", "a".repeat(900 - key.len())),
             "refresh_token": format!("{key}{}", "r".repeat(64 - key.len())),
@@ -48,7 +64,8 @@ impl TokenStore for Everybody {
         _: Option<Version>,
         _: &'a Record,
     ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
-        Box::pin(async { Ok(None) })
+        // Every change is taken.
+        Box::pin(async { Ok(Some(Version::new(1))) })
     }
 
     fn remove<'a>(&'a self, _: &'a str, _: Version) -> BoxFuture<'a, Result<bool, StoreError>> {

@@ -19,6 +19,7 @@ pub struct TokenSet {
     pub(super) issued_at: SystemTime,
     pub(super) lifetime: Duration,
     pub(super) generation: u64,
+    pub(super) session_ends_at: Option<SystemTime>,
 }
 
 impl TokenSet {
@@ -84,6 +85,13 @@ impl TokenSet {
     pub fn generation(&self) -> u64 {
         self.generation
     }
+
+    /// When the refresh token expires and the user has to log in again, if the provider said so: with a
+    /// `refresh_token_expires_in` in seconds, which is no standard but common.
+    #[must_use]
+    pub fn session_ends_at(&self) -> Option<SystemTime> {
+        self.session_ends_at
+    }
 }
 
 impl fmt::Debug for TokenSet {
@@ -94,6 +102,7 @@ impl fmt::Debug for TokenSet {
             .field("issued_at", &self.issued_at)
             .field("lifetime", &self.lifetime)
             .field("refresh_token", &self.refresh_token)
+            .field("session_ends_at", &self.session_ends_at)
             .finish_non_exhaustive()
     }
 }
@@ -116,6 +125,8 @@ pub(super) struct SavedTokens {
     issued_at_ms: u64,
     lifetime_ms: u64,
     generation: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_ends_at_ms: Option<u64>,
 }
 
 impl From<&TokenSet> for SavedTokens {
@@ -130,6 +141,7 @@ impl From<&TokenSet> for SavedTokens {
             issued_at_ms: to_ms(set.issued_at),
             lifetime_ms: u64::try_from(set.lifetime.as_millis()).unwrap_or(u64::MAX),
             generation: set.generation,
+            session_ends_at_ms: set.session_ends_at.map(to_ms),
         }
     }
 }
@@ -137,6 +149,10 @@ impl From<&TokenSet> for SavedTokens {
 impl SavedTokens {
     /// `None` when the times cannot be.
     pub(super) fn into_set(self) -> Option<TokenSet> {
+        let session_ends_at = match self.session_ends_at_ms {
+            Some(ms) => Some(from_ms(ms)?),
+            None => None,
+        };
         Some(TokenSet {
             access_token: self.access_token.into(),
             refresh_token: self.refresh_token.map(Secret::new),
@@ -146,6 +162,7 @@ impl SavedTokens {
             issued_at: from_ms(self.issued_at_ms)?,
             lifetime: Duration::from_millis(self.lifetime_ms).min(LONGEST),
             generation: self.generation,
+            session_ends_at,
         })
     }
 }

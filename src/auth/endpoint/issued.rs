@@ -9,6 +9,9 @@ use crate::auth::jwt::Claims;
 use crate::auth::token_set::{LONGEST, TokenSet};
 use crate::secret::Secret;
 
+/// No session is said to last longer, so that sums cannot overflow: ten years.
+const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
+
 /// What a token endpoint issued (RFC 6749 section 5.1), with the liberties that real ones take.
 pub(in crate::auth) struct Issued {
     pub(in crate::auth) access_token: Secret,
@@ -17,6 +20,7 @@ pub(in crate::auth) struct Issued {
     pub(in crate::auth) id_token: Option<Secret>,
     scopes: Option<Vec<String>>,
     expires_in: Option<Duration>,
+    session: Option<Duration>,
     server_time: Option<SystemTime>,
 }
 
@@ -30,6 +34,7 @@ pub(super) struct Members {
     token_type: Option<String>,
     scope: Value,
     expires_in: Value,
+    refresh_token_expires_in: Value,
     pub(super) error: Value,
 }
 
@@ -48,7 +53,8 @@ impl Members {
             refresh_token: text(self.refresh_token),
             id_token: text(self.id_token),
             scopes: scopes(&self.scope),
-            expires_in: seconds(&self.expires_in),
+            expires_in: seconds(&self.expires_in, LONGEST),
+            session: seconds(&self.refresh_token_expires_in, LONGEST_SESSION),
             server_time: None,
         })
     }
@@ -76,6 +82,9 @@ impl Issued {
             })
             .unwrap_or(default_lifetime);
         let subject = self.subject();
+        // An end that was told is that of one refresh token: the next one may have another.
+        let same = self.refresh_token.is_none();
+        let told = self.session.map(|session| asked_at + session);
         TokenSet {
             access_token: self.access_token,
             refresh_token: self.refresh_token.or_else(|| old?.refresh_token.clone()),
@@ -88,6 +97,7 @@ impl Issued {
             issued_at: asked_at,
             lifetime: lifetime.min(LONGEST),
             generation: old.map_or(0, |old| old.generation).saturating_add(1),
+            session_ends_at: told.or_else(|| old.filter(|_| same)?.session_ends_at),
         }
     }
 
@@ -98,14 +108,14 @@ impl Issued {
 }
 
 /// A number, a float or a text. Less than a second is nonsense that would make every call a refresh: read as missing.
-fn seconds(value: &Value) -> Option<Duration> {
+fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
     // Infinite and huge ones are cut off; what is not a number compares with nothing.
-    (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
+    (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(longest.as_secs_f64())))
 }
 
 /// One text with blanks between (RFC 6749 section 3.3), or a list.
@@ -177,6 +187,33 @@ mod tests {
         let set = issued.into_set(None, ours, HOUR);
         assert_eq!(set.lifetime, Duration::from_secs(60));
         assert_eq!(set.expires_at(), ours + Duration::from_secs(60));
+    }
+
+    #[test]
+    fn the_end_of_the_session_is_that_of_the_refresh_token_if_the_provider_tells() {
+        let days = |days: u64| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400));
+        let first = json!({"access_token": "a", "refresh_token": "r1", "refresh_token_expires_in": "2592000"});
+        let first = set(first, None);
+        assert_eq!(first.session_ends_at(), days(30));
+        for (next, end) in [
+            (json!({"access_token": "b"}), days(30)),
+            (json!({"access_token": "b", "refresh_token": "r2"}), None),
+            (
+                json!({"access_token": "b", "refresh_token": "r2", "refresh_token_expires_in": 86_400}),
+                days(1),
+            ),
+            (
+                json!({"access_token": "b", "refresh_token": "r2", "refresh_token_expires_in": 1e18}),
+                days(3_650),
+            ),
+            (
+                json!({"access_token": "b", "refresh_token": "r2", "refresh_token_expires_in": 0}),
+                None,
+            ),
+        ] {
+            let said = next.to_string();
+            assert_eq!(set(next, Some(&first)).session_ends_at(), end, "{said}");
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl KeyringStore {
         }
     }
 
-    pub(super) fn of(store: Arc<CredentialStore>, service: String, locks: PathBuf) -> Self {
+    pub(crate) fn of(store: Arc<CredentialStore>, service: String, locks: PathBuf) -> Self {
         Self {
             keyring: Keyring { store, service },
             locks: FileStore::new(locks),

@@ -26,8 +26,9 @@ impl Shared {
     pub(super) fn read_fresh<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
         let snapshot = self.snapshot.load();
         let snapshot = snapshot.as_ref()?;
-        let now = self.now();
-        (snapshot.is_usable(now) && !snapshot.is_due(now)).then(|| read(&snapshot.token))
+        snapshot
+            .is_settled(self.now())
+            .then(|| read(&snapshot.token))
     }
 
     /// A token, waited for if need be; another one than the generation that the server rejected.
@@ -76,6 +77,9 @@ impl Shared {
                 && !state.closed;
             let launch = self.policy.background && usable.is_due(now) && idle;
             let takeoff = launch.then(|| Takeoff::new(self, &mut state, Some(usable.generation())));
+            if takeoff.is_some() {
+                usable.attend(true);
+            }
             return (Answer::Now(Ok(usable.token.clone())), takeoff);
         }
         if let Some((_, landing)) = &state.flight {

@@ -84,6 +84,9 @@ impl Pilot {
         if state.flight.as_ref().is_some_and(|(id, _)| *id == self.id) {
             state.flight = None;
         }
+        if let Some(snapshot) = &*self.shared.snapshot.load() {
+            snapshot.attend(false);
+        }
         drop(state);
         self.result.send_replace(Some(arrival));
     }

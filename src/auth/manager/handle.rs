@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::shared::Shared;
 use super::{Counters, Events, LogoutReport, TokenManagerBuilder};
@@ -172,14 +172,22 @@ impl TokenManager {
         self.0.state().account.clone()
     }
 
+    /// When the user has to log in again, if the provider told the end of the refresh token; see
+    /// [`TokenSet::session_ends_at`]. `None` before the tokens are first used.
+    #[must_use]
+    pub fn session_ends_at(&self) -> Option<SystemTime> {
+        let state = self.0.state();
+        state.held.as_ref()?.tokens.session_ends_at
+    }
+
     /// What happens from now on.
     #[must_use]
     pub fn events(&self) -> Events {
         Events(self.0.listen())
     }
 
-    /// Reads the current token where it lies, without a wait, a lock or a copy; `None` when there is something to be done
-    /// about it first, which [`access_token`](Self::access_token) does.
+    /// Reads the current token where it lies, without a wait, a lock or a copy, also while it is being renewed ahead of
+    /// time; `None` when there is something to be done about it first, which [`access_token`](Self::access_token) does.
     pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
         self.0.read_fresh(read)
     }

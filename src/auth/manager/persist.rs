@@ -25,6 +25,14 @@ impl Refresh {
     ) -> Result<AccessToken, Stop> {
         let subject = issued.subject();
         if subject.is_some() && old.tokens.subject.is_some() && subject != old.tokens.subject {
+            // Tokens that nobody will use must not live on.
+            let (shared, token) = (self.shared.clone(), issued.refresh_token.clone());
+            self.shared.spawn(async move {
+                if let Some(token) = token {
+                    // OK to ignore: the refused refresh is what counts.
+                    let _ = endpoint::revoke(&shared.provider, &token).await;
+                }
+            })?;
             return Err(self.give_up(reauth(
                 "the identity provider answered with another user's tokens",
             ))?);

@@ -1,5 +1,6 @@
 //! An access token with the times at which it is renewed and given up.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::auth::{AccessToken, TokenSet};
@@ -27,6 +28,9 @@ pub(super) struct Snapshot {
     pub(super) token: AccessToken,
     soft: Moment,
     hard: Moment,
+    /// Somebody sees to its renewal, so that there is nothing to do for who reads it. A wrong no costs a reader a look
+    /// at the state.
+    attended: AtomicBool,
 }
 
 impl Snapshot {
@@ -58,7 +62,17 @@ impl Snapshot {
             token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
             soft: limit(soft),
             hard: limit(life.saturating_sub(margin)),
+            attended: AtomicBool::new(false),
         })
+    }
+
+    pub(super) fn attend(&self, attended: bool) {
+        self.attended.store(attended, Ordering::Relaxed);
+    }
+
+    /// Whether it serves and nothing is to be done about it.
+    pub(super) fn is_settled(&self, now: Moment) -> bool {
+        self.is_usable(now) && (!self.is_due(now) || self.attended.load(Ordering::Relaxed))
     }
 
     pub(super) fn generation(&self) -> u64 {
@@ -92,6 +106,7 @@ mod tests {
             issued_at: UNIX_EPOCH + 1_000 * HOUR,
             lifetime,
             generation: 1,
+            session_ends_at: None,
         };
         Snapshot::new(&tokens, now, Duration::from_secs(30), false).unwrap()
     }

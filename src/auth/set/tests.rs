@@ -1,6 +1,7 @@
 //! Who is kept, who is forgotten, and that nobody gets what is another's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
@@ -9,7 +10,10 @@ use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{TokenManagerSet, TokenManagerSetBuilder};
-use crate::auth::{MemoryStore, Provider, Record, TokenManager, TokenSet, TokenStore};
+use crate::auth::{
+    BoxFuture, MemoryStore, Provider, Record, StoreError, StoreGuard, TokenManager, TokenSet,
+    TokenStore, Version, Versioned,
+};
 use crate::transport::Clock;
 
 const IDLE: Duration = Duration::from_secs(900);
@@ -60,6 +64,7 @@ impl Bench {
             issued_at: self.clock.now() - age,
             lifetime: DAY,
             generation: 1,
+            session_ends_at: None,
         });
         self.store.swap(key, None, &record).await.unwrap().unwrap();
     }
@@ -232,6 +237,95 @@ async fn a_refresh_in_flight_is_not_forgotten() {
     assert!(caller.await.unwrap_err().is_cancelled());
     bench.clock.advance(DAY);
     assert!(set.manager("kim").unwrap_err().is_retryable());
+    assert_eq!(set.len(), 1);
+}
+
+/// Cannot store new tokens while it is broken; marks on old ones it can.
+#[derive(Clone)]
+struct Breakable {
+    inner: MemoryStore,
+    broken: Arc<AtomicBool>,
+}
+
+impl TokenStore for Breakable {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        self.inner.load(key)
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        if self.broken.load(Ordering::SeqCst) && new.tokens().generation() > 1 {
+            return Box::pin(async { Err(StoreError::new("the disk is full")) });
+        }
+        self.inner.swap(key, expected, new)
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.inner.remove(key, expected)
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        self.inner.lock(key, wait)
+    }
+}
+
+/// Row 17.
+#[tokio::test]
+async fn an_account_with_unstored_tokens_is_not_forgotten() {
+    let bench = Bench::new().await;
+    let store = Breakable {
+        inner: bench.store.clone(),
+        broken: Arc::new(AtomicBool::new(true)),
+    };
+    let template = bench.builder().template.store(store.clone());
+    let set = TokenManagerSet::builder(template)
+        .capacity(1)
+        .build()
+        .unwrap();
+    let renewed = json!({"access_token": "at-2", "refresh_token": "rt-2"});
+    Mock::given(any())
+        .respond_with(ResponseTemplate::new(200).set_body_json(renewed))
+        .expect(1)
+        .mount(&bench.server)
+        .await;
+    bench.seed("sam", DAY).await;
+    let token = set.manager("sam").unwrap().access_token().await.unwrap();
+    assert_eq!(token.expose(), "at-2");
+    // Nobody uses the account any more, but the only copy of its refresh token is in memory.
+    for _ in 0..10 {
+        bench.clock.advance(IDLE + Duration::from_secs(1));
+        assert!(set.manager("kim").unwrap_err().is_retryable());
+    }
+    let sam = set.manager("sam").unwrap();
+    store.broken.store(false, Ordering::SeqCst);
+    while !sam.flush(Duration::ZERO).await {
+        bench.clock.advance(Duration::from_secs(60));
+        tokio::task::yield_now().await;
+    }
+    drop(sam);
+    let stored = bench.store.load("sam").await.unwrap().unwrap();
+    assert!(
+        stored
+            .record
+            .tokens()
+            .refresh_token()
+            .unwrap()
+            .matches("rt-2")
+    );
+    bench.clock.advance(IDLE + Duration::from_secs(1));
+    set.manager("kim").unwrap();
     assert_eq!(set.len(), 1);
 }
 

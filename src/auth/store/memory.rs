@@ -122,6 +122,7 @@ mod tests {
             issued_at: SystemTime::UNIX_EPOCH,
             lifetime: Duration::from_secs(60),
             generation: 1,
+            session_ends_at: None,
         })
     }
 

@@ -181,6 +181,7 @@ mod tests {
                 issued_at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
                 lifetime: Duration::from_secs(86_400),
                 generation: 7,
+                session_ends_at: Some(UNIX_EPOCH + Duration::from_secs(1_702_592_000)),
             },
             intent: Some(Intent {
                 generation: 7,
@@ -197,6 +198,7 @@ mod tests {
         assert_eq!(back.to_secret_json().expose(), text.expose());
         assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
         assert_eq!(back.intent.unwrap().generation, 7);
+        assert_eq!(back.tokens.session_ends_at, record().tokens.session_ends_at);
     }
 
     #[test]

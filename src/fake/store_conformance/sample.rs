@@ -65,6 +65,7 @@ pub(super) fn record(generation: u64) -> Result<Record, String> {
             "issued_at_ms": 1_795_000_000_123_u64,
             "lifetime_ms": 86_400_000,
             "generation": generation,
+            "session_ends_at_ms": 1_797_592_000_123_u64,
         },
         "intent": {"generation": generation, "at_ms": 1_795_000_000_456_u64},
     });

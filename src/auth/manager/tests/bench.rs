@@ -279,6 +279,7 @@ pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
         issued_at,
         lifetime: DAY,
         generation: 1,
+        session_ends_at: None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! No token, code or name is seen where others may look.
 
+use std::env;
 use std::fmt::{self, Write};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use tracing::field::{Field, Visit};
@@ -45,11 +47,32 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
-/// Row 47.
-#[tokio::test]
-async fn no_trace_debug_or_display_shows_a_token() {
+const ALONE: &str = "ENVD_SDK_TEST_ALONE";
+
+/// Row 47. In a process of its own: what is traced first on another thread, while a subscriber is being set, may be
+/// silent for good, and then nothing would be heard of it.
+#[test]
+fn no_trace_debug_or_display_shows_a_token() {
+    let name = "auth::manager::tests::secrets::no_trace_debug_or_display_shows_a_token";
+    if env::var_os(ALONE).is_some() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        return runtime.unwrap().block_on(a_life_is_listened_to());
+    }
+    let mut alone = Command::new(env::current_exe().unwrap());
+    let alone = alone.args(["--exact", name, "--test-threads=1"]);
+    let output = alone.env(ALONE, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+}
+
+async fn a_life_is_listened_to() {
     let log = Log::default();
-    let _default = tracing::subscriber::set_default(log.clone());
+    tracing::subscriber::set_global_default(log.clone()).unwrap();
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.builder().account("sam@example.com").build().unwrap();

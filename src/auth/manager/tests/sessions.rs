@@ -218,6 +218,25 @@ async fn a_refresh_that_answers_with_another_users_tokens_is_refused() {
     assert!(error.is_reauth_required());
     assert_eq!(manager.subject().as_deref(), Some("sam"));
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert!(manager.flush(DAY).await);
+    assert_eq!(bench.idp.revoked(), ["rt-kim"]);
+    // Refused for good: neither these tokens nor the old refresh token are tried again.
+    assert!(manager.access_token().await.is_err());
+    assert_eq!(bench.idp.refreshes(), 2);
+}
+
+#[tokio::test]
+async fn the_end_of_the_session_is_known_when_the_provider_tells_it() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    assert!(manager.session_ends_at().is_none());
+    let body = serde_json::json!({"access_token": "at-2", "refresh_token": "rt-2", "refresh_token_expires_in": 86_400});
+    let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
+    bench.idp.next(super::bench::Turn::Answer(answer));
+    manager.renew_after_rejection(1).await.unwrap();
+    let end = Some(bench.clock.now() + DAY);
+    assert_eq!(manager.session_ends_at(), end);
+    assert_eq!(bench.stored().await.unwrap().session_ends_at(), end);
 }
 
 /// Row 24.

@@ -5,7 +5,9 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::bench::{Bench, DAY, event};
+use wiremock::ResponseTemplate;
+
+use super::bench::{Bench, DAY, Turn, event};
 use crate::auth::{Event, TokenSource};
 
 /// Row 1.
@@ -125,10 +127,43 @@ async fn the_old_token_serves_while_a_refresh_ahead_of_time_hangs() {
     }
     held.arrived().await;
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    // Nothing is left to be done, so that readers do not even look at the state.
+    assert_eq!(manager.current().unwrap().expose(), "at-1");
     held.open();
     assert!(manager.flush(DAY).await);
     assert_eq!(manager.current().unwrap().expose(), "at-2");
     assert_eq!(bench.idp.refreshes(), 1);
+}
+
+/// Row 6.
+#[tokio::test]
+async fn a_token_whose_renewal_hangs_is_not_served_past_its_end() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    bench.clock.advance(DAY / 100 * 81);
+    let held = bench.idp.hold();
+    manager.access_token().await.unwrap();
+    held.arrived().await;
+    assert!(manager.current().is_some());
+    bench.clock.advance(DAY / 100 * 19);
+    assert!(manager.current().is_none());
+    held.open();
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+}
+
+#[tokio::test]
+async fn a_renewal_ahead_of_time_that_fails_is_begun_again() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    bench.clock.advance(DAY / 100 * 81);
+    for _ in 0..3 {
+        bench.idp.next(Turn::Answer(ResponseTemplate::new(429)));
+        assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+        assert!(manager.flush(DAY).await);
+        assert!(manager.current().is_none());
+        bench.clock.advance(Duration::from_secs(30));
+    }
+    assert_eq!(bench.idp.refreshes(), 3);
 }
 
 /// Row 14.

@@ -1,0 +1,39 @@
+//! What a read allocates.
+
+use std::future::Future;
+use std::hint::black_box;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use allocation_counter::measure;
+use envd_sdk::Clock;
+use envd_sdk::auth::{AccessToken, TokenManager, TokenSource};
+use envd_sdk::fake::Fake;
+
+use crate::goal;
+use crate::session::{Everybody, provider};
+
+pub(crate) async fn run() -> bool {
+    let fake = Fake::start().await;
+    let builder = TokenManager::builder(provider(&fake, Clock::system()));
+    let manager = builder.store(Everybody::new()).account("sam").build();
+    let manager = manager.expect("a manager");
+    manager.access_token().await.expect("a token");
+    let mut context = Context::from_waker(Waker::noop());
+    let counts = [
+        measure(|| {
+            black_box(manager.read_current(AccessToken::generation));
+        }),
+        measure(|| {
+            black_box(manager.current());
+        }),
+        measure(|| {
+            black_box(pin!(manager.access_token()).poll(&mut context).is_ready());
+        }),
+    ]
+    .map(|measured| measured.count_total);
+    goal(
+        counts == [0; 3],
+        &format!("read_current, current and access_token allocate {counts:?} times (goal: 0)"),
+    )
+}
