@@ -77,6 +77,7 @@ impl TokenSet {
             issued_at: self.issued_at,
             lifetime: self.lifetime,
             generation: self.generation,
+            session_ends_at: self.session_ends_at,
         }
     }
 
