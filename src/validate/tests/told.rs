@@ -88,7 +88,7 @@ fn each_program_wants_its_accreditation_by_advice_only() {
 #[test]
 fn what_is_not_valid_is_not_ready_and_points_to_its_field() {
     let report = validate_fields(&ConsignmentInput::default(), &today());
-    assert!(!report.is_valid() && !report.ready_to_submit());
+    assert!(!report.is_valid() && !report.can_create() && !report.ready_to_submit());
     let empty = report.at("programs").next().unwrap();
     assert_eq!(empty.input_path(), ["forms"]);
     assert_eq!(empty.source, Source::Mirror);
@@ -101,7 +101,9 @@ fn a_session_asks_for_what_is_open_and_reports_only_what_changed() {
         ask("2", "STRING", &[], &[])
     ]));
     let mut session = tree.session(&input(&[]), &today());
-    assert_eq!(session.report().findings()[0].source, Source::Mirror);
+    let report = session.report();
+    assert_eq!(report.findings()[0].source, Source::Mirror);
+    assert!(report.can_create() && !report.ready_to_submit());
     assert_eq!(session.edit(|_| ()), Change::default());
     session.answer("1", None, Some("x"));
     let open = session.next_questions();
