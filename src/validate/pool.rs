@@ -25,3 +25,20 @@ impl Pool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_are_kept_and_used_again() {
+        let pool = Pool::default();
+        let free = || pool.0.lock().unwrap().len();
+        for _ in 0..KEPT + 3 {
+            pool.give_back(Play::default());
+        }
+        assert_eq!(free(), KEPT);
+        drop(pool.take());
+        assert_eq!(free(), KEPT - 1);
+    }
+}

@@ -12,4 +12,5 @@ mod rows;
 mod sessions;
 mod shapes;
 mod sources;
+mod told;
 mod wire;

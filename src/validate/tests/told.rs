@@ -1,0 +1,112 @@
+//! How findings are told: drift, advice, rules that are read off the server's words, what a session counts.
+
+use serde_json::json;
+
+use super::questions::{ask, input, prepare, today};
+use crate::model::{Accreditations, ConsignmentInput, FormType, Maybe};
+use crate::validate::{
+    Change, Report, Rule, Severity, Source, compare, validate_fields, validate_fields_json,
+};
+
+#[test]
+fn drift_names_each_side_and_the_code_where_there_is_one() {
+    let mut wrong = input(&[]);
+    wrong.movement_time = Maybe::from("25:00");
+    let late = validate_fields(&wrong, &today());
+    let nothing = Report::from_server_errors(&[]);
+    let drift = compare(&late, &nothing);
+    assert!(!drift.is_none());
+    let told = drift.to_string();
+    assert!(told.starts_with("only the mirror: error: ") && told.ends_with(" (movementTime)"));
+    assert!(!compare(&nothing, &late).is_none());
+
+    wrong.movement_time = Maybe::Absent;
+    wrong.forms.push(FormType::Hssl1);
+    let mixed = validate_fields(&wrong, &today());
+    let told = compare(&nothing, &mixed).to_string();
+    assert_eq!(told, "only the server: error: Bad request");
+    assert_eq!(compare(&late, &mixed).to_string().lines().count(), 2);
+    let same = compare(&late, &late);
+    assert!(same.is_none());
+    assert_eq!(same.to_string(), "mirror and server say the same");
+}
+
+#[test]
+fn the_rule_is_read_off_what_the_server_says() {
+    let address =
+        json!({"line1": "x".repeat(301), "town": "x".repeat(101), "state": "XX", "postcode": "0"});
+    let wrong = json!({
+        "forms": ["LPAC1"], "origin": {"name": "x".repeat(301), "pic": "QAZZ777", "address": address},
+        "destination": {}, "movementDate": "soon", "movementTime": "soon",
+        "declaration": {"fullName": "x".repeat(301), "phone": "x", "email": "x", "date": "x", "signature": "-",
+            "certificateNumber": "12345678", "address": address},
+    });
+    let mirror = validate_fields_json(&wrong, &today());
+    assert_eq!(mirror.findings().len(), 19);
+    let server = Report::from_server_errors(&mirror.to_server_errors("createOrSaveConsignment"));
+    assert_eq!(server.findings().len(), 19);
+    for (ours, theirs) in mirror.findings().iter().zip(server.findings()) {
+        assert_eq!(ours.rule, theirs.rule, "{}", ours.code);
+        assert_eq!(theirs.source, Source::Server);
+    }
+}
+
+#[test]
+fn each_program_wants_its_accreditation_by_advice_only() {
+    let mut cattle = input(&[("unknown", None, "x")]);
+    cattle.forms = ["LPAC1", "NFASC0", "MSAC1", "EUC1"]
+        .map(FormType::from)
+        .to_vec();
+    let context = today()
+        .accreditations(&Accreditations::default())
+        .advice(true);
+    let report = prepare(&json!([])).validate(&cattle, &context);
+    let told: Vec<String> = report.advice().iter().map(ToString::to_string).collect();
+    for needs in [
+        "LPAC1 needs the accreditation lPA",
+        "NFASC0 needs the accreditation nFAS",
+        "MSAC1 needs the accreditation mSA",
+        "EUC1 needs the accreditation eU",
+        "No question has this id",
+    ] {
+        assert!(told.iter().any(|told| told == needs), "{needs}: {told:?}");
+    }
+    for advice in report.advice() {
+        assert_eq!(
+            (advice.severity, advice.source),
+            (Severity::Advice, Source::Advice)
+        );
+    }
+    assert!(
+        report
+            .advice()
+            .iter()
+            .any(|a| a.rule == Rule::QuestionKnown)
+    );
+}
+
+#[test]
+fn what_is_not_valid_is_not_ready_and_points_to_its_field() {
+    let report = validate_fields(&ConsignmentInput::default(), &today());
+    assert!(!report.is_valid() && !report.can_create() && !report.ready_to_submit());
+    let empty = report.at("programs").next().unwrap();
+    assert_eq!(empty.input_path(), ["forms"]);
+    assert_eq!(empty.source, Source::Mirror);
+}
+
+#[test]
+fn a_session_asks_for_what_is_open_and_reports_only_what_changed() {
+    let tree = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("2", "STRING", &[], &[])
+    ]));
+    let mut session = tree.session(&input(&[]), &today());
+    let report = session.report();
+    assert_eq!(report.findings()[0].source, Source::Mirror);
+    assert!(report.can_create() && !report.ready_to_submit());
+    assert_eq!(session.edit(|_| ()), Change::default());
+    session.answer("1", None, Some("x"));
+    let open = session.next_questions();
+    assert_eq!(open.len(), 1);
+    assert_eq!(open[0].question.id, "2");
+}
