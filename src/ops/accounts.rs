@@ -54,7 +54,7 @@ impl AccountChoice {
 
     /// The account of a property: the PIC stands in the label or among the property data (assumed).
     pub fn pic(pic: &Pic) -> Self {
-        Self(Choice::Pic(pic.clone()))
+        Self(Choice::Pic(*pic))
     }
 
     /// The account with this label.
