@@ -20,7 +20,7 @@ struct Asked<'a> {
     page: u32,
 }
 
-/// Only what the document selects, in types that suit this program. A derive of graphql_client does as well.
+/// Only what the document selects, in types that suit this program. A derive of `graphql_client` does as well.
 #[derive(Deserialize)]
 struct Heads {
     consignments: Connection,

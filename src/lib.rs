@@ -53,7 +53,7 @@
 //!
 //! let user = client.registered_user().await?.value;
 //! let account = user.producer_accounts().next().ok_or("no account that can create consignments")?;
-//! println!("{:?} may create consignments", account.account_label);
+//! println!("{} may create consignments", account.account_label.as_deref().unwrap_or("an account"));
 //! # Ok(()) }
 //! ```
 //!
