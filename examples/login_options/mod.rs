@@ -89,6 +89,10 @@ impl Options {
             // An empty text is what an unset variable of a script leaves.
             *text = Some(arguments.value()?.string()?).filter(|text| !text.is_empty());
         }
+        let path = options.redirect_path.as_deref().unwrap_or("/");
+        if !path.starts_with('/') {
+            return Err("--redirect-path must begin with /".into());
+        }
         Ok(Some(options))
     }
 

@@ -49,6 +49,7 @@ pub struct Lint {
 impl fmt::Display for Lint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
+            LintKind::Ring if self.questions.len() == 1 => "waits for itself, so it never applies",
             LintKind::Ring => "wait for each other, so none of them ever applies",
             LintKind::UnknownTriggerTarget => "has a trigger on an unknown question",
             LintKind::ImpossibleTrigger => "has a trigger on an answer that is no choice",
@@ -59,7 +60,8 @@ impl fmt::Display for Lint {
             LintKind::UnreadableParameter => "has a validator with an unreadable parameter",
             LintKind::NoId => "has no id",
         };
-        f.write_str("question ")?;
+        let several = self.questions.len() > 1;
+        f.write_str(if several { "questions " } else { "question " })?;
         for (position, id) in self.questions.iter().enumerate() {
             let comma = if position == 0 { "" } else { ", " };
             write!(f, "{comma}{id}")?;
@@ -77,10 +79,16 @@ pub(super) fn look(prepared: &Prepared, rings: Vec<Vec<u32>>) -> Vec<Lint> {
     let mut lints = Vec::new();
     for mut ring in rings {
         ring.sort_unstable();
-        let questions = ring.into_iter().map(|node| id(prepared, node as usize));
+        // A question may stand at several places of a ring; it is named once.
+        let mut questions: Vec<QuestionId> = Vec::new();
+        for question in ring.into_iter().map(|node| id(prepared, node as usize)) {
+            if !questions.contains(&question) {
+                questions.push(question);
+            }
+        }
         lints.push(Lint {
             kind: LintKind::Ring,
-            questions: questions.collect(),
+            questions,
             detail: String::new(),
         });
     }

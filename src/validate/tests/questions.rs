@@ -139,8 +139,8 @@ fn nobody_in_a_ring_applies_and_a_lint_names_the_members_only() {
     assert_eq!(
         lints,
         [
-            "question 1, 2 wait for each other, so none of them ever applies",
-            "question 3 wait for each other, so none of them ever applies",
+            "questions 1, 2 wait for each other, so none of them ever applies",
+            "question 3 waits for itself, so it never applies",
             "question 5 has a trigger on an unknown question: nobody",
         ]
     );
