@@ -27,7 +27,7 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        let server = MockServer::start().await;
+        let server = MockServer::builder().start().await;
         Self {
             clock: Clock::manual(SystemTime::UNIX_EPOCH + 20_000 * DAY),
             store: MemoryStore::new(),

@@ -204,7 +204,9 @@ impl Respond for Endpoint {
 
 impl Bench {
     pub(super) async fn new() -> Self {
-        let server = MockServer::start().await;
+        // A server of its own: a pooled one may still be busy with what the test before held back, and a request that
+        // it does not take ends in a retry on a clock that nobody moves.
+        let server = MockServer::builder().start().await;
         let idp = Arc::new(Idp::default());
         for endpoint in ["/oauth/token", "/oauth/revoke"] {
             let endpoint = Mock::given(path(endpoint)).respond_with(Endpoint(idp.clone()));

@@ -185,7 +185,7 @@ async fn round(idp: &Idp, server: &str, moment: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_on() {
     let idp = Idp::default();
-    let server = MockServer::start().await;
+    let server = MockServer::builder().start().await;
     let endpoint = Mock::given(any()).respond_with(idp.clone());
     endpoint.mount(&server).await;
     for number in 0..ROUNDS {
