@@ -1,13 +1,12 @@
 //! How a session follows an answer: the short way along what hangs on it, or the long way over everything.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::ids::at;
+use super::ids::{NONE, at};
 use super::node::{Kind, Node, Prepared};
-use super::play::{Play, Row};
-use super::session::{Change, Session};
+use super::play::Play;
+use super::session::{Change, Session, Touched};
 use super::view::View;
 use super::{Context, Finding, QuestionRef, QuestionRules, Report, answers, fields, judge};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
@@ -22,13 +21,13 @@ impl Session {
         if nodes.is_empty() || inside != 0 && inside != nodes.len() {
             return Place::Elsewhere;
         }
-        for node in nodes
-            .iter()
-            .filter(|node| view.play.on_forms[**node as usize])
-        {
-            let node = &view.prepared.nodes[*node as usize];
-            if inside != 0 && (view.row(node.scope, row).is_none() || is_in_inner_rows(view, node))
-            {
+        if inside != 0 {
+            let on_forms = |node: &&u32| view.play.on_forms[**node as usize];
+            let mut nodes = nodes.iter().filter(on_forms);
+            if nodes.any(|node| {
+                let node = &view.prepared.nodes[*node as usize];
+                view.row(node.scope, row).is_none() || is_in_inner_rows(view, node)
+            }) {
                 return Place::Elsewhere;
             }
         }
@@ -113,14 +112,23 @@ impl Session {
     /// Changes an answer without moving any cell, and follows what hangs on it.
     fn change(&mut self, number: u32, row: Option<i64>, edit: impl FnOnce(&mut Self)) -> Change {
         let mut change = Change::default();
-        self.judge_id(number, row, &mut change.removed);
-        edit(self);
-        self.judge_id(number, row, &mut change.added);
-        let prepared = Arc::clone(&self.questionnaire.0);
-        for &node in prepared.id_nodes.of(number) {
-            let cell_row = self.view().row(prepared.nodes[node as usize].scope, row);
-            self.open_dependents(node, cell_row);
+        let mut touched = std::mem::take(&mut self.touched);
+        self.touch(number, row, &mut touched);
+        for &touched in &touched {
+            if self.play.applies[touched.cell] {
+                self.judge(touched, &mut change.removed);
+            }
         }
+        edit(self);
+        for &touched in &touched {
+            self.sound[touched.cell] = false;
+            if self.play.applies[touched.cell] {
+                self.judge(touched, &mut change.added);
+            }
+            self.open_dependents(touched.position, touched.row);
+        }
+        touched.clear();
+        self.touched = touched;
         self.follow(&mut change);
         if !change.removed.is_empty() && !change.added.is_empty() {
             cancel(&mut change.removed, &mut change.added);
@@ -128,73 +136,83 @@ impl Session {
         change
     }
 
-    /// Findings of all questions with an id, in a row.
-    fn judge_id(&self, number: u32, row: Option<i64>, found: &mut Vec<Arc<Finding>>) {
+    /// The cells of all questions with an id, in a row.
+    fn touch(&self, number: u32, row: Option<i64>, touched: &mut Vec<Touched>) {
         let view = self.view();
         for &node in view.prepared.id_nodes.of(number) {
             let position = node as usize;
-            let row = view.row(view.prepared.nodes[position].scope, row);
-            let exists = view.prepared.nodes[position].scope == 0 || row.is_some();
-            if exists && !self.stopped && view.play.applies[view.cell(position, row)] {
-                judge::of_question(view, position, row, &self.context, found);
+            let row = match view.prepared.nodes[position].scope {
+                0 => NONE,
+                scope => view.place_of_row(scope, row),
+            };
+            if let Some(cell) = view.existing_cell(position, view.nth_row(row)) {
+                touched.push(Touched {
+                    position,
+                    row,
+                    cell,
+                });
             }
         }
     }
 
-    fn open_dependents(&mut self, node: u32, row: Option<Row>) {
+    /// What is wrong with the answers to a question, unless they are known to be right.
+    fn judge(&mut self, touched: Touched, found: &mut Vec<Arc<Finding>>) {
+        if !self.stopped && !self.sound[touched.cell] {
+            let before = found.len();
+            let view = self.view();
+            let row = view.nth_row(touched.row);
+            judge::of_question(view, touched.position, row, &self.context, found);
+            self.sound[touched.cell] = found.len() == before;
+        }
+    }
+
+    fn open_dependents(&mut self, position: usize, row: u32) {
         let view = View::new(&self.questionnaire.0, &self.input, &self.play);
-        let scope = view.prepared.nodes[node as usize].scope;
-        for &dependent in self.links.dependents.of(node) {
-            let position = dependent as usize;
-            let rank = self.links.rank[position];
-            match view.prepared.nodes[position].scope {
-                0 => self.open.push(Reverse((rank, dependent, None))),
-                other if other == scope => {
-                    let index = row.map(|row| row.index);
-                    self.open.push(Reverse((rank, dependent, index)));
-                }
+        let scope = view.prepared.nodes[position].scope;
+        for &dependent in self.links.dependents.of(at(position)) {
+            let rank = self.links.rank[dependent as usize];
+            match view.prepared.nodes[dependent as usize].scope {
+                0 => self.open.push((rank, NONE)),
+                other if other == scope => self.open.push((rank, row)),
                 other => {
-                    let rows = view.rows(other).iter();
-                    let rows = rows.map(|row| Reverse((rank, dependent, Some(row.index))));
-                    self.open.extend(rows);
+                    let rows = &view.play.scope_rows[other as usize..];
+                    (rows[0]..rows[1]).for_each(|row| self.open.push((rank, row)));
                 }
             }
         }
     }
 
     fn follow(&mut self, change: &mut Change) {
-        while let Some(Reverse(next)) = self.open.pop() {
-            let (_, node, index) = next;
-            if self.open.peek() == Some(&Reverse(next)) {
-                continue;
-            }
-            let position = node as usize;
+        while let Some((rank, row)) = self.open.pop() {
             let view = self.view();
+            let position = view.play.order(view.prepared)[rank as usize] as usize;
             if !view.play.on_forms[position] || view.is_in_ring(position) {
                 continue;
             }
-            let scope = view.prepared.nodes[position].scope;
-            let row = index.and_then(|index| view.row(scope, index));
-            if scope != 0 && row.is_none() {
-                continue;
-            }
-            let cell = view.cell(position, row);
-            let applies = view.judge(position, row);
+            let in_row = view.nth_row(row);
+            let cell = view.cell(position, in_row);
+            let applies = view.judge(position, in_row);
             if applies == view.play.applies[cell] {
                 continue;
             }
-            let question = QuestionRef::new(view.prepared.id_of(position), index.flatten());
+            let index = in_row.and_then(|row| row.index);
+            let question = QuestionRef::new(view.prepared.id_of(position), index);
             let (moved, findings) = if applies {
                 (&mut change.appeared, &mut change.added)
             } else {
                 (&mut change.vanished, &mut change.removed)
             };
             moved.push(question);
-            if !self.stopped {
-                judge::of_question(view, position, row, &self.context, findings);
-            }
             self.play.applies[cell] = applies;
-            self.open_dependents(node, row);
+            self.judge(
+                Touched {
+                    position,
+                    row,
+                    cell,
+                },
+                findings,
+            );
+            self.open_dependents(position, row);
         }
     }
 
@@ -204,6 +222,8 @@ impl Session {
         edit(self);
         let prepared = Arc::clone(&self.questionnaire.0);
         self.play.set(&prepared, &self.input);
+        self.sound.clear();
+        self.sound.resize(self.play.applies.len(), false);
         self.links.rank = ranks(&self.play, &prepared);
         self.stopped = is_stopped(&self.input, &self.context);
         let (asks, says) = (self.asked(), self.report().findings);
@@ -230,6 +250,7 @@ impl Session {
         asked
     }
 }
+
 /// What stands where an answer is to be put.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {

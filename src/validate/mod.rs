@@ -110,6 +110,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod view;
+mod waiting;
 mod wire;
 mod year;
 

@@ -1,7 +1,5 @@
 //! A consignment that is filled in answer by answer.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::follow::{Place, is_stopped, ranks};
@@ -9,6 +7,7 @@ use super::ids::at;
 use super::node::Table;
 use super::play::Play;
 use super::view::View;
+use super::waiting::Waiting;
 use super::{
     AppliedQuestion, Context, Finding, Progress, QuestionRef, QuestionRules, Questionnaire, Report,
     applied, fields, judge,
@@ -46,14 +45,24 @@ pub struct Session {
     pub(super) context: Context,
     pub(super) play: Play,
     pub(super) links: Links,
-    /// Cells that wait to be looked at again, what they wait for first.
-    pub(super) open: BinaryHeap<Reverse<Open>>,
+    /// Cells that wait to be looked at again.
+    pub(super) open: Waiting,
+    /// The cells of the answer that changes; kept, so that the next answer needs no memory of its own.
+    pub(super) touched: Vec<Touched>,
+    /// By cell: whether its answers are known to be right, so that a question that comes and goes is judged once.
+    pub(super) sound: Vec<bool>,
     /// Whether the fields hold what the server's schema cannot take, so that answers are not judged.
     pub(super) stopped: bool,
 }
 
-/// The rank of a question, the question, and in which row it waits; the outer `None` stands for outside of rows.
-pub(super) type Open = (u32, u32, Option<Option<i64>>);
+/// A cell whose answer changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
+    pub(super) position: usize,
+    /// Which of all rows; `NONE` outside rows.
+    pub(super) row: u32,
+    pub(super) cell: usize,
+}
 
 /// Who must be looked at again after a question.
 #[derive(Clone, Debug)]
@@ -103,12 +112,14 @@ impl Session {
         };
         Self {
             stopped: is_stopped(&input, &context),
+            sound: vec![false; play.applies.len()],
             questionnaire,
             input,
             context,
             play,
             links,
-            open: BinaryHeap::new(),
+            open: Waiting::default(),
+            touched: Vec::new(),
         }
     }
 

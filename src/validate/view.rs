@@ -1,7 +1,7 @@
 //! What can be seen of one consignment in a list of questions.
 
 use super::answers::{self, Chain};
-use super::ids::NONE;
+use super::ids::{NONE, at};
 use super::node::{Group, Kind, Node, Prepared, Span};
 use super::play::{Play, Row};
 use crate::model::{AnswerInput, ConsignmentInput};
@@ -31,9 +31,21 @@ impl<'a> View<'a> {
 
     /// The row of a scope that has a number.
     pub(super) fn row(self, scope: u32, index: Option<i64>) -> Option<Row> {
+        self.nth_row(self.place_of_row(scope, index))
+    }
+
+    /// Which of all rows has a number in a scope; `NONE` where there is no such row.
+    pub(super) fn place_of_row(self, scope: u32, index: Option<i64>) -> u32 {
         let rows = self.rows(scope);
-        let nth = rows.binary_search_by_key(&index, |row| row.index).ok()?;
-        Some(rows[nth])
+        match rows.binary_search_by_key(&index, |row| row.index) {
+            Ok(nth) => self.play.scope_rows[scope as usize] + at(nth),
+            Err(_) => NONE,
+        }
+    }
+
+    /// A row by its place among all rows.
+    pub(super) fn nth_row(self, place: u32) -> Option<Row> {
+        self.play.rows.get(place as usize).copied()
     }
 
     /// The cell of a question; the row is that of its scope and is not looked at outside rows.
@@ -45,6 +57,12 @@ impl<'a> View<'a> {
             }
             _ => position,
         }
+    }
+
+    /// The cell of a question, unless it stands inside rows and there is no such row.
+    pub(super) fn existing_cell(self, position: usize, row: Option<Row>) -> Option<usize> {
+        let exists = self.prepared.nodes[position].scope == 0 || row.is_some();
+        exists.then(|| self.cell(position, row))
     }
 
     /// Positions of the answers to a question: in its row, or all of them outside rows, whatever their index.
