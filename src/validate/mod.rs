@@ -67,7 +67,7 @@
 //! Where the specification leaves room, this is the reading:
 //!
 //! * Of several triggers, any value within one question will do, and all questions must agree. Answers of a question that
-//!   does not apply count for nothing.
+//!   does not apply count for nothing; [`Policy`] can change that.
 //! * A question inside a `REPEATABLE` question looks for the answer to its trigger in its own row first, then anywhere else.
 //!   The rows are the indexes that answers below the REPEATABLE question have; answers without an index make a row too,
 //!   because the samples of section 2.4 show null. Outside of rows an index does not matter.
@@ -100,6 +100,7 @@ mod lint;
 mod node;
 mod order;
 mod play;
+mod policy;
 mod pool;
 mod prepare;
 mod prune;
@@ -121,6 +122,7 @@ pub use self::explain::Explanation;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, Rule, Source};
 pub use self::lint::{Lint, LintKind};
+pub use self::policy::Policy;
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
 pub use crate::model::Severity;

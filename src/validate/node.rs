@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::ids::Ids;
 use super::pool::Pool;
 use super::year::Years;
-use super::{Finding, Lint, UncheckedReason};
+use super::{Finding, Lint, Policy, UncheckedReason};
 use crate::model::{FormType, QuestionId, QuestionType};
 
 /// What a question is, as far as the rules care.
@@ -95,6 +95,7 @@ pub(super) struct Group {
 /// A list of questions, prepared.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
+    pub(super) policy: Policy,
     /// In display order: siblings by their `order`.
     pub(super) nodes: Vec<Node>,
     pub(super) shown: Vec<Shown>,

@@ -2,18 +2,19 @@
 
 use std::sync::OnceLock;
 
-use super::UncheckedReason;
 use super::ids::{NONE, at};
 use super::lint;
 use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table};
 use super::order;
 use super::year::Years;
+use super::{Policy, UncheckedReason};
 use crate::model::{Question, QuestionId, QuestionType, ValidatorType};
 
 impl Prepared {
     /// Never fails: what cannot be understood is kept as unchecked.
-    pub(super) fn of(questions: &[Question]) -> Self {
+    pub(super) fn of(questions: &[Question], policy: Policy) -> Self {
         let mut prepared = Self {
+            policy,
             // Scope 0: outside rows.
             scopes: vec![Span::default()],
             ..Self::default()

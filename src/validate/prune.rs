@@ -33,7 +33,15 @@ fn nodes<'a>(view: View<'a>, answer: &'a AnswerInput) -> impl Iterator<Item = us
 fn applies(view: View<'_>, answer: &AnswerInput) -> bool {
     let index = answers::row(answer);
     let mut nodes = nodes(view, answer).peekable();
-    nodes.peek().is_none() || nodes.any(|node| view.applies_in(node, index))
+    nodes.peek().is_none() || nodes.any(|node| view.applies_in(node, index) || triggers(view, node))
+}
+
+/// Whether an answer to a question may trigger others although it does not apply.
+fn triggers(view: View<'_>, node: usize) -> bool {
+    let id = view.prepared.nodes[node].id;
+    view.prepared.policy.stale_answers_count
+        && view.play.on_forms[node]
+        && view.prepared.groups.iter().any(|group| group.source == id)
 }
 
 /// The REPEATABLE questions that apply and have a row by this answer, with its number.

@@ -7,8 +7,8 @@ use super::explain::{Explanation, explain};
 use super::node::Prepared;
 use super::view::View;
 use super::{
-    AppliedQuestion, Context, Draft, Lint, Progress, QuestionRules, Report, Session, applied,
-    fields, judge, prune,
+    AppliedQuestion, Context, Draft, Lint, Policy, Progress, QuestionRules, Report, Session,
+    applied, fields, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
 
@@ -36,7 +36,13 @@ impl Questionnaire {
     /// Prepares the questions. It never fails: what is odd about them is in [`lints`](Self::lints).
     #[must_use]
     pub fn prepare(questions: &[Question]) -> Self {
-        Self(Arc::new(Prepared::of(questions)))
+        Self::prepare_with(questions, Policy::default())
+    }
+
+    /// As [`prepare`](Self::prepare), with other readings of what the specification leaves open.
+    #[must_use]
+    pub fn prepare_with(questions: &[Question], policy: Policy) -> Self {
+        Self(Arc::new(Prepared::of(questions, policy)))
     }
 
     /// Checks a consignment: its fields, then the answers to the questions that apply.

@@ -169,8 +169,7 @@ impl<'a> View<'a> {
                 if node.scope != asking.scope {
                     continue;
                 }
-                // Stale answers do not count as answers.
-                if !self.play.applies[self.cell(source, row)] {
+                if !self.counts(source, self.cell(source, row)) {
                     continue;
                 }
                 for value in self.values(source, row) {
@@ -184,19 +183,25 @@ impl<'a> View<'a> {
         !in_row && self.is_met_outside(group, asking, sources)
     }
 
+    /// Whether answers in a cell of a question trigger others: stale ones do only if the policy says so.
+    fn counts(self, source: usize, cell: usize) -> bool {
+        self.play.applies[cell]
+            || self.prepared.policy.stale_answers_count && self.play.on_forms[source]
+    }
+
     fn is_met_outside(self, group: &Group, asking: &Node, sources: &[u32]) -> bool {
         sources.iter().any(|&source| {
             let source = source as usize;
             let node = &self.prepared.nodes[source];
             if node.scope == 0 {
-                return self.play.applies[source]
+                return self.counts(source, source)
                     && self
                         .values(source, None)
                         .any(|value| self.says(node.kind, value, group.wanted));
             }
             node.scope != asking.scope
                 && self.rows(node.scope).iter().any(|&row| {
-                    self.play.applies[self.cell(source, Some(row))]
+                    self.counts(source, self.cell(source, Some(row)))
                         && self
                             .values(source, Some(row))
                             .any(|value| self.says(node.kind, value, group.wanted))

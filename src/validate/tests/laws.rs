@@ -7,7 +7,7 @@ use proptest::prelude::{
 };
 use serde_json::{Value, json};
 
-use super::questions::{prepare, today};
+use super::questions::{prepare, prepare_with, today};
 use super::shapes::{text, tree};
 use crate::model::{AnswerInput, ConsignmentInput};
 use crate::validate::{Explanation, Finding, QuestionRef, Questionnaire, Report, Rule};
@@ -94,8 +94,9 @@ proptest! {
     }
 
     #[test]
-    fn pruning_again_removes_nothing_and_leaves_the_report(trees in trees(), answers in answers()) {
-        let tree = prepare(&json!(trees));
+    fn pruning_again_removes_nothing_and_leaves_the_report(trees in trees(),
+        stale in any::<bool>(), answers in answers()) {
+        let tree = prepare_with(&json!(trees), stale);
         let mut input = input(&answers);
         let before = tree.validate(&input, &today());
         let count = input.answers().len();
@@ -163,10 +164,11 @@ proptest! {
     #[test]
     fn a_session_says_what_a_full_look_says(
         trees in trees(),
+        stale in any::<bool>(),
         start in answers(),
         edits in prop::collection::vec((0..7_u8, prop::option::of(0..3_i64), prop::option::of(text())), 0..16),
     ) {
-        let tree = prepare(&json!(trees));
+        let tree = prepare_with(&json!(trees), stale);
         let context = today().advice(true);
         let mut session = tree.session(&input(&start), &context);
         for (id, row, value) in edits {

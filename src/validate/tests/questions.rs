@@ -3,11 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
-use crate::validate::{Context, Explanation, LintKind, Questionnaire, UncheckedReason};
+use crate::validate::{Context, Explanation, LintKind, Policy, Questionnaire, UncheckedReason};
 
 pub(super) fn prepare(questions: &Value) -> Questionnaire {
+    prepare_with(questions, false)
+}
+
+pub(super) fn prepare_with(questions: &Value, stale_answers_count: bool) -> Questionnaire {
     let questions: Vec<Question> = serde_json::from_value(questions.clone()).unwrap();
-    Questionnaire::prepare(&questions)
+    let policy = Policy::default().stale_answers_count(stale_answers_count);
+    Questionnaire::prepare_with(&questions, policy)
 }
 
 /// A required question of LPAC1.
@@ -44,6 +49,37 @@ pub(super) fn found(
     errors
         .chain(report.warnings().map(|f| short(&f.code)))
         .collect()
+}
+
+#[test]
+fn stale_answers_trigger_others_only_if_the_policy_says_so() {
+    let list = json!([
+        ask(
+            "1",
+            "STRING",
+            &[],
+            &[ask("2", "STRING", &[("1", "Yes")], &[])]
+        ),
+        ask("3", "STRING", &[("2", "Yes")], &[]),
+        {"id": "5", "type": "STRING", "forms": ["MSAC"]},
+        ask("6", "STRING", &[("5", "Yes")], &[]),
+    ]);
+    let answers = [
+        ("1", None, "No"),
+        ("2", None, "Yes"),
+        ("3", None, "x"),
+        ("5", None, "Yes"),
+    ];
+    assert_eq!(found(&prepare(&list), &answers), [""; 0]);
+    let counting = prepare_with(&list, true);
+    assert_eq!(found(&counting, &answers), [""; 0]);
+    assert_eq!(found(&counting, &answers[..2]), ["3"]);
+    assert_eq!(counting.applicable(&input(&answers)).len(), 2);
+    // What still triggers another is no rubbish; what triggers nothing is.
+    let mut pruned = input(&answers[..3]);
+    assert_eq!(counting.prune(&mut pruned), []);
+    let mut pruned = input(&answers);
+    assert_eq!(counting.prune(&mut pruned), [AnswerInput::new("5", "Yes")]);
 }
 
 #[test]
