@@ -16,6 +16,7 @@ use super::TextError;
 /// let day = Day::parse("2026-11-20")?;
 /// assert_eq!(day.year(), 2026);
 /// assert!(Day::parse("2026-02-30").is_err());
+/// assert_eq!(serde_json::to_string(&day).unwrap(), r#""2026-11-20""#);
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,6 +76,19 @@ impl Day {
     #[must_use]
     pub fn start_utc(self) -> Timestamp {
         Timestamp(format!("{self}T00:00:00Z"))
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 

@@ -170,13 +170,14 @@ fn text(
     found: &mut Vec<Arc<Finding>>,
     judge: impl FnOnce(&str) -> Option<Complaint>,
 ) {
-    if let Some((rule, message)) = value.value().and_then(|text| judge(text)) {
+    if let Some((rule, message, expected)) = value.value().and_then(|text| judge(text)) {
         let code = at
             .iter()
             .copied()
             .chain([name])
             .collect::<Vec<_>>()
             .join(".");
-        found.push(Arc::new(Finding::field(rule, code, message)));
+        let finding = Finding::field(rule, code, message).expecting(expected);
+        found.push(Arc::new(finding));
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Expected;
 use crate::model::{QuestionId, Severity};
 
 /// Who said it.
@@ -131,6 +132,9 @@ pub struct Finding {
     pub question: Option<QuestionRef>,
     /// Who said it.
     pub source: Source,
+    /// What the rule compared with, where it has a parameter and the mirror says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
 }
 
 impl Finding {
@@ -155,6 +159,7 @@ impl Finding {
             description: None,
             question: None,
             source: Source::Mirror,
+            expected: None,
         }
     }
 
@@ -190,6 +195,11 @@ impl Finding {
             },
             ..Self::whole(rule, message)
         }
+    }
+
+    pub(super) fn expecting(mut self, expected: impl Into<Option<Expected>>) -> Self {
+        self.expected = expected.into();
+        self
     }
 
     pub(super) fn described(mut self, description: impl Into<String>) -> Self {

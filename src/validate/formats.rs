@@ -2,40 +2,51 @@
 
 use email_address::EmailAddress;
 
-use super::Rule;
+use super::{Expected, Rule};
 use crate::model::{Day, Pic};
 
 /// What is wrong with a text.
-pub(super) type Complaint = (Rule, String);
+pub(super) type Complaint = (Rule, String, Option<Expected>);
 
 const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
 
 pub(super) fn pic(text: &str) -> Option<Complaint> {
     let message = || format!("{text} is not a valid value for PIC");
-    (!Pic::has_format(text)).then(|| (Rule::PicFormat, message()))
+    (!Pic::has_format(text)).then(|| (Rule::PicFormat, message(), None))
 }
 
 /// Lengths count characters. There are never more characters than bytes, which settles nearly all.
 pub(super) fn max_length(text: &str, max: usize) -> Option<Complaint> {
     let message = || format!("String '{text}' exceeds maximum length of {max}.");
-    (text.len() > max && text.chars().count() > max).then(|| (Rule::MaxLength, message()))
+    (text.len() > max && text.chars().count() > max).then(|| {
+        (
+            Rule::MaxLength,
+            message(),
+            Some(Expected::Characters { at_most: max }),
+        )
+    })
 }
 
 pub(super) fn postcode(text: &str) -> Option<Complaint> {
     let good =
         text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
-    (!good).then(|| (Rule::Postcode, no_match(text, "^[1-9][0-9]{3}$")))
+    (!good).then(|| (Rule::Postcode, no_match(text, "^[1-9][0-9]{3}$"), None))
 }
 
 pub(super) fn state(text: &str) -> Option<Complaint> {
     let message = || format!("Value \"{text}\" is not defined in enum.");
-    (!STATES.contains(&text)).then(|| (Rule::State, message()))
+    (!STATES.contains(&text)).then(|| (Rule::State, message(), Some(states())))
+}
+
+fn states() -> Expected {
+    let values = STATES.map(str::to_owned).into();
+    Expected::OneOf { values }
 }
 
 pub(super) fn date(text: &str) -> Option<Complaint> {
     Day::parse(text)
         .is_err()
-        .then(|| (Rule::Date, no_format(text, "date")))
+        .then(|| (Rule::Date, no_format(text, "date"), None))
 }
 
 pub(super) fn time(text: &str) -> Option<Complaint> {
@@ -44,7 +55,7 @@ pub(super) fn time(text: &str) -> Option<Complaint> {
         _ => false,
     };
     let pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
-    (!good).then(|| (Rule::Time, no_match(text, pattern)))
+    (!good).then(|| (Rule::Time, no_match(text, pattern), None))
 }
 
 pub(super) fn date_time(text: &str) -> Option<Complaint> {
@@ -57,7 +68,7 @@ pub(super) fn date_time(text: &str) -> Option<Complaint> {
         };
         clock && Day::parse(day).is_ok()
     });
-    (!good).then(|| (Rule::DateTime, no_format(text, "date-time")))
+    (!good).then(|| (Rule::DateTime, no_format(text, "date-time"), None))
 }
 
 /// RFC 5321 without a domain literal, at a domain of at least two labels. assumed
@@ -69,7 +80,7 @@ pub(super) fn email(text: &str) -> Option<Complaint> {
             && EmailAddress::is_valid_local_part(local)
             && EmailAddress::is_valid_domain(domain)
     });
-    (!good).then(|| (Rule::Email, no_format(text, "email")))
+    (!good).then(|| (Rule::Email, no_format(text, "email"), None))
 }
 
 /// Perhaps a plus, then 7 to 15 digits (E.164 allows 15), with spaces, dashes, dots and brackets anywhere. assumed
@@ -80,7 +91,7 @@ pub(super) fn phone(text: &str) -> Option<Complaint> {
         && rest
             .bytes()
             .all(|b| b.is_ascii_digit() || b" -().".contains(&b));
-    (!good).then(|| (Rule::Phone, no_format(text, "phone")))
+    (!good).then(|| (Rule::Phone, no_format(text, "phone"), None))
 }
 
 /// RFC 4648 section 4 with padding; public material also shows data URIs, which are therefore taken. assumed
@@ -100,7 +111,7 @@ pub(super) fn base64(text: &str) -> Option<Complaint> {
         && data[..data.len() - padding]
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
-    (!good).then(|| (Rule::Base64, no_format(text, "base64")))
+    (!good).then(|| (Rule::Base64, no_format(text, "base64"), None))
 }
 
 fn is_below(digits: [u8; 2], limit: u8) -> bool {

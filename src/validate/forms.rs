@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Context, Finding, Operation, Rule};
+use super::{Context, Expected, Finding, Operation, Rule};
 use crate::model::{ConsignmentInput, FormType};
 
 /// Values that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
@@ -76,5 +76,9 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
         let first = form.first_day().filter(|day| today < *day)?;
         format!("{form} cannot be created before {first}.")
     };
-    Some(Finding::whole(Rule::FormOpen, "Bad request").described(description))
+    let finding = Finding::whole(Rule::FormOpen, "Bad request").described(description);
+    Some(finding.expecting(Expected::Created {
+        from: form.first_day(),
+        before: form.closed_from(),
+    }))
 }

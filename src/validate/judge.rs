@@ -6,7 +6,7 @@ use super::answers;
 use super::node::{Kind, Span};
 use super::play::Row;
 use super::view::View;
-use super::{Context, Finding, QuestionRef, Report, Rule, Severity, Unchecked};
+use super::{Context, Expected, Finding, QuestionRef, Report, Rule, Severity, Unchecked};
 
 /// Question by question, row by row.
 pub(super) fn check(view: View<'_>, context: &Context, report: &mut Report) {
@@ -52,7 +52,8 @@ pub(super) fn of_question(
                 question(view, position, row),
                 format!("Question {id}: {value} is not valid"),
             );
-            found.push(finding.into());
+            let expected = node.years.expected(context.today);
+            found.push(finding.expecting(expected).into());
         }
     }
     if node.required && !answered {
@@ -102,6 +103,9 @@ fn outside(view: View<'_>, position: usize, row: Option<Row>, value: &str) -> Fi
         question(view, position, row),
         message,
     )
+    .expecting(Expected::OneOf {
+        values: view.prepared.values(choices).map(str::to_owned).collect(),
+    })
 }
 
 /// Answers that nobody asked for, in the order of the input.

@@ -51,6 +51,7 @@ impl Finding {
             description: error.description().map(str::to_owned),
             question,
             source: Source::Server,
+            expected: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Years of answers (spec 2.6: minYear, maxYear).
 
-use super::formats;
+use super::{Expected, formats};
 use crate::model::Day;
 
 /// The bounds that the validators of a question set.
@@ -20,6 +20,14 @@ impl Years {
     /// Whether no year is in bounds.
     pub(super) fn are_unsatisfiable(self) -> bool {
         matches!((self.min, self.max), (Some(min), Some(max)) if min > max)
+    }
+
+    pub(super) fn expected(self, today: Day) -> Expected {
+        Expected::Years {
+            from: self.min,
+            to: self.max,
+            until: self.not_future.then_some(today),
+        }
     }
 
     /// Whether an answer breaks a bound; one that cannot be read breaks any.

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::questions::{ask, input, prepare, today};
-use crate::model::{Accreditations, ConsignmentInput, FormType, Maybe};
+use crate::model::{Accreditations, ConsignmentInput, Day, FormType, Maybe};
 use crate::validate::{
-    Change, Report, Rule, Severity, Source, compare, validate_fields, validate_fields_json,
+    Change, Context, Report, Rule, Severity, Source, compare, validate_fields, validate_fields_json,
 };
 
 #[test]
@@ -49,6 +49,46 @@ fn the_rule_is_read_off_what_the_server_says() {
         assert_eq!(ours.rule, theirs.rule, "{}", ours.code);
         assert_eq!(theirs.source, Source::Server);
     }
+}
+
+#[test]
+fn a_finding_says_what_would_have_been_right() {
+    let years = json!({"id": "1", "type": "STRING", "forms": ["LPAC1"], "validators": [
+        {"type": "minYear", "parameter": "2000"}, {"type": "maxYear", "parameter": "2040"},
+        {"type": "maxYear", "parameter": "now"}]});
+    let choice = json!({"id": "2", "type": "SINGLE_CHOICE", "forms": ["LPAC1"],
+        "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]});
+    let tree = prepare(&json!([years, choice]));
+    let mut wrong = input(&[("1", None, "1999"), ("2", None, "Perhaps")]);
+    let address = json!({"line1": "x".repeat(301), "state": "XX", "postcode": "0"});
+    wrong.origin.address = serde_json::from_value(address).unwrap();
+    let report = tree.validate(&wrong, &today());
+    let expected: Vec<_> = report
+        .findings()
+        .iter()
+        .map(|f| json!(f.expected))
+        .collect();
+    assert_eq!(
+        json!(expected),
+        json!([
+            {"characters": {"atMost": 300}},
+            {"oneOf": {"values": ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"]}},
+            null,
+            {"years": {"from": 2000, "to": 2040, "until": "2026-11-20"}},
+            {"oneOf": {"values": ["Yes", "No"]}},
+        ])
+    );
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+
+    let mut early = input(&[]);
+    early.forms = vec![FormType::Lpag3];
+    let report = validate_fields(&early, &Context::on(Day::new(2024, 11, 18).unwrap()));
+    let expected = report.findings()[0].expected.as_ref();
+    assert_eq!(
+        json!(expected),
+        json!({"created": {"from": "2024-11-19", "before": null}})
+    );
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! What a rule compares with, for texts of one's own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Day;
+
+/// What would have been right, where the rule has a parameter: see [`Finding::expected`](super::Finding::expected).
+///
+/// It lets an application say in its own words, or in another language, what [`message`](super::Finding::message) says in
+/// the server's.
+///
+/// ```
+/// use envd_sdk::model::{AddressInput, ConsignmentInput, Day, FormType, PartyInput};
+/// use envd_sdk::validate::{Context, Expected, validate_fields};
+///
+/// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// input.origin.address = AddressInput::default().town("x".repeat(101)).into();
+/// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let finding = report.at("origin.address.town").next().unwrap();
+/// assert_eq!(finding.expected, Some(Expected::Characters { at_most: 100 }));
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Expected {
+    /// A text of so many characters, not bytes ([`Rule::MaxLength`](super::Rule::MaxLength)).
+    Characters {
+        /// The longest that will do.
+        at_most: usize,
+    },
+    /// One of some values ([`Rule::State`](super::Rule::State), [`Rule::Acceptable`](super::Rule::Acceptable)).
+    OneOf {
+        /// The values, in the order of display.
+        values: Vec<String>,
+    },
+    /// A day, month or year within bounds ([`Rule::Year`](super::Rule::Year)).
+    Years {
+        /// The first year that will do.
+        from: Option<i32>,
+        /// The last year that will do.
+        to: Option<i32>,
+        /// The last day that will do: today, where the future is excluded.
+        until: Option<Day>,
+    },
+    /// Another day of creation ([`Rule::FormOpen`](super::Rule::FormOpen)).
+    Created {
+        /// The first day on which the form can be created.
+        from: Option<Day>,
+        /// The first day on which it can no longer be created.
+        before: Option<Day>,
+    },
+}
