@@ -85,6 +85,27 @@ fn choices_are_shown_with_their_names() {
 }
 
 #[test]
+fn a_hidden_parent_is_named_with_its_row_where_it_has_one() {
+    let below = ask(
+        "5",
+        "STRING",
+        &[("1", "Yes")],
+        &[ask("6", "STRING", &[], &[])],
+    );
+    let rows = ask("3", "REPEATABLE", &[("1", "No")], &[below]);
+    let tree = prepare(&json!([ask("1", "STRING", &[], &[]), rows]));
+    let why = |id: &str, first: &str| {
+        let input = input(&[("1", None, first), ("6", Some(2), "x")]);
+        tree.explain(id, Some(2), &input).to_string()
+    };
+    assert_eq!(
+        why("6", "No"),
+        "question 5 in row 2 above it does not apply"
+    );
+    assert_eq!(why("5", "Perhaps"), "question 3 above it does not apply");
+}
+
+#[test]
 fn it_is_told_by_which_answers_a_question_is_asked() {
     let tree = prepare(&json!([ask(
         "1",

@@ -7,6 +7,7 @@ mod forms;
 mod guidance;
 mod laws;
 mod lints;
+mod places;
 mod questions;
 mod rows;
 mod sessions;

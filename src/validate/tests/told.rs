@@ -126,6 +126,34 @@ fn each_program_wants_its_accreditation_by_advice_only() {
 }
 
 #[test]
+fn an_accreditation_that_is_there_or_not_needed_is_not_missed() {
+    let mut cattle = input(&[]);
+    cattle.forms = vec![FormType::Lpac1, FormType::Euc1];
+    let mut known = Accreditations::default();
+    known.lpa = Some(true);
+    let told = |known: &Accreditations| -> Vec<String> {
+        let context = today().accreditations(known).advice(true);
+        let report = validate_fields(&cattle, &context);
+        report.advice().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(told(&known), ["EUC1 needs the accreditation eU"]);
+    known.eu = Some(true);
+    assert_eq!(told(&known), [""; 0]);
+    known.lpa = Some(false);
+    assert_eq!(told(&known)[0], "LPAC1 needs the accreditation lPA");
+}
+
+#[test]
+fn a_finding_in_a_log_has_its_rule_and_place_but_no_text() {
+    let mut wrong = input(&[]);
+    wrong.movement_time = Maybe::from("13:70 Jo's");
+    let report = validate_fields(&wrong, &today());
+    let logged = format!("{:?}", report.findings()[0]);
+    assert!(logged.contains("Time") && logged.contains("movementTime"));
+    assert!(!logged.contains("Jo"));
+}
+
+#[test]
 fn what_is_not_valid_is_not_ready_and_points_to_its_field() {
     let report = validate_fields(&ConsignmentInput::default(), &today());
     assert!(!report.is_valid() && !report.can_create() && !report.ready_to_submit());
