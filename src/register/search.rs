@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::SystemTime;
 
-use super::circle::Circle;
 use super::fetch::Fetch;
 use super::if_modified::{IfModified, if_modified_since};
+use super::mark::mark;
 use super::terms::Query;
 use super::{Items, PagePosition, Pages, PropertyPage, Register, Terms};
 use crate::auth::BoxFuture;
+use crate::client::Circle;
 use crate::error::{Error, Result};
 use crate::transport::header::HeaderValue;
 
@@ -43,7 +44,7 @@ pub struct Search {
     /// Made from the three above when the first page is asked for.
     query: Option<Arc<Query>>,
     position: PagePosition,
-    circle: Circle,
+    circle: Circle<u64>,
     ended: bool,
     flight: Option<BoxFuture<'static, Result<Option<PropertyPage>>>>,
 }
@@ -203,7 +204,7 @@ impl Search {
             self.ended = true;
             return None;
         };
-        if !page.records.is_empty() && self.circle.closes(&page.records) {
+        if !page.records.is_empty() && self.circle.closes(&mark(&page.records)) {
             return Some(Err(Error::protocol(
                 "the register gave a page that was there before",
             )

@@ -9,8 +9,8 @@ use envd_sdk::auth::{Event, TokenManager, TokenStore};
 
 use super::child::Child;
 use super::database::{self, Database, RESTART, chain};
-use super::proxy::Mode;
-use super::sessions::{KEY, LIFETIME, fake, log_in, manager, mark, network, start};
+use super::proxy::{Mode, network};
+use super::sessions::{KEY, LIFETIME, fake, log_in, manager, mark, start};
 
 /// Row 8. The fake ends the session when a refresh token comes twice, so each round also shows that none did before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,9 @@
 //! machine, and say so when they do not. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` holds a command that
 //! restarts the server and waits for it; without it the server's part is played by ending all of its sessions.
 
+use envd_sdk::{postgres, sealed};
+
+#[path = "../suite/processes/child.rs"]
 mod child;
 mod database;
 mod faults;
@@ -11,5 +14,11 @@ mod hosts;
 mod laws;
 mod many;
 mod proxy;
+#[path = "../suite/processes/sessions.rs"]
 mod sessions;
 mod tables;
+
+/// The store of a schema, for a child.
+fn open(schema: &str) -> sealed::SealedStore<postgres::PostgresStore> {
+    database::sealed(database::store(&database::pool(2), schema))
+}

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use envd_sdk::fake::Fake;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -127,4 +128,12 @@ impl State {
             to.write_all(&buffer[..size]).await?;
         }
     }
+}
+
+/// A network to the fake, and the token endpoint behind it.
+pub(super) async fn network(fake: &Fake) -> (Proxy, String) {
+    let mut url = fake.token_url();
+    let proxy = Proxy::start("127.0.0.1", url.port().unwrap()).await;
+    url.set_port(Some(proxy.address().port())).unwrap();
+    (proxy, url.to_string())
 }

@@ -2,61 +2,28 @@
 
 mod child;
 mod folder;
+mod sessions;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::auth::{FileStore, Provider, TokenManager, TokenManagerBuilder, TokenStore};
+use envd_sdk::auth::{FileStore, TokenStore};
 use envd_sdk::fake::Fake;
 
 use child::Child;
 pub(super) use folder::Folder;
+use sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
-const KEY: &str = "sam";
-const LIFETIME: Duration = Duration::from_secs(3_600);
-
-/// Where the manual clocks of all processes begin.
-fn start() -> SystemTime {
-    UNIX_EPOCH + Duration::from_secs(1_795_000_000)
-}
-
-/// A fake whose time stands still until it is moved.
-pub(super) async fn fake() -> Fake {
-    let builder = Fake::builder().clock(Clock::manual(start()));
-    let builder = builder.access_token_lifetime(LIFETIME);
-    builder.start().await.unwrap()
-}
-
-/// A manager of the token file with a clock of its own, that renews nothing ahead of time.
-fn builder(token_url: &str, file: &FileStore, clock: Clock) -> TokenManagerBuilder {
-    let provider = Provider::builder("fake-client")
-        .authorize_url(token_url.replace("/oauth/token", "/authorize"))
-        .token_url(token_url)
-        .audience("https://fake.envd.example/")
-        .redirect_uri("http://127.0.0.1:8400/callback")
-        .scopes(["openid", "offline_access"])
-        .clock(clock);
-    TokenManager::builder(provider.build().unwrap())
-        .store(file.clone())
-        .account(KEY)
-        .background(false)
-}
-
-pub(super) async fn log_in(fake: &Fake, manager: &TokenManager) {
-    let login = manager.provider().authorization().start().unwrap();
-    let callback = fake.consent(login.url()).unwrap();
-    manager
-        .complete_login(login, callback.as_str())
-        .await
-        .unwrap();
+/// The token file at a place, for a child.
+fn open(place: &str) -> FileStore {
+    FileStore::new(place)
 }
 
 /// A fake, and a token file with a session of it.
 async fn logged_in() -> (Fake, Folder, FileStore) {
     let (fake, folder) = (fake().await, Folder::new());
     let file = FileStore::new(folder.file());
-    let manager = builder(fake.token_url().as_str(), &file, Clock::manual(start()));
-    log_in(&fake, &manager.build().unwrap()).await;
+    log_in(&fake, file.clone()).await;
     (fake, folder, file)
 }
 
@@ -65,7 +32,7 @@ async fn logged_in() -> (Fake, Folder, FileStore) {
 async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
     let (fake, folder, _) = logged_in().await;
     let token_url = fake.token_url();
-    let spawn = |_| Child::take_tokens(token_url.as_str(), &folder.file());
+    let spawn = |_| Child::take_tokens(token_url.as_str(), &folder.place());
     let mut children: Vec<_> = (0..8).map(spawn).collect();
     let before = fake.token_requests();
     for round in 1..=100 {
@@ -87,7 +54,7 @@ async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
 #[tokio::test]
 async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     let (_fake, folder, file) = logged_in().await;
-    let mut holder = Child::hold_lock(&folder.file());
+    let mut holder = Child::hold_lock(&folder.place());
     let error = file.lock(KEY, Duration::ZERO).await.unwrap_err();
     assert!(error.is_lock_timeout());
     holder.kill();
@@ -99,14 +66,14 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
 async fn while_a_process_hangs_with_the_lock_a_valid_token_serves_and_no_other_is_asked_for() {
     let (fake, folder, file) = logged_in().await;
     let clock = Clock::manual(start());
-    let manager = builder(fake.token_url().as_str(), &file, clock.clone())
+    let manager = manager(fake.token_url().as_str(), file, clock.clone())
         .lock_wait(Duration::ZERO)
         .background(true)
         .build()
         .unwrap();
     let before = fake.token_requests();
     let first = manager.access_token().await.unwrap();
-    let mut holder = Child::hold_lock(&folder.file());
+    let mut holder = Child::hold_lock(&folder.place());
     // Due for a renewal, but good for six minutes yet.
     clock.advance(LIFETIME / 10 * 9);
     let second = manager.access_token().await.unwrap();
@@ -130,7 +97,7 @@ async fn two_managers_of_one_file_in_one_process_refresh_once() {
     let clock = Clock::manual(start());
     let manager = || {
         let file = FileStore::new(folder.file());
-        builder(fake.token_url().as_str(), &file, clock.clone())
+        manager(fake.token_url().as_str(), file, clock.clone())
             .build()
             .unwrap()
     };

@@ -10,6 +10,7 @@ use super::Event;
 use super::counters::Counts;
 use super::flight::Landing;
 use super::snapshot::{Moment, Snapshot};
+use super::work::Tasks;
 use crate::auth::{Provider, StoreError, StoreGuard, TokenSet, TokenStore, Version, Versioned};
 use crate::error::{Error, Result};
 use crate::transport::Clock;
@@ -26,7 +27,7 @@ pub(super) struct Shared {
     pub(super) epoch: watch::Sender<u64>,
     pub(super) counts: Counts,
     /// Tasks that should not be cut off.
-    pub(super) work: watch::Sender<usize>,
+    pub(super) work: Tasks,
     /// Made when somebody asks for it: for most of many accounts nobody does, and it is larger than all the rest.
     events: OnceLock<broadcast::Sender<Event>>,
 }
@@ -113,7 +114,7 @@ impl Shared {
             state: Mutex::default(),
             epoch: watch::Sender::new(0),
             counts: Counts::default(),
-            work: watch::Sender::new(0),
+            work: Tasks::default(),
             events: OnceLock::new(),
         }
     }

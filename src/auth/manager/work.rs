@@ -2,28 +2,54 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::shared::Shared;
 use crate::error::{Error, Result};
 use crate::transport::{First, first};
 
+/// How many tasks are under way. Small, because each of many accounts has one.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    running: AtomicUsize,
+    /// Tells that none is running any more.
+    none: Notify,
+}
+
+impl Tasks {
+    async fn all_done(&self) {
+        loop {
+            // Listens before it looks, so that an end in between is not missed.
+            let mut none = pin!(self.none.notified());
+            none.as_mut().enable();
+            if self.running.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            none.await;
+        }
+    }
+}
+
 /// A task that should not be cut off. Dropped at its end, also when it panics.
 pub(super) struct Work(Arc<Shared>);
 
 impl Work {
     pub(super) fn begin(shared: &Arc<Shared>) -> Self {
-        shared.work.send_modify(|tasks| *tasks += 1);
+        shared.work.running.fetch_add(1, Ordering::SeqCst);
         Self(shared.clone())
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        self.0.work.send_modify(|tasks| *tasks -= 1);
+        if self.0.work.running.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.work.none.notify_waiters();
+        }
     }
 }
 
@@ -43,11 +69,10 @@ impl Shared {
 
     /// Waits until nothing is under way, at most this long; tells whether nothing is.
     pub(super) async fn settle_down(&self, limit: Duration) -> bool {
-        let mut work = self.work.subscribe();
-        let done = pin!(work.wait_for(|tasks| *tasks == 0));
+        let done = pin!(self.work.all_done());
         matches!(
             first(done, self.clock().sleep(limit)).await,
-            First::Left(Ok(_))
+            First::Left(())
         )
     }
 }

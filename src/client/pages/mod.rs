@@ -15,4 +15,5 @@ pub use self::page::Page;
 pub use self::pager::Pager;
 pub use self::streams::{Items, Pages};
 
+pub(crate) use self::circle::Circle;
 pub(crate) use self::flight::Leaf;

@@ -44,7 +44,7 @@ pub struct Pager<T> {
     /// The number of the page at the position, from 1.
     number: u64,
     first_total: Option<i64>,
-    circle: Circle,
+    circle: Circle<String>,
     state: State,
     flight: Option<Flight<T>>,
     ahead: Option<Ahead<T>>,

@@ -129,8 +129,10 @@ fn each_program_wants_its_accreditation_by_advice_only() {
 fn an_accreditation_that_is_there_or_not_needed_is_not_missed() {
     let mut cattle = input(&[]);
     cattle.forms = vec![FormType::Lpac1, FormType::Euc1];
-    let mut known = Accreditations::default();
-    known.lpa = Some(true);
+    let mut known = Accreditations {
+        lpa: Some(true),
+        ..Accreditations::default()
+    };
     let told = |known: &Accreditations| -> Vec<String> {
         let context = today().accreditations(known).advice(true);
         let report = validate_fields(&cattle, &context);

@@ -1,19 +1,20 @@
-//! A child process: both ends of the conversation.
+//! A child process: both ends of the conversation. It is this test binary again, told what to do through its stdin.
+//!
+//! Two test binaries have this file: `super` says which store is shared, and how to open it at a place.
 
 use std::env;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::{Path, PathBuf};
 use std::process::{self, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::auth::{FileStore, TokenStore};
+use envd_sdk::auth::TokenStore;
 
-use super::{KEY, LIFETIME, builder, start};
+use super::open;
+use super::sessions::{KEY, LIFETIME, manager, mark, start};
 
 const TASK: &str = "ENVD_SDK_TEST_TASK";
-const FILE: &str = "ENVD_SDK_TEST_FILE";
+const PLACE: &str = "ENVD_SDK_TEST_PLACE";
 const TOKEN_URL: &str = "ENVD_SDK_TEST_TOKEN_URL";
 /// Tells our lines from those of the test harness.
 const MARK: &str = "@@";
@@ -26,23 +27,24 @@ pub(super) struct Child {
 
 impl Child {
     /// Answers each "expire" with a token, after its own clock has moved by a token's life.
-    pub(super) fn take_tokens(token_url: &str, file: &Path) -> Self {
-        Self::spawn("tokens", file, token_url)
+    pub(super) fn take_tokens(token_url: &str, place: &str) -> Self {
+        Self::spawn("tokens", place, token_url)
     }
 
     /// Holds the account's lock for ever.
-    pub(super) fn hold_lock(file: &Path) -> Self {
-        let mut child = Self::spawn("lock", file, "");
+    pub(super) fn hold_lock(place: &str) -> Self {
+        let mut child = Self::spawn("lock", place, "");
         assert_eq!(child.answer(), "locked");
         child
     }
 
-    fn spawn(task: &str, file: &Path, token_url: &str) -> Self {
+    fn spawn(task: &str, place: &str, token_url: &str) -> Self {
+        let (_binary, module) = module_path!().split_once("::").unwrap();
         let mut process = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "processes::child::what_a_child_does"])
+            .args(["--exact", &format!("{module}::what_a_child_does")])
             .args(["--nocapture", "--test-threads=1"])
             .env(TASK, task)
-            .env(FILE, file)
+            .env(PLACE, place)
             .env(TOKEN_URL, token_url)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -83,39 +85,36 @@ impl Drop for Child {
 #[test]
 fn what_a_child_does() {
     let Ok(task) = env::var(TASK) else { return };
-    let file = FileStore::new(PathBuf::from(env::var_os(FILE).unwrap()));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
         .unwrap();
     match task.as_str() {
-        "tokens" => runtime.block_on(take_tokens(&file)),
-        "lock" => runtime.block_on(hold_lock(&file)),
+        "tokens" => runtime.block_on(take_tokens()),
+        "lock" => runtime.block_on(hold_lock()),
         _ => panic!("no task of ours"),
     }
 }
 
-async fn take_tokens(file: &FileStore) {
+async fn take_tokens() {
     let clock = Clock::manual(start());
     let token_url = env::var(TOKEN_URL).unwrap();
-    let manager = builder(&token_url, file, clock.clone()).build().unwrap();
+    let store = open(&env::var(PLACE).unwrap());
+    let manager = manager(&token_url, store, clock.clone()).build().unwrap();
     for line in std::io::stdin().lines() {
         assert_eq!(line.unwrap(), "expire");
         clock.advance(LIFETIME);
         match manager.access_token().await {
-            Ok(token) => {
-                let mut hash = DefaultHasher::new();
-                token.expose().hash(&mut hash);
-                say(&format!("token {} {:x}", token.generation(), hash.finish()));
-            }
+            Ok(token) => say(&mark(&token)),
             Err(error) => say(&format!("error {error:?}")),
         }
     }
 }
 
-async fn hold_lock(file: &FileStore) {
-    let _held = file.lock(KEY, Duration::from_secs(10)).await.unwrap();
+async fn hold_lock() {
+    let store = open(&env::var(PLACE).unwrap());
+    let _held = store.lock(KEY, Duration::from_secs(10)).await.unwrap();
     say("locked");
     // Until the parent kills us, or is gone itself.
     for _ in std::io::stdin().lines() {}

@@ -19,6 +19,11 @@ impl Folder {
     pub(crate) fn file(&self) -> PathBuf {
         self.0.join("tokens.json")
     }
+
+    /// The file, as it is told to a child.
+    pub(crate) fn place(&self) -> String {
+        self.file().into_os_string().into_string().unwrap()
+    }
 }
 
 impl Drop for Folder {

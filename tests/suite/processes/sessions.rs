@@ -1,4 +1,4 @@
-//! Sessions at the fake, in managers that have clocks of their own.
+//! Sessions at the fake, in managers that have clocks of their own. Two test binaries have this file.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,8 +6,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use envd_sdk::Clock;
 use envd_sdk::auth::{AccessToken, Provider, TokenManager, TokenManagerBuilder, TokenStore};
 use envd_sdk::fake::Fake;
-
-use super::proxy::Proxy;
 
 pub(super) const KEY: &str = "auth0|sam";
 pub(super) const LIFETIME: Duration = Duration::from_secs(3_600);
@@ -22,14 +20,6 @@ pub(super) async fn fake() -> Fake {
     let builder = Fake::builder().clock(Clock::manual(start()));
     let builder = builder.access_token_lifetime(LIFETIME);
     builder.start().await.unwrap()
-}
-
-/// A network to the fake, and the token endpoint behind it.
-pub(super) async fn network(fake: &Fake) -> (Proxy, String) {
-    let mut url = fake.token_url();
-    let proxy = Proxy::start("127.0.0.1", url.port().unwrap()).await;
-    url.set_port(Some(proxy.address().port())).unwrap();
-    (proxy, url.to_string())
 }
 
 pub(super) fn provider(token_url: &str, clock: Clock) -> Provider {
