@@ -55,18 +55,12 @@ impl Account {
             },
             |data| {
                 let page = data.templates?;
-                let places = page.edges.len() + page.edges.null_positions().len();
-                let records: Vec<_> = page
-                    .edges
-                    .into_iter()
-                    .filter_map(|edge| Some((edge.cursor, edge.node?)))
-                    .collect();
-                Some(Leaf {
-                    total: page.total_count,
-                    info: page.page_info,
-                    missing: places - records.len(),
-                    records,
-                })
+                Some(Leaf::of(
+                    page.total_count,
+                    page.page_info,
+                    page.edges,
+                    |edge| (edge.cursor, edge.node),
+                ))
             },
         )
     }

@@ -10,10 +10,8 @@ use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{TokenManagerSet, TokenManagerSetBuilder};
-use crate::auth::{
-    BoxFuture, MemoryStore, Provider, Record, StoreError, StoreGuard, TokenManager, TokenSet,
-    TokenStore, Version, Versioned,
-};
+use crate::auth::store::{Call, HookedStore};
+use crate::auth::{MemoryStore, Provider, Record, StoreError, TokenManager, TokenSet, TokenStore};
 use crate::transport::Clock;
 
 const IDLE: Duration = Duration::from_secs(900);
@@ -240,56 +238,20 @@ async fn a_refresh_in_flight_is_not_forgotten() {
     assert_eq!(set.len(), 1);
 }
 
-/// Cannot store new tokens while it is broken; marks on old ones it can.
-#[derive(Clone)]
-struct Breakable {
-    inner: MemoryStore,
-    broken: Arc<AtomicBool>,
-}
-
-impl TokenStore for Breakable {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
-        self.inner.load(key)
-    }
-
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Option<Version>,
-        new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
-        if self.broken.load(Ordering::SeqCst) && new.tokens().generation() > 1 {
-            return Box::pin(async { Err(StoreError::new("the disk is full")) });
-        }
-        self.inner.swap(key, expected, new)
-    }
-
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.inner.remove(key, expected)
-    }
-
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
-        self.inner.lock(key, wait)
-    }
-}
-
 /// Row 17.
 #[tokio::test]
 async fn an_account_with_unstored_tokens_is_not_forgotten() {
     let bench = Bench::new().await;
-    let store = Breakable {
-        inner: bench.store.clone(),
-        broken: Arc::new(AtomicBool::new(true)),
-    };
-    let template = bench.builder().template.store(store.clone());
+    // Cannot store new tokens while it is broken; marks on old ones it can.
+    let broken = Arc::new(AtomicBool::new(true));
+    let is_broken = broken.clone();
+    let store = HookedStore::new(bench.store.clone(), move |call| match call {
+        Call::Swap(new) if is_broken.load(Ordering::SeqCst) && new.tokens().generation() > 1 => {
+            Err(StoreError::new("the disk is full"))
+        }
+        _ => Ok(()),
+    });
+    let template = bench.builder().template.store(store);
     let set = TokenManagerSet::builder(template)
         .capacity(1)
         .build()
@@ -309,7 +271,7 @@ async fn an_account_with_unstored_tokens_is_not_forgotten() {
         assert!(set.manager("kim").unwrap_err().is_retryable());
     }
     let sam = set.manager("sam").unwrap();
-    store.broken.store(false, Ordering::SeqCst);
+    broken.store(false, Ordering::SeqCst);
     while !sam.flush(Duration::ZERO).await {
         bench.clock.advance(Duration::from_secs(60));
         tokio::task::yield_now().await;

@@ -6,6 +6,8 @@
 
 mod error;
 mod file;
+#[cfg(test)]
+mod hooked;
 mod memory;
 mod record;
 mod seal;
@@ -18,4 +20,6 @@ pub use self::record::Record;
 pub use self::seal::Seal;
 pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};
 
+#[cfg(test)]
+pub(super) use self::hooked::{Call, HookedStore, counts_down};
 pub(super) use self::record::Intent;

@@ -15,7 +15,7 @@ use crate::auth::BoxFuture;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::graphql::{BEGINNING, Outcome, early_page_info};
-use crate::model::{PageInfo, Position};
+use crate::model::{List, PageInfo, Position};
 use crate::transport::Watch;
 
 /// What a page of any list consists of.
@@ -26,6 +26,28 @@ pub(crate) struct Leaf<T> {
     pub(crate) records: Vec<(Option<String>, T)>,
     /// How many places of the list hold no record.
     pub(crate) missing: usize,
+}
+
+impl<T> Leaf<T> {
+    /// A page of edges; `split` takes the cursor and the record out of one.
+    pub(crate) fn of<E>(
+        total: Option<i64>,
+        info: Option<PageInfo>,
+        edges: List<E>,
+        split: impl Fn(E) -> (Option<String>, Option<T>),
+    ) -> Self {
+        let places = edges.len() + edges.null_positions().len();
+        let edges = edges.into_iter().map(split);
+        let records: Vec<_> = edges
+            .filter_map(|(cursor, record)| Some((cursor, record?)))
+            .collect();
+        Self {
+            total,
+            info,
+            missing: places - records.len(),
+            records,
+        }
+    }
 }
 
 /// Fetches the page at a cursor; the number is for traces.

@@ -5,64 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, event};
-use crate::auth::{
-    BoxFuture, Event, MemoryStore, Record, StoreError, StoreGuard, TokenSource, TokenStore,
-    Version, Versioned,
-};
-
-/// Panics while its lock is held, or cannot delete, as often as it is told to.
-#[derive(Clone, Default)]
-struct Faulty {
-    inner: MemoryStore,
-    panics: Arc<AtomicUsize>,
-    undeletable: bool,
-}
-
-impl TokenStore for Faulty {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
-        self.inner.load(key)
-    }
-
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Option<Version>,
-        new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
-        let left = |left: usize| left.checked_sub(1);
-        let panics = self
-            .panics
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
-        assert!(panics.is_err(), "as told");
-        self.inner.swap(key, expected, new)
-    }
-
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        if self.undeletable {
-            return Box::pin(async { Err(StoreError::new("the disk is read-only")) });
-        }
-        self.inner.remove(key, expected)
-    }
-
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
-        self.inner.lock(key, wait)
-    }
-}
-
-fn faulty(bench: &Bench) -> Faulty {
-    Faulty {
-        inner: bench.store.clone(),
-        ..Faulty::default()
-    }
-}
+use crate::auth::store::{Call, HookedStore, counts_down};
+use crate::auth::{Event, StoreError, TokenSource, TokenStore};
 
 /// Row 13.
 #[tokio::test]
@@ -149,10 +93,17 @@ fn a_runtime_that_ends_during_a_refresh_leaves_a_mark_for_the_next_start() {
 async fn a_panic_under_the_lock_frees_it_and_the_next_call_works() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
-    let store = faulty(&bench);
-    let manager = bench.builder().store(store.clone()).build().unwrap();
+    let panics = Arc::new(AtomicUsize::new(0));
+    let left = panics.clone();
+    let store = HookedStore::new(bench.store.clone(), move |call| {
+        // The first write stands under the lock.
+        let panics = matches!(call, Call::Swap(_)) && counts_down(&left);
+        assert!(!panics, "as told");
+        Ok(())
+    });
+    let manager = bench.builder().store(store).build().unwrap();
     for _ in 0..3 {
-        store.panics.store(1, Ordering::SeqCst);
+        panics.store(1, Ordering::SeqCst);
         assert!(manager.access_token().await.unwrap_err().is_retryable());
         bench.store.lock(KEY, Duration::ZERO).await.unwrap();
     }
@@ -185,10 +136,10 @@ async fn a_revocation_that_fails_is_repeated_and_told_while_the_tokens_are_gone(
 async fn a_record_that_cannot_be_deleted_is_told_and_its_token_is_revoked() {
     let bench = Bench::new().await;
     bench.seed(Duration::ZERO).await;
-    let store = Faulty {
-        undeletable: true,
-        ..faulty(&bench)
-    };
+    let store = HookedStore::new(bench.store.clone(), |call| match call {
+        Call::Remove => Err(StoreError::new("the disk is read-only")),
+        _ => Ok(()),
+    });
     let manager = bench.builder().store(store).build().unwrap();
     manager.access_token().await.unwrap();
     let mut events = manager.events();

@@ -5,90 +5,50 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, event, tokens};
-use crate::auth::store::Intent;
-use crate::auth::{
-    BoxFuture, Event, MemoryStore, Record, StoreError, StoreGuard, TokenManager, TokenSource,
-    TokenStore, Version, Versioned,
-};
+use crate::auth::store::{Call, HookedStore, Intent, counts_down};
+use crate::auth::{Event, Record, StoreError, TokenManager, TokenSource, TokenStore};
 
 /// What was written, and what the manager handed out then.
 type Write = (String, Option<String>);
 
-/// Notes what the manager hands out at each write, and fails as often as it is told to.
-#[derive(Clone, Default)]
+/// What a store notes and how often it is told to fail.
+#[derive(Default)]
 struct Watched {
-    inner: MemoryStore,
-    manager: Arc<OnceLock<TokenManager>>,
-    writes: Arc<Mutex<Vec<Write>>>,
-    failures: Arc<AtomicUsize>,
-    panics: Arc<AtomicUsize>,
+    manager: OnceLock<TokenManager>,
+    writes: Mutex<Vec<Write>>,
+    failures: AtomicUsize,
+    panics: AtomicUsize,
 }
 
-impl TokenStore for Watched {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
-        let left = |left: usize| left.checked_sub(1);
-        let panics = self
-            .panics
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
-        assert!(panics.is_err(), "as told");
-        self.inner.load(key)
-    }
-
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Option<Version>,
-        new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
-        Box::pin(async move {
-            let written = new.tokens().access_token().expose().to_owned();
-            let current = self.manager.get().and_then(TokenSource::current);
-            let current = current.map(|token| token.expose().to_owned());
-            let renewed = written != "at-1";
-            self.writes.lock().unwrap().push((written, current));
-            let fails = |left: usize| left.checked_sub(1).filter(|_| renewed);
-            if self
-                .failures
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails)
-                .is_ok()
-            {
-                return Err(StoreError::new("the disk is full"));
+impl Watched {
+    /// Notes what the manager hands out at each write, and fails as often as it is told to.
+    fn watch(&self, call: Call<'_>) -> Result<(), StoreError> {
+        match call {
+            Call::Load => assert!(!counts_down(&self.panics), "as told"),
+            Call::Swap(new) => {
+                let written = new.tokens().access_token().expose().to_owned();
+                let current = self.manager.get().and_then(TokenSource::current);
+                let current = current.map(|token| token.expose().to_owned());
+                let renewed = written != "at-1";
+                self.writes.lock().unwrap().push((written, current));
+                if renewed && counts_down(&self.failures) {
+                    return Err(StoreError::new("the disk is full"));
+                }
             }
-            self.inner.swap(key, expected, new).await
-        })
-    }
-
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.inner.remove(key, expected)
-    }
-
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
-        self.inner.lock(key, wait)
+            Call::Remove | Call::Lock => {}
+        }
+        Ok(())
     }
 }
 
-async fn watched(bench: &Bench, strict: bool) -> (Watched, TokenManager) {
-    let store = Watched {
-        inner: bench.store.clone(),
-        ..Watched::default()
-    };
+async fn watched(bench: &Bench, strict: bool) -> (Arc<Watched>, TokenManager) {
+    let watched = Arc::new(Watched::default());
+    let watch = watched.clone();
+    let store = HookedStore::new(bench.store.clone(), move |call| watch.watch(call));
     bench.seed(DAY).await;
-    let manager = bench
-        .builder()
-        .store(store.clone())
-        .strict(strict)
-        .build()
-        .unwrap();
-    store.manager.set(manager.clone()).unwrap();
-    (store, manager)
+    let manager = bench.builder().store(store).strict(strict).build().unwrap();
+    watched.manager.set(manager.clone()).unwrap();
+    (watched, manager)
 }
 
 /// Row 16.

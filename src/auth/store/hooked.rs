@@ -1,0 +1,86 @@
+//! A store for tests that can be told to misbehave.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::{MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::BoxFuture;
+
+/// A call that reaches the store.
+#[derive(Clone, Copy)]
+pub(in crate::auth) enum Call<'a> {
+    Load,
+    Swap(&'a Record),
+    Remove,
+    Lock,
+}
+
+type Hook = dyn Fn(Call<'_>) -> Result<(), StoreError> + Send + Sync;
+
+/// Takes one from a count; false when there is none left.
+pub(in crate::auth) fn counts_down(left: &AtomicUsize) -> bool {
+    let fewer = |left: usize| left.checked_sub(1);
+    let one = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
+    one.is_ok()
+}
+
+/// A memory store that asks a test before each call. The test may note the call, fail it, or panic.
+#[derive(Clone)]
+pub(in crate::auth) struct HookedStore {
+    inner: MemoryStore,
+    hook: Arc<Hook>,
+}
+
+impl HookedStore {
+    pub(in crate::auth) fn new(
+        inner: MemoryStore,
+        hook: impl Fn(Call<'_>) -> Result<(), StoreError> + Send + Sync + 'static,
+    ) -> Self {
+        let hook = Arc::new(hook);
+        Self { inner, hook }
+    }
+}
+
+impl TokenStore for HookedStore {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+        Box::pin(async move {
+            (self.hook)(Call::Load)?;
+            self.inner.load(key).await
+        })
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        Box::pin(async move {
+            (self.hook)(Call::Swap(new))?;
+            self.inner.swap(key, expected, new).await
+        })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Version,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            (self.hook)(Call::Remove)?;
+            self.inner.remove(key, expected).await
+        })
+    }
+
+    fn lock<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+        Box::pin(async move {
+            (self.hook)(Call::Lock)?;
+            self.inner.lock(key, wait).await
+        })
+    }
+}
