@@ -17,7 +17,8 @@ pub(super) struct Moment {
 impl Moment {
     pub(super) fn now(clock: &Clock) -> Self {
         Self {
-            wall: clock.now(),
+            // Tokens are given up by a margin, to which a tick of the clock is nothing.
+            wall: clock.roughly_now(),
             boot: clock.boot(),
         }
     }
