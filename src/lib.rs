@@ -111,6 +111,8 @@ pub mod keyring;
 mod keyring_laws;
 #[cfg(feature = "loopback")]
 pub mod loopback;
+#[cfg(any(feature = "fake", all(test, feature = "client")))]
+mod mock;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;

@@ -9,8 +9,9 @@ use std::path::Path;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 13] = [
+const STAIRS: [(&str, u8); 14] = [
     ("secret", 0),
+    ("mock", 0),
     ("model", 0),
     ("validate", 1),
     ("error", 2),

@@ -12,6 +12,7 @@ use super::provider::{AUDIENCE, CLIENT_ID, Consent, authorize};
 use super::routes::State;
 use super::user::User;
 use crate::error::Error;
+use crate::mock::Mock;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -33,7 +34,7 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 pub struct Fake {
     // First, so that nobody can connect while the rest goes.
     front: Front,
-    _server: MockServer,
+    _server: Mock,
     state: Arc<State>,
     base: Url,
     user: User,
@@ -68,7 +69,7 @@ impl Fake {
     ) -> Self {
         Self {
             front,
-            _server: server,
+            _server: server.into(),
             state,
             base,
             user,

@@ -1,10 +1,11 @@
 //! What a manager, its clones and its tasks share.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Notify, broadcast};
 
 use super::Event;
 use super::counters::Counts;
@@ -24,7 +25,7 @@ pub(super) struct Shared {
     pub(super) snapshot: ArcSwapOption<Snapshot>,
     state: Mutex<State>,
     /// Tells running tasks that what they do is of the past.
-    pub(super) epoch: watch::Sender<u64>,
+    turned: Notify,
     pub(super) counts: Counts,
     /// Tasks that should not be cut off.
     pub(super) work: Tasks,
@@ -112,7 +113,7 @@ impl Shared {
             policy,
             snapshot: ArcSwapOption::empty(),
             state: Mutex::default(),
-            epoch: watch::Sender::new(0),
+            turned: Notify::new(),
             counts: Counts::default(),
             work: Tasks::default(),
             events: OnceLock::new(),
@@ -175,14 +176,21 @@ impl Shared {
         state.pause = None;
         state.failures = 0;
         state.forced_at = None;
-        self.epoch.send_replace(state.epoch);
+        self.turned.notify_waiters();
         state.epoch
     }
 
     /// Waits until the epoch is over.
     pub(super) async fn superseded(&self, epoch: u64) {
-        // OK to ignore: the sender lives as long as `self`.
-        let _ = self.epoch.subscribe().wait_for(|now| *now != epoch).await;
+        loop {
+            // Listens before it looks, so that a turn in between is not missed.
+            let mut turned = pin!(self.turned.notified());
+            turned.as_mut().enable();
+            if self.state().epoch != epoch {
+                return;
+            }
+            turned.await;
+        }
     }
 
     /// Puts tokens into use.

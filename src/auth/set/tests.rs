@@ -12,6 +12,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use super::{TokenManagerSet, TokenManagerSetBuilder};
 use crate::auth::store::{Call, HookedStore};
 use crate::auth::{MemoryStore, Provider, Record, StoreError, TokenManager, TokenSet, TokenStore};
+use crate::mock;
 use crate::transport::Clock;
 
 const IDLE: Duration = Duration::from_secs(900);
@@ -20,7 +21,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 struct Bench {
     clock: Clock,
     store: MemoryStore,
-    server: MockServer,
+    server: mock::Mock,
 }
 
 impl Bench {
@@ -29,7 +30,7 @@ impl Bench {
         Self {
             clock: Clock::manual(SystemTime::UNIX_EPOCH + 20_000 * DAY),
             store: MemoryStore::new(),
-            server,
+            server: server.into(),
         }
     }
 

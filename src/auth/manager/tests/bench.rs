@@ -14,6 +14,7 @@ use crate::auth::{
     Event, Events, MemoryStore, Provider, ProviderBuilder, Record, TokenManager,
     TokenManagerBuilder, TokenSet, TokenStore, Version,
 };
+use crate::mock;
 use crate::transport::Clock;
 
 pub(super) const DAY: Duration = Duration::from_secs(86_400);
@@ -21,7 +22,7 @@ pub(super) const KEY: &str = "sam";
 
 /// An identity provider that rotates: each refresh token is good once, and a used one ends the session.
 pub(super) struct Bench {
-    pub(super) server: MockServer,
+    pub(super) server: mock::Mock,
     pub(super) clock: Clock,
     pub(super) store: MemoryStore,
     pub(super) idp: Arc<Idp>,
@@ -213,7 +214,7 @@ impl Bench {
             endpoint.mount(&server).await;
         }
         Self {
-            server,
+            server: server.into(),
             clock: Clock::manual(UNIX_EPOCH + Duration::from_secs(1_700_000_000)),
             store: MemoryStore::new(),
             idp,
