@@ -4,6 +4,8 @@
 //! with an answer as soon as it is given, and writes the consignment as JSON to FILE, or to stdout. With no terminal it
 //! plays a script of answers instead of asking.
 
+mod reader;
+
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -20,6 +22,7 @@ const SCRIPT: [(&str, &str); 3] = [("3", "24"), ("17", "No"), ("20", "LT2Months"
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    reader::may_leave();
     let out = arguments()?;
     let fake = Fake::start().await;
     let list = fake.client().build()?.questions().await?.value;

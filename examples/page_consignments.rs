@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example page_consignments -- [--since DATE] [--page-size N] [--json] [--resume FILE]`
 
+mod reader;
 mod settings;
 
 use std::fs;
@@ -20,6 +21,7 @@ const USAGE: &str =
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let arguments = Arguments::read(std::env::args().skip(1))?;
     let settings = Settings::read().await?;
     let (client, _manager) = settings.log_in().await?;
@@ -49,7 +51,6 @@ async fn main() -> Result<(), Failure> {
 
     // On stderr, and not at all where that is no terminal.
     let bar = ProgressBar::no_length();
-    let mut out = io::stdout().lock();
     let mut count = 0_u64;
     // While a page is written, the next one is fetched.
     while let Some(page) = pager.next_page().await? {
@@ -58,8 +59,7 @@ async fn main() -> Result<(), Failure> {
         }
         for consignment in &page.records {
             if arguments.json {
-                serde_json::to_writer(&mut out, consignment)?;
-                writeln!(out)?;
+                println!("{}", serde_json::to_string(consignment)?);
             } else {
                 let number = consignment
                     .number
@@ -73,13 +73,13 @@ async fn main() -> Result<(), Failure> {
                     .updated_at
                     .as_ref()
                     .map_or("-", Timestamp::as_str);
-                writeln!(out, "{number:<12} {status:<10} {changed}")?;
+                println!("{number:<12} {status:<10} {changed}");
             }
             count += 1;
         }
         bar.inc(page.records.len() as u64);
         // Only now: what is not written yet must come again.
-        out.flush()?;
+        io::stdout().flush()?;
         if let (Some(file), Some(next)) = (&arguments.resume, page.next) {
             kept.position = next;
             write_whole(file, &kept)?;
@@ -93,7 +93,7 @@ async fn main() -> Result<(), Failure> {
         write_whole(file, &kept)?;
     }
     if !arguments.json {
-        writeln!(out, "{count} consignments have changed.")?;
+        println!("{count} consignments have changed.");
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! asks nobody for a password.
 
 mod browser;
+mod reader;
 mod sessions;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ struct App {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    reader::may_leave();
     let (serve, port) = match arguments(lexopt::Parser::from_env()) {
         Ok(arguments) => arguments,
         Err(problem) => {
