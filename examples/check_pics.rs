@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use settings::{Failure, Settings};
 
+const USAGE: &str = "usage: check_pics [FILE] [--csv OUT]";
 const BUNDLED: &str = include_str!("data/pics.csv");
 const HEADINGS: [&str; 5] = ["PIC", "NAME", "TOWN", "STATE", "STATUS"];
 
@@ -87,13 +88,16 @@ fn arguments() -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
                 &mut out,
                 arguments.next().ok_or("--csv needs a file to write")?,
             )
+        } else if argument == "--help" || argument == "-h" {
+            println!("{USAGE}");
+            std::process::exit(0);
         } else if argument.to_string_lossy().starts_with('-') {
-            return Err("usage: check_pics [FILE] [--csv OUT]".into());
+            return Err(USAGE.into());
         } else {
             (&mut file, argument)
         };
         if place.replace(value.into()).is_some() {
-            return Err("usage: check_pics [FILE] [--csv OUT]".into());
+            return Err(USAGE.into());
         }
     }
     Ok((file, out))

@@ -15,6 +15,10 @@ use settings::{Failure, Settings};
 async fn main() -> Result<(), Failure> {
     reader::may_leave();
     let mut words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| word.starts_with('-')) {
+        println!("usage: find_property [TEXT]");
+        return Ok(());
+    }
     if words.is_empty() {
         words.push("yards".to_owned());
     }

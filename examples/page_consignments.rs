@@ -7,7 +7,9 @@ mod settings;
 
 use std::fs;
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use envd_sdk::model::{Day, Position, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
@@ -135,9 +137,13 @@ impl Arguments {
             let mut value = || given.next().ok_or(USAGE);
             match name.as_str() {
                 "--since" => read.since = Some(Day::parse(&value()?)?),
-                "--page-size" => read.page_size = value()?.parse()?,
+                "--page-size" => read.page_size = value()?.parse::<NonZeroU32>()?.get(),
                 "--json" => read.json = true,
                 "--resume" => read.resume = Some(value()?.into()),
+                "--help" | "-h" => {
+                    println!("{USAGE}");
+                    process::exit(0);
+                }
                 _ => return Err(USAGE.into()),
             }
         }

@@ -46,7 +46,7 @@ async fn main() -> ExitCode {
     match run(&arguments).await {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("{failure}");
+            eprintln!("{failure:?}");
             ExitCode::from(2)
         }
     }
