@@ -7,6 +7,8 @@
 
 #[path = "public_api/areas.rs"]
 mod areas;
+#[path = "public_api/attributes.rs"]
+mod attributes;
 #[path = "public_api/items.rs"]
 mod items;
 #[path = "public_api/macros.rs"]

@@ -6,8 +6,9 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use syn::{Attribute, Expr, Item, ItemMod, Lit, Meta, Visibility};
+use syn::{Item, ItemMod, Visibility};
 
+use crate::attributes::{gates, is_for_tests, of, path};
 use crate::{items, macros};
 
 /// Types and functions by area, with what belongs to each.
@@ -46,10 +47,7 @@ impl Areas {
 
     /// `children` is the folder in which the files of modules stand.
     pub(crate) fn read(&mut self, items: &[Item], area: &str, children: &Path) {
-        for item in items
-            .iter()
-            .filter(|item| !is_for_tests(items::attributes(item)))
-        {
+        for item in items.iter().filter(|item| !is_for_tests(of(item))) {
             match item {
                 Item::Mod(module) => self.read_module(module, area, children),
                 Item::Macro(_) => macros::read(item, self.area(area)),
@@ -61,8 +59,7 @@ impl Areas {
     fn read_module(&mut self, module: &ItemMod, area: &str, children: &Path) {
         let name = module.ident.to_string();
         let below = if matches!(module.vis, Visibility::Public(_)) {
-            self.area(area).entry(&name).line =
-                Some(format!("mod {name}{}", items::gates(&module.attrs)));
+            self.area(area).entry(&name).line = Some(format!("mod {name}{}", gates(&module.attrs)));
             format!("{area}::{name}")
         } else {
             area.to_owned()
@@ -119,32 +116,4 @@ impl fmt::Display for Areas {
         }
         Ok(())
     }
-}
-
-/// Whether the item is compiled for tests only.
-fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let Meta::List(list) = &attribute.meta else {
-            return false;
-        };
-        let text = list.tokens.to_string();
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        list.path.is_ident("cfg") && words.any(|word| matches!(word, "test" | "doctest"))
-    })
-}
-
-/// The file that `#[path = ".."]` names.
-fn path(attributes: &[Attribute]) -> Option<String> {
-    attributes
-        .iter()
-        .find_map(|attribute| match &attribute.meta {
-            Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-                Expr::Lit(value) => match &value.lit {
-                    Lit::Str(text) => Some(text.value()),
-                    _ => None,
-                },
-                _ => None,
-            },
-            _ => None,
-        })
 }

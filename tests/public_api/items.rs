@@ -1,11 +1,9 @@
 //! Items of the source as entries of the listing.
 
-use syn::{
-    Attribute, Fields, ImplItem, Item, ItemImpl, ItemTrait, Meta, TraitItem, Type, UseTree,
-    Visibility,
-};
+use syn::{Fields, ImplItem, Item, ItemImpl, ItemTrait, TraitItem, Type, UseTree, Visibility};
 
 use crate::areas::Area;
+use crate::attributes::{gates, marks, of};
 use crate::print::{impl_header, signature, tokens};
 
 /// Writes what is public about an item into the entries that `entry` finds by name.
@@ -13,7 +11,7 @@ pub(crate) fn read(item: &Item, area: &mut Area) {
     let mut list = |vis: &Visibility, name: &syn::Ident, line: String| {
         let entry = area.entry(&name.to_string());
         if is_public(vis) {
-            entry.line = Some(line + &marks(attributes(item)));
+            entry.line = Some(line + &marks(of(item)));
         } else {
             entry.is_private = true;
         }
@@ -190,62 +188,4 @@ fn names(tree: &UseTree) -> Vec<String> {
 
 fn is_public(vis: &Visibility) -> bool {
     matches!(vis, Visibility::Public(_))
-}
-
-/// What a derive gives, and what a caller must not do.
-pub(crate) fn marks(attributes: &[Attribute]) -> String {
-    let mut marks = Vec::new();
-    for attribute in attributes {
-        match &attribute.meta {
-            Meta::Path(path) if path.is_ident("non_exhaustive") => {
-                marks.push("#[non_exhaustive]".to_owned());
-            }
-            Meta::List(list) if list.path.is_ident("derive") => {
-                let text = list.tokens.to_string().replace(' ', "");
-                let mut traits: Vec<_> = text
-                    .split(',')
-                    .filter(|name| !name.is_empty())
-                    .map(last)
-                    .collect();
-                traits.sort_unstable();
-                marks.extend(traits.into_iter().map(str::to_owned));
-            }
-            meta if meta.path().is_ident("deprecated") => marks.push("#[deprecated]".to_owned()),
-            _ => {}
-        }
-    }
-    if marks.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", marks.join(" + "))
-    }
-}
-
-fn last(path: &str) -> &str {
-    path.rsplit("::").next().unwrap_or(path)
-}
-
-/// The `cfg` that an item stands under.
-pub(crate) fn gates(attributes: &[Attribute]) -> String {
-    let gates = attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("cfg"));
-    gates.fold(String::new(), |all, gate| all + " " + &tokens(gate))
-}
-
-pub(crate) fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(i) => &i.attrs,
-        Item::Static(i) => &i.attrs,
-        Item::Fn(i) => &i.attrs,
-        Item::Type(i) => &i.attrs,
-        Item::Struct(i) => &i.attrs,
-        Item::Enum(i) => &i.attrs,
-        Item::Trait(i) => &i.attrs,
-        Item::Impl(i) => &i.attrs,
-        Item::Mod(i) => &i.attrs,
-        Item::Use(i) => &i.attrs,
-        Item::Macro(i) => &i.attrs,
-        _ => &[],
-    }
 }
