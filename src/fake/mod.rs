@@ -48,6 +48,7 @@
 //!   logged in before and did not log out. ID tokens carry no signature.
 //! * Messages of field rules follow the family of the two that the specification shows.
 
+mod backend;
 mod base64;
 mod builder;
 mod front;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use url::Url;
 use wiremock::MockServer;
 
+use super::backend::Backend;
 use super::builder::FakeBuilder;
 use super::front::Front;
 use super::provider::{AUDIENCE, CLIENT_ID, Consent, authorize};
@@ -33,7 +34,7 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 pub struct Fake {
     // First, so that nobody can connect while the rest goes.
     front: Front,
-    _server: MockServer,
+    _server: Backend,
     state: Arc<State>,
     base: Url,
     user: User,
@@ -68,7 +69,7 @@ impl Fake {
     ) -> Self {
         Self {
             front,
-            _server: server,
+            _server: Backend::new(server),
             state,
             base,
             user,
