@@ -5,6 +5,7 @@
 //! wrong options, 3 when the user has to log in again.
 
 mod login_options;
+mod reader;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ use login_options::{Failure, Options, failed, usage};
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    reader::may_leave();
     let options = match Options::read("access_token") {
         Ok(options) => options,
         Err(end) => return end,

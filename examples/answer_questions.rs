@@ -4,9 +4,12 @@
 //! with an answer as soon as it is given, and writes the consignment as JSON to FILE, or to stdout. With no terminal it
 //! plays a script of answers instead of asking.
 
+mod reader;
+
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::process;
 
 use dialoguer::{Confirm, Input, Select};
 use envd_sdk::fake::Fake;
@@ -15,12 +18,15 @@ use envd_sdk::model::{
 };
 use envd_sdk::validate::{AppliedQuestion, Change, Context, Questionnaire, Session};
 
+const USAGE: &str = "usage: answer_questions [--out FILE]";
+
 /// What the script says; any other question gets its first choice, a number, a past day or a word.
 const SCRIPT: [(&str, &str); 3] = [("3", "24"), ("17", "No"), ("20", "LT2Months")];
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let out = arguments()?;
+    reader::may_leave();
+    let out = arguments();
     let fake = Fake::start().await;
     let list = fake.client().build()?.questions().await?.value;
     let questionnaire = Questionnaire::prepare(&list.items);
@@ -48,12 +54,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn arguments() -> Result<Option<PathBuf>, Box<dyn Error>> {
+fn arguments() -> Option<PathBuf> {
     let mut arguments = std::env::args_os().skip(1);
     match (arguments.next(), arguments.next(), arguments.next()) {
-        (None, ..) => Ok(None),
-        (Some(flag), Some(file), None) if flag == "--out" => Ok(Some(file.into())),
-        _ => Err("usage: answer_questions [--out FILE]".into()),
+        (None, ..) => None,
+        (Some(flag), Some(file), None) if flag == "--out" => Some(file.into()),
+        (Some(flag), None, None) if flag == "--help" || flag == "-h" => {
+            println!("{USAGE}");
+            process::exit(0);
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            process::exit(2);
+        }
     }
 }
 

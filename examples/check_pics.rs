@@ -6,7 +6,7 @@
 mod settings;
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use envd_sdk::register::{Answer, Lookup};
@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use settings::{Failure, Settings};
 
+const USAGE: &str = "usage: check_pics [FILE] [--csv OUT]";
 const BUNDLED: &str = include_str!("data/pics.csv");
 const HEADINGS: [&str; 5] = ["PIC", "NAME", "TOWN", "STATE", "STATUS"];
 
@@ -39,17 +40,17 @@ async fn main() -> Result<(), Failure> {
 
     let bar = progress_bar(pics.len());
     let mut counts = BTreeMap::new();
-    let line = |row: &[String; 5]| {
-        format!(
-            "{:10}  {:24}  {:18}  {:5}  {}",
-            row[0], row[1], row[2], row[3], row[4]
-        )
+    // The check goes on to its end, and the file with it, even if nobody reads the screen any more.
+    let show = |row: &[String; 5]| {
+        let [pic, name, town, state, status] = row;
+        let line = format!("{pic:10}  {name:24}  {town:18}  {state:5}  {status}");
+        bar.suspend(|| drop(writeln!(io::stdout(), "{line}")));
     };
-    bar.suspend(|| println!("{}", line(&HEADINGS.map(str::to_owned))));
+    show(&HEADINGS.map(str::to_owned));
     let mut answers = register.lookup_many(&pics).concurrency(8);
     while let Some(answer) = answers.next().await {
         let row = row(&answer);
-        bar.suspend(|| println!("{}", line(&row)));
+        show(&row);
         if let Some(csv) = &mut csv {
             csv.write_record(&row)?;
         }
@@ -69,7 +70,12 @@ async fn main() -> Result<(), Failure> {
         .iter()
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
-    println!("{} checked: {}", pics.len(), counts.join(", "));
+    drop(writeln!(
+        io::stdout(),
+        "{} checked: {}",
+        pics.len(),
+        counts.join(", ")
+    ));
     Ok(())
 }
 
@@ -82,13 +88,16 @@ fn arguments() -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
                 &mut out,
                 arguments.next().ok_or("--csv needs a file to write")?,
             )
+        } else if argument == "--help" || argument == "-h" {
+            println!("{USAGE}");
+            std::process::exit(0);
         } else if argument.to_string_lossy().starts_with('-') {
-            return Err("usage: check_pics [FILE] [--csv OUT]".into());
+            return Err(USAGE.into());
         } else {
             (&mut file, argument)
         };
         if place.replace(value.into()).is_some() {
-            return Err("usage: check_pics [FILE] [--csv OUT]".into());
+            return Err(USAGE.into());
         }
     }
     Ok((file, out))

@@ -2,6 +2,7 @@
 //!
 //! With the `ENVD_` settings of the README it runs on the servers that they name; nothing is changed there.
 
+mod reader;
 mod settings;
 
 use envd_sdk::graphql::generated::{Questions, questions};
@@ -52,6 +53,7 @@ const USER: &str = "query { userDetails: userDetailsQuery { data {
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let settings = Settings::read().await?;
     let builder = settings.log_in().await?.0;
     let client = builder.override_operation("userDetails", USER).build()?;

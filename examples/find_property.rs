@@ -3,6 +3,7 @@
 //! Searches at `ENVD_REGISTER_URL`, with `ENVD_ACCESS_TOKEN` as bearer token if it is set; with no settings, in a fake
 //! register of invented properties.
 
+mod reader;
 mod settings;
 
 use envd_sdk::model::{Property, PropertyTypeCode};
@@ -12,7 +13,12 @@ use settings::{Failure, Settings};
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let mut words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| word.starts_with('-')) {
+        println!("usage: find_property [TEXT]");
+        return Ok(());
+    }
     if words.is_empty() {
         words.push("yards".to_owned());
     }

@@ -7,6 +7,7 @@
 
 mod browser;
 mod login_options;
+mod reader;
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ use login_options::{Failure, Options, failed, usage};
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    reader::may_leave();
     let options = match Options::read("login") {
         Ok(options) => options,
         Err(end) => return end,

@@ -5,6 +5,8 @@
 //! token expires again and again. Each refresh token of the fake can be used once, and a second use ends the session: so
 //! whenever the token expires, one host renews it, and the others take over what it stored.
 
+mod reader;
+
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -25,6 +27,7 @@ const LIFETIME: Duration = Duration::from_secs(3_600);
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let Ok(database) = env::var("DATABASE_URL") else {
         println!(
             "There is no database: set DATABASE_URL to one of Postgres on this machine, such as"

@@ -2,11 +2,14 @@
 //!
 //! `cargo run --example page_consignments -- [--since DATE] [--page-size N] [--json] [--resume FILE]`
 
+mod reader;
 mod settings;
 
 use std::fs;
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use envd_sdk::model::{Day, Position, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
@@ -20,6 +23,7 @@ const USAGE: &str =
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let arguments = Arguments::read(std::env::args().skip(1))?;
     let settings = Settings::read().await?;
     let (client, _manager) = settings.log_in().await?;
@@ -49,7 +53,6 @@ async fn main() -> Result<(), Failure> {
 
     // On stderr, and not at all where that is no terminal.
     let bar = ProgressBar::no_length();
-    let mut out = io::stdout().lock();
     let mut count = 0_u64;
     // While a page is written, the next one is fetched.
     while let Some(page) = pager.next_page().await? {
@@ -58,8 +61,7 @@ async fn main() -> Result<(), Failure> {
         }
         for consignment in &page.records {
             if arguments.json {
-                serde_json::to_writer(&mut out, consignment)?;
-                writeln!(out)?;
+                println!("{}", serde_json::to_string(consignment)?);
             } else {
                 let number = consignment
                     .number
@@ -73,13 +75,13 @@ async fn main() -> Result<(), Failure> {
                     .updated_at
                     .as_ref()
                     .map_or("-", Timestamp::as_str);
-                writeln!(out, "{number:<12} {status:<10} {changed}")?;
+                println!("{number:<12} {status:<10} {changed}");
             }
             count += 1;
         }
         bar.inc(page.records.len() as u64);
         // Only now: what is not written yet must come again.
-        out.flush()?;
+        io::stdout().flush()?;
         if let (Some(file), Some(next)) = (&arguments.resume, page.next) {
             kept.position = next;
             write_whole(file, &kept)?;
@@ -93,7 +95,7 @@ async fn main() -> Result<(), Failure> {
         write_whole(file, &kept)?;
     }
     if !arguments.json {
-        writeln!(out, "{count} consignments have changed.")?;
+        println!("{count} consignments have changed.");
     }
     Ok(())
 }
@@ -135,9 +137,13 @@ impl Arguments {
             let mut value = || given.next().ok_or(USAGE);
             match name.as_str() {
                 "--since" => read.since = Some(Day::parse(&value()?)?),
-                "--page-size" => read.page_size = value()?.parse()?,
+                "--page-size" => read.page_size = value()?.parse::<NonZeroU32>()?.get(),
                 "--json" => read.json = true,
                 "--resume" => read.resume = Some(value()?.into()),
+                "--help" | "-h" => {
+                    println!("{USAGE}");
+                    process::exit(0);
+                }
                 _ => return Err(USAGE.into()),
             }
         }

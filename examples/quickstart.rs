@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example quickstart`
 
+mod reader;
 mod settings;
 
 use envd_sdk::model::{
@@ -17,6 +18,7 @@ use settings::{Failure, Settings};
 #[tokio::main]
 #[allow(clippy::too_many_lines)] // One story, told in one piece.
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let settings = Settings::read().await?;
     println!("1. {}.", settings.describe());
 

@@ -3,6 +3,7 @@
 //!
 //! With the `ENVD_` settings of the README it runs on the servers that they name, and leaves a draft there.
 
+mod reader;
 mod settings;
 
 use envd_sdk::model::{
@@ -14,6 +15,7 @@ use settings::{Failure, Settings};
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    reader::may_leave();
     let settings = Settings::read().await?;
     let client = settings.log_in().await?.0.build()?;
     let user = client.registered_user().await?.value;

@@ -7,6 +7,7 @@
 //! The exit code is 0 when no operation breaks, 1 when one does, and 2 when the arguments are wrong or the server cannot
 //! be asked. The demonstration on the fake ends with 0.
 
+mod reader;
 mod settings;
 
 use std::env;
@@ -30,6 +31,7 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    reader::may_leave();
     let arguments = match Arguments::read(env::args().skip(1)) {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {
@@ -44,7 +46,7 @@ async fn main() -> ExitCode {
     match run(&arguments).await {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("{failure}");
+            eprintln!("{failure:?}");
             ExitCode::from(2)
         }
     }

@@ -3,6 +3,8 @@
 //! The first line on stdout is one JSON object with the addresses, a valid access token and the ids that a client needs;
 //! how to call each address by hand follows on stderr.
 
+mod reader;
+
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,6 +31,7 @@ token and the ids that a client needs.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    reader::may_leave();
     let builder = match settings(std::env::args().skip(1)) {
         Ok(Some(builder)) => builder,
         Ok(None) => {

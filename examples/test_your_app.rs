@@ -3,6 +3,8 @@
 //! The application below reports how many declarations came in since a day. Its tests stand under it; here they run one
 //! after the other, so that the example can be run. In your application each is a test function.
 
+mod reader;
+
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault, Person, World};
@@ -127,6 +129,7 @@ async fn what_was_asked_for() -> Test {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Test {
+    reader::may_leave();
     a_good_day().await?;
     println!("ok: a good day");
     a_world_of_our_own().await?;

@@ -1,10 +1,11 @@
 //! A web application with many users: `cargo run --example web_login -- [--serve [--port N]]`.
 //!
 //! Each browser has a session cookie, each session an account in a set of token managers, with a record of its own in one
-//! store. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With `--serve` it stays up, on a fake identity provider that
-//! asks nobody for a password.
+//! store. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With
+//! `--serve` it stays up, on a fake identity provider that asks nobody for a password.
 
 mod browser;
+mod reader;
 mod sessions;
 
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ use url::Url;
 
 use browser::{Browser, Failure};
 use sessions::Sessions;
+
+const USAGE: &str = "usage: web_login [--serve [--port N]]";
 
 /// Who has begun a login and not come back; the oldest is forgotten when there are more.
 const MOST_PENDING: usize = 10_000;
@@ -49,10 +52,11 @@ struct App {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    reader::may_leave();
     let (serve, port) = match arguments(lexopt::Parser::from_env()) {
         Ok(arguments) => arguments,
         Err(problem) => {
-            eprintln!("{problem}\nusage: web_login [--serve [--port N]]");
+            eprintln!("{problem}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
@@ -71,6 +75,10 @@ fn arguments(mut parser: lexopt::Parser) -> Result<(bool, u16), lexopt::Error> {
     while let Some(argument) = parser.next()? {
         match argument {
             Long("serve") => serve = true,
+            Long("help") => {
+                println!("{USAGE}");
+                std::process::exit(0);
+            }
             Long("port") => port = parser.value()?.parse()?,
             _ => return Err(argument.unexpected()),
         }

@@ -6,20 +6,6 @@
 //! | --- | --- |
 //! | log a user in, keep tokens fresh and stored | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
 //! | do that for many users, or with a store of yours | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [what can go wrong](auth::failure_modes) |
-//! | work in the name of an account | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
-//! | save, submit, copy, delete consignments | [`Account::save_consignment`] and its neighbours |
-//! | list consignments and templates, also from where you stopped | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
-//! | comments, questions, user details, eDECs | [`ops`] |
-//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Session`](validate::Session) |
-//! | look up properties, one or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
-//! | know what to do about an error | [`guide::errors`], [`Error`] |
-//! | go on when the live schema differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
-//! | run a GraphQL document of your own | [`Client::execute`], [`Client::execute_document`] |
-//! | give one call a header, a time limit, or only look at it | [`Client::request`], [`Call`], [`DryRun`] |
-//! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
-//! | know how sure a field or an argument is | [`guide::coverage`] |
-//! | know what is fast | [`guide::performance`] |
-//! | know why something is as it is | [`guide::decisions`] |
 #![cfg_attr(
     feature = "loopback",
     doc = "| let the browser come back to the user's own machine | [`loopback`] |"
@@ -29,6 +15,21 @@
     doc = "| keep tokens in the keyring of the operating system | [`keyring`] |"
 )]
 #![cfg_attr(
+    feature = "sealed",
+    doc = "| keep stored tokens encrypted | [`sealed`] |"
+)]
+#![cfg_attr(
+    feature = "postgres",
+    doc = "| share tokens between many hosts | [`postgres`] |"
+)]
+//! | work in the name of an account | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
+//! | save, submit, copy, delete consignments | [`Account::save_consignment`] and its neighbours |
+//! | list consignments and templates, also from where you stopped | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
+//! | comments, questions, user details, eDECs | [`ops`] |
+//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Session`](validate::Session) |
+//! | look up properties, one or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
+//! | know what to do about an error | [`guide::errors`], [`Error`] |
+#![cfg_attr(
     feature = "fake",
     doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake): [`Fault`](fake::Fault), [`World`](fake::World) |"
 )]
@@ -36,6 +37,13 @@
     not(feature = "fake"),
     doc = "| test your application without credentials | the feature `fake` |"
 )]
+//! | go on when the live schema differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
+//! | run a GraphQL document of your own | [`Client::execute`], [`Client::execute_document`] |
+//! | give one call a header, a time limit, or only look at it | [`Client::request`], [`Call`], [`DryRun`] |
+//! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
+//! | know how sure a field or an argument is | [`guide::coverage`] |
+//! | know what is fast | [`guide::performance`] |
+//! | know why something is as it is | [`guide::decisions`] |
 //!
 //! # A first call
 //!
@@ -53,7 +61,8 @@
 //!
 //! let user = client.registered_user().await?.value;
 //! let account = user.producer_accounts().next().ok_or("no account that can create consignments")?;
-//! println!("{} may create consignments", account.account_label.as_deref().unwrap_or("an account"));
+//! let label = account.account_label.as_deref().unwrap_or("an account");
+//! println!("{label} may create consignments");
 //! # Ok(()) }
 //! ```
 //!
@@ -75,6 +84,8 @@
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
 //! | `keyring` | no | the module `keyring`: a token store in the keyring of the operating system |
+//! | `sealed` | no | the module `sealed`: encryption of stored tokens, around any store |
+//! | `postgres` | no | the module `postgres`: tokens in Postgres, for many hosts; brings `sealed` |
 //! | `fake` | no | the module `fake`, for tests |
 //!
 //! Without default features only [`model`], [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
@@ -152,6 +163,7 @@ pub use crate::client::{
 #[cfg(feature = "client")]
 pub use crate::error::{Error, Result};
 #[cfg(feature = "client")]
+#[doc(inline)]
 pub use crate::graphql::Outcome;
 pub use crate::secret::Secret;
 #[cfg(feature = "client")]

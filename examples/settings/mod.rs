@@ -5,6 +5,7 @@
 #![allow(dead_code)] // Each example uses a part of it.
 
 use std::env;
+use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, SystemTime};
 
@@ -30,8 +31,26 @@ const SETTINGS: [&str; 12] = [
     "ENVD_ACCOUNT_ID",
 ];
 
-/// What an example may fail with.
-pub(crate) type Failure = Box<dyn std::error::Error>;
+/// What an example may fail with. Where `main` returns it, each layer is told in its own words.
+pub(crate) struct Failure(Box<dyn std::error::Error>);
+
+impl<E: Into<Box<dyn std::error::Error>>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut below = self.0.source();
+        while let Some(error) = below {
+            write!(f, ": {error}")?;
+            below = error.source();
+        }
+        Ok(())
+    }
+}
 
 /// The servers of an example.
 pub(crate) struct Settings {

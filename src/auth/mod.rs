@@ -68,7 +68,7 @@
 //! # async fn main() -> envd_sdk::Result<()> {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
-//! // Your database, by a `TokenStore` of your own.
+//! // What all hosts share: `PostgresStore` of the feature `postgres`, or a `TokenStore` of yours.
 //! let store = Arc::new(MemoryStore::new());
 //!
 //! // GET /login: remember the login under the browser's cookie, and send the browser on.
@@ -86,7 +86,7 @@
 //!     .account(session_id)
 //!     .build()?;
 //! let tokens = manager.complete_login(login, query).await?;
-//! println!("logged in until the user logs out; the first token ends at {:?}", tokens.expires_at());
+//! println!("the first token ends at {:?}", tokens.expires_at());
 //!
 //! // POST /logout: forget, revoke, and end the session at the identity provider.
 //! let report = manager.logout(None).await;

@@ -4,7 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::timeout;
 
 use super::Loopback;
 use crate::auth::{CheckedCallback, PendingLogin, Provider};
@@ -81,9 +82,16 @@ impl Trial {
     async fn end(self) -> Result<CheckedCallback> {
         let ended = self.waiting.await.unwrap();
         // Nobody listens any more. Another process may have taken the free port for a connection of its own, and then it
-        // cannot be bound, but still nobody listens.
-        let free = TcpListener::bind(&self.host).await.is_ok();
-        assert!(free || TcpStream::connect(&self.host).await.is_err());
+        // cannot be bound, but still nobody listens. A process that a test beside this one has just started holds a copy
+        // of every socket until it has loaded its program; that is waited for.
+        let freed = async {
+            while TcpListener::bind(&self.host).await.is_err()
+                && TcpStream::connect(&self.host).await.is_ok()
+            {
+                yield_now().await;
+            }
+        };
+        assert!(timeout(Duration::from_secs(30), freed).await.is_ok());
         ended
     }
 }
