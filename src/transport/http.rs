@@ -281,3 +281,63 @@ fn failed(source: reqwest::Error) -> Error {
     }))
     .with_source(source.without_url())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// Answers every request on a connection with a body of so many bytes.
+    async fn answer(mut stream: TcpStream, length: usize) {
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+        let reply = [head.into_bytes(), vec![b' '; length]].concat();
+        let (mut seen, mut buffer) = (Vec::new(), [0; 4_096]);
+        while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+            seen.extend_from_slice(&buffer[..read]);
+            if seen.ends_with(b"\r\n\r\n") {
+                seen.clear();
+                stream.write_all(&reply).await.unwrap();
+            }
+        }
+    }
+
+    /// How many connections these requests take, one after the other.
+    async fn connections(options: HttpOptions, requests: usize, length: usize) -> usize {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let url = Url::parse(&url).unwrap();
+        let accepted = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&accepted);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(answer(stream, length));
+            }
+        });
+        let http = Http::new(&options, &[&url]).unwrap();
+        for _ in 0..requests {
+            let reply = http.send(Request::get(url.clone())).await.unwrap();
+            assert_eq!(reply.body.len(), length);
+        }
+        accepted.load(Ordering::SeqCst)
+    }
+
+    // On one thread: on several, the connection may go back to the pool a moment after the reply is read.
+    #[tokio::test]
+    async fn requests_one_after_the_other_share_a_connection() {
+        for length in [0, 100, 20_000, 400_000] {
+            let opened = connections(HttpOptions::default(), 20, length).await;
+            assert_eq!(opened, 1, "{length}");
+        }
+    }
+
+    #[tokio::test]
+    async fn without_keep_alive_each_request_has_its_own() {
+        let options = HttpOptions::default().no_keep_alive();
+        assert_eq!(connections(options, 5, 100).await, 5);
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use graphql_client::GraphQLQuery;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
@@ -55,12 +55,22 @@ type Fetch<T> = dyn Fn(Option<String>, u64, Watch) -> BoxFuture<'static, Result<
     + Send
     + Sync;
 
+/// How many pages may be on the line at a time. One waits for its reply while the other arrives, which keeps any line busy;
+/// more would share a slow one with the page that is waited for, and each opens a connection on HTTP/1.1.
+const ON_THE_LINE: usize = 2;
+
 /// Where pages come from.
-pub(super) struct Source<T>(Arc<Fetch<T>>);
+pub(super) struct Source<T> {
+    fetch: Arc<Fetch<T>>,
+    line: Arc<Semaphore>,
+}
 
 impl<T> Clone for Source<T> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self {
+            fetch: Arc::clone(&self.fetch),
+            line: Arc::clone(&self.line),
+        }
     }
 }
 
@@ -76,10 +86,14 @@ impl<T: Send + 'static> Source<T> {
         Q: GraphQLQuery,
         Q::ResponseData: Send + 'static,
     {
-        Self(Arc::new(move |after, number, watch| {
+        let fetch: Arc<Fetch<T>> = Arc::new(move |after, number, watch| {
             let call = client.request::<Q>(variables(after)).page(number, watch);
             Box::pin(async move { call.send().await?.outcome.part(operation, leaf) })
-        }))
+        });
+        Self {
+            fetch,
+            line: Arc::new(Semaphore::new(ON_THE_LINE)),
+        }
     }
 
     /// Sends the request for a page. The receiver gets the position of the next page as soon as it is known, and nothing
@@ -117,8 +131,10 @@ impl<T: Send + 'static> Source<T> {
                 }
             })
         };
-        let fetched = (self.0)(position.cursor().map(str::to_owned), number, watch);
+        let fetched = (self.fetch)(position.cursor().map(str::to_owned), number, watch);
+        let line = Arc::clone(&self.line);
         let task = async move {
+            let _place = line.acquire().await;
             let outcome = fetched.await?;
             if let Some(info) = &outcome.value.info {
                 tell(info);

@@ -17,7 +17,7 @@ use crate::model::Position;
 /// Reads a list page by page, from [`Account::consignments`](crate::Account::consignments) and
 /// [`Account::templates`](crate::Account::templates).
 ///
-/// Nothing is sent before the first page is asked for. While a page is worked on, the next one is fetched already
+/// Nothing is sent before the first page is asked for. While a page is worked on, the next ones are fetched already
 /// ([`look_ahead`](Self::look_ahead)). A page is fetched by a task of its own: when the future of
 /// [`next_page`](Self::next_page) is dropped, the next call goes on waiting for the same page. Tasks end with the pager.
 ///
@@ -71,7 +71,8 @@ impl<T: Send + 'static> Pager<T> {
     {
         Self {
             source: Source::of::<Q>(client.clone(), operation, variables, leaf),
-            look_ahead: 1,
+            // Two, so that a line of long round trips is busy while a page is worked on for as long as one takes.
+            look_ahead: 2,
             position: Position::start(),
             number: 1,
             first_total: None,
@@ -82,7 +83,10 @@ impl<T: Send + 'static> Pager<T> {
         }
     }
 
-    /// How many pages are fetched beyond the one that is worked on; 1 unless set, 0 turns it off.
+    /// How many pages are fetched beyond the one that is worked on; 2 unless set, 0 turns it off.
+    ///
+    /// However many they are, at most two are on the line at a time, and a page's request goes out when the beginning of
+    /// the page before it has arrived.
     pub fn look_ahead(mut self, pages: usize) -> Self {
         self.look_ahead = pages;
         self

@@ -121,6 +121,11 @@ async fn request(stream: &mut TcpStream) -> String {
     }
 }
 
+/// The head of a reply whose body has this length.
+fn head(length: usize) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
+}
+
 #[tokio::test]
 async fn the_next_request_goes_out_before_the_page_has_arrived() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -134,11 +139,6 @@ async fn the_next_request_goes_out_before_the_page_has_arrived() {
         };
         let start = r#"{"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "endCursor": "a"}"#;
         let last = r#"{"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false, "endCursor": "b"}"#;
-        let head = |length: usize| {
-            format!(
-                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-            )
-        };
         let (mut first, _) = listener.accept().await.unwrap();
         assert!(!request(&mut first).await.contains("\"after\""));
         let rest = tail("1");
@@ -166,4 +166,38 @@ async fn the_next_request_goes_out_before_the_page_has_arrived() {
         .await
         .expect("no request came ahead");
     server.await.unwrap();
+}
+
+#[tokio::test]
+async fn however_far_the_look_ahead_two_pages_are_on_the_line() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let mut pager = account(&format!("http://{}/", listener.local_addr().unwrap()))
+        .consignments(&filter())
+        .look_ahead(3);
+    let reader = tokio::spawn(async move { pager.next_page().await.map(|page| (page, pager)) });
+    // Replies that have begun, so that the cursors are known, and do not end.
+    let mut begun = Vec::new();
+    for cursor in ["a", "b"] {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        request(&mut stream).await;
+        let start = format!(
+            r#"{{"data": {{"consignments": {{"pageInfo": {{"hasNextPage": true, "endCursor": "{cursor}"}}"#
+        );
+        let rest = r#", "edges": []}}}"#;
+        let reply = format!("{}{start}", head(start.len() + rest.len()));
+        stream.write_all(reply.as_bytes()).await.unwrap();
+        begun.push((stream, rest));
+    }
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    let (mut first, rest) = begun.remove(0);
+    first.write_all(rest.as_bytes()).await.unwrap();
+    // The third comes on the connection that has become free; before that it would need one of its own.
+    tokio::select! {
+        body = request(&mut first) => assert!(body.contains("\"after\":\"b\"")),
+        _ = listener.accept() => panic!("three pages are on the line"),
+    }
+    let (page, _) = reader.await.unwrap().unwrap();
+    assert!(page.is_some());
 }

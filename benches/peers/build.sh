@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# What a clean build of a minimal user program costs, beside the same with reqwest, serde_json and tokio alone.
+#
+#   benches/peers/build.sh
+#
+# Makes two crates in a directory that is deleted again, builds each from nothing, and prints the processor time
+# (user and system, so that other work on the machine counts little), the crates and the size of the stripped program.
+# The first build on a machine fetches crates. Takes about as long as six builds of reqwest.
+set -euo pipefail
+sdk=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Flags and directories of whoever runs this would change what is measured.
+unset CARGO_TARGET_DIR CARGO_BUILD_TARGET RUSTFLAGS RUSTC_WRAPPER "${!CARGO_PROFILE_@}"
+export CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
+
+# crate NAME DEPENDENCIES: the program comes from standard input.
+crate() {
+    mkdir -p "$work/$1/src"
+    cat > "$work/$1/src/main.rs"
+    cat > "$work/$1/Cargo.toml" <<TOML
+[package]
+name = "$1"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+$2
+tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+
+[workspace]
+TOML
+    (cd "$work/$1" && cargo fetch --quiet)
+}
+
+# seconds NAME FLAG..: the processor time of a clean build.
+seconds() {
+    local name=$1
+    shift
+    rm -rf "$work/$name/target"
+    # A failed build must not pass for a fast one.
+    (TIMEFORMAT='%U %S'; cd "$work/$name" && time cargo build --offline --quiet "$@") 2> "$work/time" || {
+        cat "$work/time" >&2
+        exit 1
+    }
+    awk 'END { printf "%.1f", $1 + $2 }' "$work/time"
+}
+
+crates() {
+    (cd "$work/$1" && cargo tree --offline -e normal --prefix none) |
+        sed 's/ (\*)//; s/ (proc-macro)//' | sort -u | wc -l
+}
+
+crate alone 'reqwest = "0.13"
+serde_json = "1"' <<'RUST'
+use serde_json::{Value, json};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let body = json!({"query": "{ userDetails { id } }"}).to_string();
+    let request = reqwest::Client::new().post("https://envd.example/graphql").bearer_auth("a-token");
+    let request = request.header("content-type", "application/json").body(body);
+    let reply: Value = serde_json::from_slice(&request.send().await?.bytes().await?)?;
+    println!("{reply}");
+    Ok(())
+}
+RUST
+
+crate sdk "envd-sdk = { path = \"$sdk\" }" <<'RUST'
+use envd_sdk::Client;
+use envd_sdk::auth::StaticToken;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let client = Client::builder("https://envd.example/graphql")
+        .token_source(StaticToken::new("a-token")?)
+        .build()?;
+    let user = client.registered_user().await?.value;
+    println!("{} accounts", user.accounts.len());
+    Ok(())
+}
+RUST
+
+declare -A debug release count size
+for name in alone sdk; do
+    debug[$name]=$(seconds "$name")
+    release[$name]=$(seconds "$name" --release)
+    count[$name]=$(crates "$name")
+    strip -o "$work/stripped" "$work/$name/target/release/$name"
+    size[$name]=$(stat -c %s "$work/stripped")
+    rm -rf "$work/$name/target"
+done
+
+rustc --version
+# row WHAT ALONE SDK GOAL LIMIT: kept when the last figure is at most the limit.
+awk -v debug_alone="${debug[alone]}" -v debug_sdk="${debug[sdk]}" \
+    -v release_alone="${release[alone]}" -v release_sdk="${release[sdk]}" \
+    -v count_alone="${count[alone]}" -v count_sdk="${count[sdk]}" \
+    -v size_alone="${size[alone]}" -v size_sdk="${size[sdk]}" '
+function row(what, alone, sdk, share, limit, goal) {
+    verdict = share <= limit ? "kept" : "missed"
+    if (verdict == "missed") failed = 1
+    printf "%-34s %8s %8s %6.2f   %-16s %s\n", what, alone, sdk, sdk / alone, goal, verdict
+}
+BEGIN {
+    printf "%-34s %8s %8s %6s   %s\n", "clean build of a minimal program", "reqwest", "envd-sdk", "ratio", "goal"
+    row("debug, CPU seconds", debug_alone, debug_sdk, debug_sdk / debug_alone, 1.1, "1.1 times")
+    row("release, CPU seconds", release_alone, release_sdk, release_sdk / release_alone, 1.1, "1.1 times")
+    row("crates", count_alone, count_sdk, count_sdk, 130, "130 crates")
+    row("stripped program, MB", sprintf("%.2f", size_alone / 1e6), sprintf("%.2f", size_sdk / 1e6), size_sdk, 7e6, "7.0 MB")
+    exit failed
+}'

@@ -1,0 +1,79 @@
+//! Canned pages of 100 records. All pages have the same records, so that the server keeps one of them.
+
+use serde_json::{Value, json};
+
+pub const PAGE_SIZE: usize = 100;
+
+/// How large a record is; all of it is text that is asked for.
+#[derive(Clone, Copy)]
+pub struct Records {
+    pub forms: usize,
+    /// The length of the serial number of a form.
+    pub serial: usize,
+}
+
+pub struct Pages {
+    count: usize,
+    /// From the records to the end of the body.
+    rest: Vec<u8>,
+}
+
+impl Pages {
+    pub fn new(count: usize, records: Records) -> Self {
+        let edges: Vec<Value> = (0..PAGE_SIZE)
+            .map(|row| json!({"cursor": format!("c-{row}"), "node": consignment(row, records)}))
+            .collect();
+        let rest = format!("{}}}}}}}", Value::from(edges)).into_bytes();
+        Self { count, rest }
+    }
+
+    pub fn page_bytes(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// A whole reply: head and beginning, and the rest.
+    pub fn reply(&self, page: usize) -> (Vec<u8>, &[u8]) {
+        // By hand because order matters: a server answers in the order of the selection.
+        let beginning = format!(
+            r#"{{"data":{{"consignments":{{"totalCount":{},"pageInfo":{{"hasNextPage":{},"endCursor":"{}"}},"edges":"#,
+            self.count * PAGE_SIZE,
+            page + 1 < self.count,
+            page + 1,
+        );
+        let length = beginning.len() + self.rest.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        );
+        ([head, beginning].concat().into_bytes(), &self.rest)
+    }
+}
+
+fn consignment(number: usize, records: Records) -> Value {
+    let party = |name: &str, pic: &str| {
+        json!({
+            "name": name,
+            "pic": pic,
+            "address": {"line1": "101 Example Road", "town": "Sampleton", "state": "QLD", "postcode": "4999"},
+        })
+    };
+    let Records { forms, serial } = records;
+    let forms: Vec<Value> = (0..forms)
+        .map(|form| json!({"type": "LPAC1", "serialNumber": format!("{:0serial$}", number * forms + form)}))
+        .collect();
+    json!({
+        "id": format!("00000000-0000-4000-8000-{number:012}"),
+        "number": format!("C-{number:09}"),
+        "status": if number % 3 == 0 { "DRAFT" } else { "SUBMITTED" },
+        "species": "CATTLE",
+        "movementDate": "2026-11-23",
+        "movementTime": "05:15",
+        "heads": number % 400,
+        "createdBy": "Sam Sample",
+        "updatedAt": "2026-11-20T09:26:00Z",
+        "owner": party("Sample Pastoral", "QAZZ7777"),
+        "origin": party("Sample Station", "QAZZ7777"),
+        "destination": party("Testbrook Meats", "ND000003"),
+        "consignee": party("Sample Livestock Buyers", "QDZZ3333"),
+        "forms": forms,
+    })
+}

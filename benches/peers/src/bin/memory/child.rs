@@ -1,0 +1,79 @@
+//! One walk, in a process of its own.
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::model::ConsignmentSummary;
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, Pager};
+use tokio::runtime::Runtime;
+
+use crate::by_hand;
+use crate::record::{ACCOUNT, TOKEN};
+
+pub const WALKS: [&str; 5] = [
+    "hyper + serde by hand",
+    "envd-sdk, pages, look_ahead(0)",
+    "envd-sdk, pages, look_ahead(1)",
+    "envd-sdk, pages",
+    "envd-sdk, items()",
+];
+
+/// Prints the records that it saw, the growth of the resident set and the peak of the heap, in bytes.
+pub fn run(walk: &str, url: &str) {
+    // The peak so far is the start's: it is set back to what is resident now.
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = resident("VmRSS:");
+    let mut records = 0;
+    let heap = allocation_counter::measure(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        records = read(walk, &runtime, url);
+    });
+    let peak = resident("VmHWM:");
+    println!("{records} {} {}", peak - before, heap.bytes_max);
+}
+
+fn read(walk: &str, runtime: &Runtime, url: &str) -> usize {
+    let look_ahead = |pages| runtime.block_on(by_page(pager(url).look_ahead(pages)));
+    match WALKS.iter().position(|name| *name == walk).unwrap() {
+        0 => by_hand::walk(runtime, url),
+        1 => look_ahead(0),
+        2 => look_ahead(1),
+        3 => runtime.block_on(by_page(pager(url))),
+        _ => runtime.block_on(by_record(pager(url))),
+    }
+}
+
+fn pager(url: &str) -> Pager<ConsignmentSummary> {
+    let token = StaticToken::new(TOKEN).unwrap();
+    let client = Client::builder(url).token_source(token).build().unwrap();
+    let filter = ConsignmentFilter::default().page_size(100);
+    client.account(ACCOUNT).consignments(&filter)
+}
+
+async fn by_page(mut pager: Pager<ConsignmentSummary>) -> usize {
+    let mut records = 0;
+    while let Some(page) = pager.next_page().await.unwrap() {
+        records += page.records.len();
+    }
+    records
+}
+
+async fn by_record(pager: Pager<ConsignmentSummary>) -> usize {
+    let mut items = pager.items();
+    let mut records = 0;
+    while let Some(record) = items.next().await {
+        record.unwrap();
+        records += 1;
+    }
+    records
+}
+
+/// A line of the kernel's account of this process, in bytes.
+fn resident(line: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let value = status.lines().find_map(|text| text.strip_prefix(line));
+    let kilobytes = value.unwrap().trim().trim_end_matches(" kB");
+    kilobytes.parse::<u64>().unwrap() * 1024
+}

@@ -1,0 +1,116 @@
+//! The most memory that a walk takes, at 20,000 and at 200,000 records, and the connections that it opens.
+//!
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin memory`
+//!
+//! Each walk runs in a process of its own, which is this program again, and the canned server in the first one. Counted are
+//! the resident set at its highest less what it was before the walk, and the bytes that the walk held on the heap at most.
+//! Ends with an error when a goal is missed.
+
+#[path = "../walk/by_hand.rs"]
+mod by_hand;
+mod child;
+#[path = "../latency/line.rs"]
+mod line;
+#[path = "../latency/page.rs"]
+mod page;
+#[path = "../walk/record.rs"]
+mod record;
+#[path = "../latency/server.rs"]
+mod server;
+
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use line::Line;
+use page::{PAGE_SIZE, Pages, Records};
+use server::Server;
+
+/// As the shipped operation brings them, and as large as whole records are, by 40 forms each.
+const KINDS: [Records; 2] = [
+    Records {
+        forms: 2,
+        serial: 8,
+    },
+    Records {
+        forms: 40,
+        serial: 39,
+    },
+];
+
+/// In MB.
+const GOAL: f64 = 10.0;
+/// How much more ten times the records may take, in MB: what the allocator does not hand back.
+const SAME: f64 = 1.0;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [walk, url] = arguments.as_slice() {
+        child::run(walk, url);
+        return ExitCode::SUCCESS;
+    }
+    let mut missed = false;
+    for kind in KINDS {
+        let sizes = [20_000, 200_000];
+        let page_bytes = Pages::new(1, kind).page_bytes();
+        println!("pages of {PAGE_SIZE}, {} KB each", page_bytes / 1000);
+        println!(
+            "{:34} {:>15} {:>16} {:>15} {:>16} {:>12}",
+            "MB at most",
+            "20,000 resident",
+            "200,000 resident",
+            "20,000 on heap",
+            "200,000 on heap",
+            "connections",
+        );
+        for walk in child::WALKS {
+            let figures = sizes.map(|records| measure(walk, records, kind));
+            let [few, many] = &figures;
+            print!("{walk:34}");
+            print!(" {:15.2} {:16.2}", few.resident, many.resident);
+            print!(" {:15.2} {:16.2}", few.heap, many.heap);
+            print!(" {:12}", many.connections);
+            let kept = many.resident <= GOAL && many.resident <= few.resident + SAME;
+            if walk.starts_with("envd-sdk") {
+                missed |= !kept;
+                println!("  {}", if kept { "kept" } else { "missed" });
+            } else {
+                println!();
+            }
+        }
+    }
+    println!("goal: at most {GOAL} MB resident, and the same at 200,000 records");
+    ExitCode::from(u8::from(missed))
+}
+
+struct Figures {
+    resident: f64,
+    heap: f64,
+    connections: usize,
+}
+
+fn measure(walk: &str, records: usize, kind: Records) -> Figures {
+    let line = Line {
+        round_trip: Duration::ZERO,
+        bytes_per_second: None,
+    };
+    let server = Server::start(Pages::new(records / PAGE_SIZE, kind), line);
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([walk, server.url()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{walk}: {output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let numbers: Vec<u32> = text
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
+    let [seen, resident, heap] = numbers[..] else {
+        panic!("{walk}: {text}");
+    };
+    assert_eq!(usize::try_from(seen).unwrap(), records, "{walk}");
+    Figures {
+        resident: f64::from(resident) / 1e6,
+        heap: f64::from(heap) / 1e6,
+        connections: server.connections(),
+    }
+}
