@@ -155,7 +155,11 @@ impl From<Day> for Timestamp {
 impl From<SystemTime> for Timestamp {
     /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
     fn from(time: SystemTime) -> Self {
-        Self(utc(time).to_rfc3339_opts(SecondsFormat::AutoSi, true).into())
+        Self(
+            utc(time)
+                .to_rfc3339_opts(SecondsFormat::AutoSi, true)
+                .into(),
+        )
     }
 }
 

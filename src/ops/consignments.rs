@@ -74,17 +74,9 @@ impl Account {
             |data| {
                 let page = data.consignments?;
                 let places = page.edges.len() + page.edges.null_positions().len();
-                let records: Vec<_> = page
-                    .edges
-                    .into_iter()
-                    .filter_map(|edge| Some((edge.cursor, edge.node?)))
-                    .collect();
-                Some(Leaf {
-                    total: page.total_count,
-                    info: page.page_info,
-                    missing: places - records.len(),
-                    records,
-                })
+                let edges = page.edges.into_iter();
+                let edges = edges.map(|edge| (edge.cursor, edge.node));
+                Some(Leaf::new(page.total_count, page.page_info, places, edges))
             },
         )
     }

@@ -22,10 +22,37 @@ use crate::transport::Watch;
 pub(crate) struct Leaf<T> {
     pub(crate) total: Option<i64>,
     pub(crate) info: Option<PageInfo>,
-    /// The records with their cursors.
-    pub(crate) records: Vec<(Option<String>, T)>,
+    pub(crate) records: Vec<T>,
+    /// The cursors of the records.
+    pub(crate) cursors: Vec<Option<String>>,
     /// How many places of the list hold no record.
     pub(crate) missing: usize,
+}
+
+impl<T> Leaf<T> {
+    /// Takes the records out of a list of so many places.
+    pub(crate) fn new(
+        total: Option<i64>,
+        info: Option<PageInfo>,
+        places: usize,
+        edges: impl Iterator<Item = (Option<String>, Option<T>)>,
+    ) -> Self {
+        // Records are large, so each is moved once.
+        let (mut records, mut cursors) = (Vec::with_capacity(places), Vec::with_capacity(places));
+        for (cursor, record) in edges {
+            if let Some(record) = record {
+                records.push(record);
+                cursors.push(cursor);
+            }
+        }
+        Self {
+            total,
+            info,
+            missing: places - records.len(),
+            records,
+            cursors,
+        }
+    }
 }
 
 /// Fetches the page at a cursor; the number is for traces.

@@ -5,8 +5,8 @@
 //! * 2,000 pages of the register with 100 properties each, 16 at a time;
 //! * how the SDK's cost grows with the answers of a save, the PICs of a bulk look-up and the records of a walk.
 //!
-//! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin load [-- ROUNDS]`; with `PEER=envd-sdk` before it
-//! that client alone, for a profiler.
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin load [-- ROUNDS [saves|register|growth]]`; with
+//! `PEER=envd-sdk` before it that client alone, for a profiler.
 //!
 //! The servers run on threads of their own; what is counted is the CPU time of the one thread on which a client runs. The
 //! rounds are interleaved and the least time of each counts. "reqwest by hand" reads its replies as carefully as "hyper by
@@ -27,12 +27,17 @@ const HAND: &str = "hyper + serde by hand";
 const SDK: &str = "envd-sdk";
 
 fn main() {
-    let rounds = std::env::args()
-        .nth(1)
-        .map_or(7, |text| text.parse().unwrap());
-    save::compare(rounds);
-    register::compare(rounds);
-    if std::env::var_os("PEER").is_none() {
+    let mut arguments = std::env::args().skip(1);
+    let rounds = arguments.next().map_or(7, |text| text.parse().unwrap());
+    let only = arguments.next();
+    let wanted = |part| only.as_deref().is_none_or(|only| only == part);
+    if wanted("saves") {
+        save::compare(rounds);
+    }
+    if wanted("register") {
+        register::compare(rounds);
+    }
+    if wanted("growth") {
         growth::show(rounds.min(3));
     }
 }
