@@ -37,14 +37,15 @@ impl<T> Leaf<T> {
         places: usize,
         edges: impl Iterator<Item = (Option<String>, Option<T>)>,
     ) -> Self {
-        // Records are large, so each is moved once.
-        let (mut records, mut cursors) = (Vec::with_capacity(places), Vec::with_capacity(places));
-        for (cursor, record) in edges {
-            if let Some(record) = record {
-                records.push(record);
+        // Records are large: this moves them inside the memory that the list has.
+        let mut cursors = Vec::with_capacity(places);
+        let records: Vec<T> = edges
+            .filter_map(|(cursor, record)| {
+                let record = record?;
                 cursors.push(cursor);
-            }
-        }
+                Some(record)
+            })
+            .collect();
         Self {
             total,
             info,

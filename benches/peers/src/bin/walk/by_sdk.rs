@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::measure::timed;
 use crate::record::{ACCOUNT, Record, TOKEN};
 
-pub fn walk(base: &str) -> (Duration, usize) {
+pub fn walk(base: &str, look_ahead: usize) -> (Duration, usize) {
     timed(async {
         let account = client(base).account(ACCOUNT);
         let filter = ConsignmentFilter::default().page_size(100);
-        let mut pager = account.consignments(&filter);
+        let mut pager = account.consignments(&filter).look_ahead(look_ahead);
         let mut records = 0;
         while let Some(page) = pager.next_page().await.unwrap() {
             records += page.records.len();

@@ -37,7 +37,8 @@ fn main() {
         .map_or(7, |text| text.parse().unwrap());
     let summaries = vec![
         Peer::new(HAND, by_hand::walk::<Summary>),
-        Peer::new(SDK, by_sdk::walk),
+        Peer::new(SDK, |base| by_sdk::walk(base, 1)),
+        Peer::new("envd-sdk, no look-ahead", |base| by_sdk::walk(base, 0)),
         Peer::new("reqwest by hand", by_reqwest::walk::<Summary>),
         Peer::new("reqwest + serde", by_json::walk::<Summary>),
         Peer::new(DERIVE, by_derive::walk),
