@@ -1,5 +1,6 @@
 //! The operations of the interface (spec 4.1): their names, our documents, and where our types expect the record.
 
+use super::OperationKind;
 use super::generated::{
     comments, consignment, consignment_user_mapping, consignments, copy_consignment,
     create_comment, create_or_save_consignment, create_or_save_template, delete_consignment,
@@ -13,6 +14,7 @@ pub(super) struct Known {
     /// The name in our document.
     pub(super) operation: &'static str,
     pub(super) document: &'static str,
+    pub(super) kind: OperationKind,
     /// Whether the record stands under `data` (spec 2.5).
     pub(super) wrapped: bool,
 }
@@ -81,6 +83,7 @@ const fn read(name: &'static str, operation: &'static str, document: &'static st
         name,
         operation,
         document,
+        kind: OperationKind::Query,
         wrapped: false,
     }
 }
@@ -90,6 +93,7 @@ const fn change(name: &'static str, operation: &'static str, document: &'static 
         name,
         operation,
         document,
+        kind: OperationKind::Mutation,
         wrapped: true,
     }
 }

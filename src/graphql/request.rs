@@ -58,8 +58,8 @@ pub(crate) fn encode_operation(
     let Some(known) = ours(operation_name, document) else {
         return encode_document(document, operation_name, variables);
     };
-    let mut encoded = match overrides.of(known) {
-        None => encode_document(document, operation_name, variables)?,
+    let (body, place) = match overrides.of(known) {
+        None => (written(document, operation_name, variables)?, None),
         Some(given) => {
             let variables = serde_json::to_value(variables).map_err(not_json)?;
             let body = Body {
@@ -67,16 +67,16 @@ pub(crate) fn encode_operation(
                 query: &given.document,
                 variables: &given.variables(variables)?,
             };
-            Encoded {
-                operation: String::new(),
-                kind: kind_of(document, operation_name),
-                body: serde_json::to_vec(&body).map_err(not_json)?.into(),
-                place: given.place(),
-            }
+            let body = serde_json::to_vec(&body).map_err(not_json)?;
+            (body.into(), given.place())
         }
     };
-    known.name.clone_into(&mut encoded.operation);
-    Ok(encoded)
+    Ok(Encoded {
+        operation: known.name.to_owned(),
+        kind: known.kind,
+        body,
+        place,
+    })
 }
 
 /// Encodes a document.
@@ -85,17 +85,25 @@ pub(crate) fn encode_document(
     operation_name: &str,
     variables: &impl Serialize,
 ) -> Result<Encoded, Error> {
+    Ok(Encoded {
+        operation: operation_name.to_owned(),
+        kind: kind_of(document, operation_name),
+        body: written(document, operation_name, variables)?,
+        place: None,
+    })
+}
+
+fn written(
+    document: &str,
+    operation_name: &str,
+    variables: &impl Serialize,
+) -> Result<Bytes, Error> {
     let body = Body {
         operation_name: Some(operation_name),
         query: document,
         variables,
     };
-    Ok(Encoded {
-        operation: operation_name.to_owned(),
-        kind: kind_of(document, operation_name),
-        body: serde_json::to_vec(&body).map_err(not_json)?.into(),
-        place: None,
-    })
+    serde_json::to_vec(&body).map(Bytes::from).map_err(not_json)
 }
 
 fn not_json(source: serde_json::Error) -> Error {
@@ -157,7 +165,15 @@ fn kind_of(document: &str, operation_name: &str) -> OperationKind {
 
 #[cfg(test)]
 mod tests {
+    use super::super::catalogue::CATALOGUE;
     use super::*;
+
+    #[test]
+    fn the_catalogue_has_the_kinds_of_its_documents() {
+        for known in &CATALOGUE {
+            assert_eq!(kind_of(known.document, known.operation), known.kind);
+        }
+    }
 
     #[test]
     fn the_kind_is_that_of_the_named_operation_and_a_change_in_doubt() {

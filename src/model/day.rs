@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use super::TextError;
 
@@ -75,7 +76,7 @@ impl Day {
     /// The instant at which the day begins in UTC, for list filters.
     #[must_use]
     pub fn start_utc(self) -> Timestamp {
-        Timestamp(format!("{self}T00:00:00Z"))
+        Timestamp(format!("{self}T00:00:00Z").into())
     }
 }
 
@@ -115,7 +116,7 @@ impl From<Day> for String {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Timestamp(String);
+pub struct Timestamp(SmolStr);
 
 impl Timestamp {
     /// The text as it stands on the wire.
@@ -148,13 +149,13 @@ impl Timestamp {
 
 impl From<&str> for Timestamp {
     fn from(text: &str) -> Self {
-        Self(text.to_owned())
+        Self(text.into())
     }
 }
 
 impl From<String> for Timestamp {
     fn from(text: String) -> Self {
-        Self(text)
+        Self(text.into())
     }
 }
 
@@ -168,7 +169,11 @@ impl From<Day> for Timestamp {
 impl From<SystemTime> for Timestamp {
     /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
     fn from(time: SystemTime) -> Self {
-        Self(utc(time).to_rfc3339_opts(SecondsFormat::AutoSi, true))
+        Self(
+            utc(time)
+                .to_rfc3339_opts(SecondsFormat::AutoSi, true)
+                .into(),
+        )
     }
 }
 

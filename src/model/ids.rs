@@ -1,8 +1,9 @@
 //! Ids: texts with a type of their own, so that none is passed for another. They do not judge.
 //!
-//! The text is shared: findings and lists of questions copy ids a lot, and a copy allocates nothing.
+//! Findings and lists of questions copy ids a lot, and a copy allocates nothing: a short text stands in place, a longer
+//! one is shared. Records have dozens of ids, and reading a short one allocates nothing either.
 
-use std::sync::Arc;
+use smol_str::SmolStr;
 
 /// A text with a type of its own that reads texts and whole numbers.
 macro_rules! text_id {
@@ -10,7 +11,7 @@ macro_rules! text_id {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
         #[serde(transparent)]
-        pub struct $name(Arc<str>);
+        pub struct $name(SmolStr);
 
         impl $name {
             /// Takes the text as it is.

@@ -22,8 +22,9 @@ use crate::transport::Watch;
 pub(crate) struct Leaf<T> {
     pub(crate) total: Option<i64>,
     pub(crate) info: Option<PageInfo>,
-    /// The records with their cursors.
-    pub(crate) records: Vec<(Option<String>, T)>,
+    pub(crate) records: Vec<T>,
+    /// The cursors of the records.
+    pub(crate) cursors: Vec<Option<String>>,
     /// How many places of the list hold no record.
     pub(crate) missing: usize,
 }
@@ -37,15 +38,22 @@ impl<T> Leaf<T> {
         split: impl Fn(E) -> (Option<String>, Option<T>),
     ) -> Self {
         let places = edges.len() + edges.null_positions().len();
+        // Records are large: this moves them inside the memory that the list has.
+        let mut cursors = Vec::with_capacity(places);
         let edges = edges.into_iter().map(split);
-        let records: Vec<_> = edges
-            .filter_map(|(cursor, record)| Some((cursor, record?)))
+        let records: Vec<T> = edges
+            .filter_map(|(cursor, record)| {
+                let record = record?;
+                cursors.push(cursor);
+                Some(record)
+            })
             .collect();
         Self {
             total,
             info,
             missing: places - records.len(),
             records,
+            cursors,
         }
     }
 }

@@ -180,9 +180,8 @@ impl<T: Send + 'static> Pager<T> {
         let next = self.follow(&leaf);
         self.first_total = self.first_total.or(leaf.total);
         let drift = |total: i64| Some(total.saturating_sub(self.first_total?));
-        let (cursors, records) = leaf.records.into_iter().unzip();
         let page = Page {
-            records,
+            records: leaf.records,
             total: leaf.total,
             total_drift: leaf.total.and_then(drift),
             missing: leaf.missing,
@@ -190,7 +189,7 @@ impl<T: Send + 'static> Pager<T> {
             position: self.position.clone(),
             next: next.clone(),
             number: self.number,
-            cursors,
+            cursors: leaf.cursors,
         };
         if let Some(next) = next {
             self.position = next;

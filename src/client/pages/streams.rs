@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::{fmt, vec};
+use std::{fmt, iter, vec};
 
 use futures_core::Stream;
 
@@ -82,7 +82,7 @@ impl<T> fmt::Debug for Pages<T> {
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
-    left: vec::IntoIter<(Option<String>, T)>,
+    left: iter::Zip<vec::IntoIter<Option<String>>, vec::IntoIter<T>>,
     position: Position,
     problems: Vec<ServerError>,
 }
@@ -92,7 +92,7 @@ impl<T: Send + 'static> Items<T> {
         Self {
             position: pager.position().clone(),
             pages: Pages::new(pager),
-            left: Vec::new().into_iter(),
+            left: iter::zip(Vec::new(), Vec::new()),
             problems: Vec::new(),
         }
     }
@@ -145,8 +145,7 @@ impl<T: Send + 'static> Items<T> {
                 Some(Ok(page)) => {
                     self.position = page.position;
                     self.problems = page.problems;
-                    let records: Vec<_> = page.cursors.into_iter().zip(page.records).collect();
-                    self.left = records.into_iter();
+                    self.left = iter::zip(page.cursors, page.records);
                 }
             }
         }

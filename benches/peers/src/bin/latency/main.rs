@@ -11,6 +11,8 @@ mod line;
 mod page;
 #[path = "../walk/record.rs"]
 mod record;
+#[path = "../walk/sample.rs"]
+mod sample;
 mod sequential;
 mod server;
 

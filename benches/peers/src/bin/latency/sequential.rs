@@ -9,14 +9,14 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 
-use crate::record::{Reply, TOKEN, body};
+use crate::record::{Reply, Summary, TOKEN, body};
 
 pub async fn walk(url: &str, work: Duration) -> usize {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let mut after = None;
     let mut records = 0;
     loop {
-        let body = serde_json::to_vec(&body(after.as_deref())).unwrap();
+        let body = serde_json::to_vec(&body::<Summary>(after.as_deref())).unwrap();
         let request = Request::post(url)
             .header(AUTHORIZATION, format!("Bearer {TOKEN}"))
             .header(CONTENT_TYPE, "application/json")
@@ -25,7 +25,7 @@ pub async fn walk(url: &str, work: Duration) -> usize {
         let reply = client.request(request).await.unwrap();
         let bytes = reply.into_body().collect().await.unwrap().to_bytes();
         let text = std::str::from_utf8(&bytes).unwrap();
-        let page = serde_json::from_str::<Reply>(text)
+        let page = serde_json::from_str::<Reply<Summary>>(text)
             .unwrap()
             .data
             .consignments;

@@ -1,13 +1,15 @@
 //! One walk, in a process of its own.
 
+use std::time::Duration;
+
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::ConsignmentSummary;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, Pager};
 use tokio::runtime::Runtime;
 
-use crate::by_hand;
 use crate::record::{ACCOUNT, TOKEN};
+use crate::sequential;
 
 pub const WALKS: [&str; 5] = [
     "hyper + serde by hand",
@@ -37,7 +39,7 @@ pub fn run(walk: &str, url: &str) {
 fn read(walk: &str, runtime: &Runtime, url: &str) -> usize {
     let look_ahead = |pages| runtime.block_on(by_page(pager(url).look_ahead(pages)));
     match WALKS.iter().position(|name| *name == walk).unwrap() {
-        0 => by_hand::walk(runtime, url),
+        0 => runtime.block_on(sequential::walk(url, Duration::ZERO)),
         1 => look_ahead(0),
         2 => look_ahead(1),
         3 => runtime.block_on(by_page(pager(url))),

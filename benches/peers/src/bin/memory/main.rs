@@ -6,8 +6,6 @@
 //! the resident set at its highest less what it was before the walk, and the bytes that the walk held on the heap at most.
 //! Ends with an error when a goal is missed.
 
-#[path = "../walk/by_hand.rs"]
-mod by_hand;
 mod child;
 #[path = "../latency/line.rs"]
 mod line;
@@ -15,6 +13,10 @@ mod line;
 mod page;
 #[path = "../walk/record.rs"]
 mod record;
+#[path = "../walk/sample.rs"]
+mod sample;
+#[path = "../latency/sequential.rs"]
+mod sequential;
 #[path = "../latency/server.rs"]
 mod server;
 

@@ -1,25 +1,22 @@
 //! cynic with reqwest.
 
-use cynic::{GraphQlResponse, QueryBuilder};
-use tokio::runtime::Runtime;
-
-use crate::record::{ACCOUNT, TOKEN};
+use cynic::QueryBuilder;
 
 #[allow(non_snake_case, non_camel_case_types)]
-mod schema {
+pub(crate) mod schema {
     cynic::use_schema!("../../graphql/schema.graphql");
 }
 
 /// A moment, as text.
 #[derive(cynic::Scalar)]
 #[allow(dead_code)]
-struct DateTime(String);
+pub(crate) struct DateTime(String);
 
 #[derive(cynic::QueryVariables)]
-struct Variables {
-    envd_account_id: String,
-    first: Option<i32>,
-    after: Option<String>,
+pub(crate) struct Variables {
+    pub(crate) envd_account_id: String,
+    pub(crate) first: Option<i32>,
+    pub(crate) after: Option<String>,
 }
 
 #[derive(cynic::QueryFragment)]
@@ -44,9 +41,9 @@ struct ConsignmentConnection {
 
 #[derive(cynic::QueryFragment)]
 #[cynic(schema_path = "../../graphql/schema.graphql")]
-struct PageInfo {
-    has_next_page: bool,
-    end_cursor: Option<String>,
+pub(crate) struct PageInfo {
+    pub(crate) has_next_page: bool,
+    pub(crate) end_cursor: Option<String>,
 }
 
 #[derive(cynic::QueryFragment)]
@@ -80,7 +77,7 @@ struct Consignment {
 #[derive(cynic::QueryFragment)]
 #[cynic(schema_path = "../../graphql/schema.graphql")]
 #[allow(dead_code)]
-struct Party {
+pub(crate) struct Party {
     name: Option<String>,
     pic: Option<String>,
     address: Option<Address>,
@@ -89,7 +86,7 @@ struct Party {
 #[derive(cynic::QueryFragment)]
 #[cynic(schema_path = "../../graphql/schema.graphql")]
 #[allow(dead_code)]
-struct Address {
+pub(crate) struct Address {
     line1: Option<String>,
     town: Option<String>,
     state: Option<String>,
@@ -99,7 +96,7 @@ struct Address {
 #[derive(cynic::QueryFragment)]
 #[cynic(schema_path = "../../graphql/schema.graphql")]
 #[allow(dead_code)]
-struct ConsignmentForm {
+pub(crate) struct ConsignmentForm {
     #[cynic(rename = "type")]
     form_type: Option<EFormType>,
     serial_number: Option<String>,
@@ -107,7 +104,7 @@ struct ConsignmentForm {
 
 #[derive(cynic::Enum)]
 #[cynic(schema_path = "../../graphql/schema.graphql")]
-enum ConsignmentStatus {
+pub(crate) enum ConsignmentStatus {
     Deleted,
     Draft,
     Submitted,
@@ -118,7 +115,7 @@ enum ConsignmentStatus {
 
 #[derive(cynic::Enum)]
 #[cynic(schema_path = "../../graphql/schema.graphql")]
-enum ConsignmentSpecies {
+pub(crate) enum ConsignmentSpecies {
     Cattle,
     Goat,
     BobbyCalves,
@@ -153,27 +150,39 @@ enum EFormType {
     Other,
 }
 
-pub fn walk(runtime: &Runtime, url: &str) -> usize {
-    runtime.block_on(async {
-        let client = reqwest::Client::new();
-        let mut after = None;
-        let mut records = 0;
-        loop {
-            let body = Consignments::build(Variables {
-                envd_account_id: ACCOUNT.to_owned(),
-                first: Some(100),
-                after,
-            });
-            let request = client.post(url).bearer_auth(TOKEN).json(&body);
-            let reply: GraphQlResponse<Consignments> =
-                request.send().await.unwrap().json().await.unwrap();
-            let page = reply.data.unwrap().consignments.unwrap();
-            records += page.edges.unwrap().len();
-            let info = page.page_info;
-            if !info.has_next_page {
-                return records;
-            }
-            after = info.end_cursor;
+/// The types differ, the loop does not.
+macro_rules! walk_by {
+    ($query:ident) => {
+        pub fn walk(base: &str) -> (std::time::Duration, usize) {
+            crate::measure::timed(async {
+                let client = reqwest::Client::new();
+                let mut after = None;
+                let mut records = 0;
+                loop {
+                    let body = $query::build(Variables {
+                        envd_account_id: crate::record::ACCOUNT.to_owned(),
+                        first: Some(100),
+                        after,
+                    });
+                    let request = client
+                        .post(format!("{base}/graphql"))
+                        .bearer_auth(crate::record::TOKEN)
+                        .json(&body);
+                    let reply: cynic::GraphQlResponse<$query> =
+                        request.send().await.unwrap().json().await.unwrap();
+                    let page = reply.data.unwrap().consignments.unwrap();
+                    records += page.edges.unwrap().len();
+                    let info = page.page_info;
+                    if !info.has_next_page {
+                        return records;
+                    }
+                    after = info.end_cursor;
+                }
+            })
         }
-    })
+    };
 }
+
+pub(crate) use walk_by;
+
+walk_by!(Consignments);

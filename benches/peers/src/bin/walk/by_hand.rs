@@ -1,23 +1,25 @@
 //! hyper and serde by hand: one UTF-8 check, then `from_str` into owned records.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tokio::runtime::Runtime;
 
-use crate::record::{Reply, TOKEN, body};
+use crate::measure::timed;
+use crate::record::{Record, Reply, TOKEN, body};
 
-pub fn walk(runtime: &Runtime, url: &str) -> usize {
-    runtime.block_on(async {
+pub fn walk<T: Record>(base: &str) -> (Duration, usize) {
+    timed(async {
         let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         let mut after = None;
         let mut records = 0;
         loop {
-            let body = serde_json::to_vec(&body(after.as_deref())).unwrap();
-            let request = Request::post(url)
+            let body = serde_json::to_vec(&body::<T>(after.as_deref())).unwrap();
+            let request = Request::post(format!("{base}/graphql"))
                 .header(AUTHORIZATION, format!("Bearer {TOKEN}"))
                 .header(ACCEPT, "application/json")
                 .header(CONTENT_TYPE, "application/json")
@@ -26,7 +28,7 @@ pub fn walk(runtime: &Runtime, url: &str) -> usize {
             let reply = client.request(request).await.unwrap();
             let bytes = reply.into_body().collect().await.unwrap().to_bytes();
             let text = std::str::from_utf8(&bytes).unwrap();
-            let page = serde_json::from_str::<Reply>(text)
+            let page = serde_json::from_str::<Reply<T>>(text)
                 .unwrap()
                 .data
                 .consignments;

@@ -1,23 +1,83 @@
-//! envd-sdk, as its documentation shows it.
+//! envd-sdk, as its documentation shows it: its list, and a document of the caller's where more fields are wanted.
+
+use std::time::Duration;
 
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
+use envd_sdk::model::{Consignment, List, PageInfo};
 use envd_sdk::ops::ConsignmentFilter;
-use tokio::runtime::Runtime;
+use serde::{Deserialize, Serialize};
 
-use crate::record::{ACCOUNT, TOKEN};
+use crate::measure::timed;
+use crate::record::{ACCOUNT, Record, TOKEN};
 
-pub fn walk(runtime: &Runtime, url: &str) -> usize {
-    runtime.block_on(async {
-        let token = StaticToken::new(TOKEN).unwrap();
-        let client = Client::builder(url).token_source(token).build().unwrap();
-        let account = client.account(ACCOUNT);
+pub fn walk(base: &str, look_ahead: usize) -> (Duration, usize) {
+    timed(async {
+        let account = client(base).account(ACCOUNT);
         let filter = ConsignmentFilter::default().page_size(100);
-        let mut pager = account.consignments(&filter);
+        let mut pager = account.consignments(&filter).look_ahead(look_ahead);
         let mut records = 0;
         while let Some(page) = pager.next_page().await.unwrap() {
             records += page.records.len();
         }
         records
     })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked<'a> {
+    envd_account_id: &'a str,
+    first: u32,
+    after: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    consignments: Connection,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code)]
+struct Connection {
+    total_count: Option<i64>,
+    page_info: PageInfo,
+    edges: List<Edge>,
+}
+
+#[derive(Deserialize)]
+#[allow(dead_code)]
+struct Edge {
+    cursor: Option<String>,
+    node: Option<Consignment>,
+}
+
+pub fn walk_full(base: &str) -> (Duration, usize) {
+    type Ours = crate::record::Consignment;
+    timed(async {
+        let client = client(base);
+        let mut after = None;
+        let mut records = 0;
+        loop {
+            let asked = Asked {
+                envd_account_id: ACCOUNT,
+                first: 100,
+                after,
+            };
+            let page = client.execute_document::<Data>(Ours::DOCUMENT, Ours::OPERATION, &asked);
+            let page = page.await.unwrap().value.consignments;
+            records += page.edges.len();
+            if page.page_info.has_next_page != Some(true) {
+                return records;
+            }
+            after = page.page_info.end_cursor;
+        }
+    })
+}
+
+fn client(base: &str) -> Client {
+    let token = StaticToken::new(TOKEN).unwrap();
+    let builder = Client::builder(format!("{base}/graphql"));
+    builder.token_source(token).build().unwrap()
 }

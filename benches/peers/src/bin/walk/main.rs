@@ -1,83 +1,75 @@
 //! Walks 20,000 consignments in pages of 100 from a canned server on this machine, with the SDK and with what a user would
-//! pick instead, and prints the CPU time of each relative to a client written by hand.
+//! pick instead, and prints the CPU time of each relative to a client written by hand. It is done twice: with the
+//! selection of the SDK's own list, and with full records, answers and declaration included.
 //!
-//! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin walk [-- ROUNDS]`
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin walk [-- ROUNDS]`; with `PEER=envd-sdk` before it
+//! that client alone, for a profiler.
 //!
-//! The server runs on threads of its own; what is counted is the CPU time of the one thread on which the clients run.
+//! The server runs on threads of its own; what is counted is the CPU time of the one thread on which a client runs.
 //! Every client reads the same fields into owned records. The rounds are interleaved and the least time of each counts.
+//! "reqwest by hand" reads its replies as carefully as "hyper by hand": nothing that stands on reqwest can be much faster.
 
 mod by_cynic;
+mod by_cynic_full;
 mod by_derive;
 mod by_hand;
 mod by_json;
+mod by_reqwest;
 mod by_sdk;
+#[path = "../../measure/mod.rs"]
+mod measure;
+mod pages;
 mod record;
-mod server;
+mod sample;
 
-use std::time::Duration;
+use measure::{Peer, Table, goal, header};
+use pages::{PAGE_SIZE, PAGES};
+use record::{Consignment, Record, Summary};
 
-use rustix::time::{ClockId, clock_gettime};
-
-const PAGES: usize = 200;
-const PAGE_SIZE: usize = 100;
-
-/// What every client is asked for: the records that it has seen.
-type Walk = fn(&tokio::runtime::Runtime, &str) -> usize;
-
-const WALKS: [(&str, Walk); 5] = [
-    ("hyper + serde by hand", by_hand::walk),
-    ("envd-sdk", by_sdk::walk),
-    ("reqwest + serde", by_json::walk),
-    ("graphql_client + reqwest", by_derive::walk),
-    ("cynic + reqwest", by_cynic::walk),
-];
+const HAND: &str = "hyper + serde by hand";
+const SDK: &str = "envd-sdk";
+const DERIVE: &str = "graphql_client + reqwest";
+const CYNIC: &str = "cynic + reqwest";
 
 fn main() {
     let rounds = std::env::args()
         .nth(1)
         .map_or(7, |text| text.parse().unwrap());
-    let server = server::Server::start(PAGES, PAGE_SIZE);
-    println!(
-        "{PAGES} pages of {PAGE_SIZE}, {} KB a page",
-        server.page_bytes() / 1024
-    );
-
-    let mut least = [Duration::MAX; WALKS.len()];
-    let mut connections = [0; WALKS.len()];
-    for _ in 0..rounds {
-        for (which, (name, walk)) in WALKS.iter().enumerate() {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            let before = server.connections();
-            let begun = cpu();
-            let records = walk(&runtime, server.url());
-            least[which] = least[which].min(cpu() - begun);
-            connections[which] = server.connections() - before;
-            assert_eq!(records, PAGES * PAGE_SIZE, "{name}");
-        }
-    }
-
-    println!(
-        "{:26} {:>8} {:>9} {:>12}",
-        "", "CPU ms", "ratio", "connections"
-    );
-    for (which, (name, _)) in WALKS.iter().enumerate() {
-        let ratio = least[which].as_secs_f64() / least[0].as_secs_f64();
-        let milliseconds = least[which].as_secs_f64() * 1e3;
-        println!(
-            "{name:26} {milliseconds:8.1} {ratio:9.2} {:12}",
-            connections[which]
-        );
-    }
+    let summaries = vec![
+        Peer::new(HAND, by_hand::walk::<Summary>),
+        Peer::new(SDK, |base| by_sdk::walk(base, 1)),
+        Peer::new("envd-sdk, no look-ahead", |base| by_sdk::walk(base, 0)),
+        Peer::new("reqwest by hand", by_reqwest::walk::<Summary>),
+        Peer::new("reqwest + serde", by_json::walk::<Summary>),
+        Peer::new(DERIVE, by_derive::walk),
+        Peer::new(CYNIC, by_cynic::walk),
+    ];
+    compare::<Summary>("summaries, as the SDK lists them", rounds, &summaries);
+    let full = vec![
+        Peer::new(HAND, by_hand::walk::<Consignment>),
+        Peer::new(SDK, by_sdk::walk_full),
+        Peer::new("reqwest by hand", by_reqwest::walk::<Consignment>),
+        Peer::new("reqwest + serde", by_json::walk::<Consignment>),
+        Peer::new(DERIVE, by_derive::walk_full),
+        Peer::new(CYNIC, by_cynic_full::walk),
+    ];
+    compare::<Consignment>("full records", rounds, &full);
 }
 
-/// The CPU time of this thread so far.
-fn cpu() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        now.tv_sec.unsigned_abs(),
-        u32::try_from(now.tv_nsec).unwrap(),
-    )
+fn compare<T: Record>(title: &str, rounds: usize, peers: &[Peer]) {
+    let (server, page_bytes) = pages::serve(T::sample);
+    let kilobytes = page_bytes / 1000;
+    header(&format!(
+        "{title}: {PAGES} pages of {PAGE_SIZE}, {kilobytes} KB a page"
+    ));
+    let Some(table) = Table::of(&server, rounds, PAGES * PAGE_SIZE, peers) else {
+        return;
+    };
+    let ratio = table.ratio(SDK, HAND);
+    goal("the SDK at most 1.10 times by hand", ratio, ratio <= 1.10);
+    for peer in [DERIVE, CYNIC] {
+        let ratio = table.ratio(peer, SDK);
+        let what = format!("{peer} at least 1.4 times the SDK");
+        goal(&what, ratio, ratio >= 1.4);
+    }
 }

@@ -1,0 +1,43 @@
+//! Measures a client under load, in one run against canned servers on this machine:
+//!
+//! * 2,000 saves, 16 at a time: the SDK with a token manager and validation, beside clients with a constant token that
+//!   validate nothing;
+//! * 2,000 pages of the register with 100 properties each, 16 at a time;
+//! * how the SDK's cost grows with the answers of a save, the PICs of a bulk look-up and the records of a walk.
+//!
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin load [-- ROUNDS [saves|register|growth]]`; with
+//! `PEER=envd-sdk` before it that client alone, for a profiler.
+//!
+//! The servers run on threads of their own; what is counted is the CPU time of the one thread on which a client runs. The
+//! rounds are interleaved and the least time of each counts. "reqwest by hand" reads its replies as carefully as "hyper by
+//! hand": nothing that stands on reqwest can be much faster.
+
+mod growth;
+#[path = "../../measure/mod.rs"]
+mod measure;
+#[path = "../../../../questions/mod.rs"]
+mod questions;
+mod register;
+mod save;
+
+/// How many requests are under way at a time.
+const LANES: usize = 16;
+
+const HAND: &str = "hyper + serde by hand";
+const SDK: &str = "envd-sdk";
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let rounds = arguments.next().map_or(7, |text| text.parse().unwrap());
+    let only = arguments.next();
+    let wanted = |part| only.as_deref().is_none_or(|only| only == part);
+    if wanted("saves") {
+        save::compare(rounds);
+    }
+    if wanted("register") {
+        register::compare(rounds);
+    }
+    if wanted("growth") {
+        growth::show(rounds.min(3));
+    }
+}

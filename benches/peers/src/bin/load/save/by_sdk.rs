@@ -1,0 +1,84 @@
+//! envd-sdk with a token manager that has a day's token in its store.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::Client;
+use envd_sdk::auth::{MemoryStore, Provider, Record, TokenManager, TokenStore};
+use envd_sdk::model::{ConsignmentInput, Day, Question};
+use envd_sdk::validate::{Context, Questionnaire};
+use serde_json::json;
+
+use super::{ACCOUNT, token};
+use crate::measure::{side_by_side, timed};
+use crate::questions;
+
+/// Each consignment is checked, then saved.
+pub fn save(base: &str, answers: usize, lanes: Vec<Vec<ConsignmentInput>>) -> (Duration, usize) {
+    let list = questions::nested(answers);
+    let list: Vec<Question> = serde_json::from_value(list).unwrap();
+    let questionnaire = Questionnaire::prepare(&list);
+    let context = Context::on(Day::new(2026, 11, 20).unwrap());
+    run(base, lanes, move |input| {
+        let report = questionnaire.validate(input, &context);
+        assert!(report.ready_to_submit());
+    })
+}
+
+/// The same without the check.
+pub fn save_unseen(base: &str, lanes: Vec<Vec<ConsignmentInput>>) -> (Duration, usize) {
+    run(base, lanes, |_| {})
+}
+
+fn run(
+    base: &str,
+    lanes: Vec<Vec<ConsignmentInput>>,
+    check: impl Fn(&ConsignmentInput) + Clone + Send + 'static,
+) -> (Duration, usize) {
+    timed(async {
+        let client = Client::builder(format!("{base}/graphql"))
+            .token_source(manager(base).await)
+            .build()
+            .unwrap();
+        side_by_side(lanes.into_iter().map(|inputs| {
+            let (account, check) = (client.account(ACCOUNT), check.clone());
+            async move {
+                let mut saved = 0;
+                for input in inputs {
+                    check(&input);
+                    let outcome = account.save_consignment(input).await.unwrap();
+                    saved += usize::from(outcome.value.number.is_some());
+                }
+                saved
+            }
+        }))
+        .await
+    })
+}
+
+async fn manager(base: &str) -> TokenManager {
+    let provider = Provider::builder("sample-client")
+        .authorize_url(format!("{base}/authorize"))
+        .token_url(format!("{base}/token"))
+        .audience("sample-audience")
+        .redirect_uri("http://127.0.0.1:8080/callback")
+        .scopes(["openid", "offline_access"])
+        .build()
+        .unwrap();
+    let issued_at = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let record = json!({"form": 1, "tokens": {
+        "access_token": token(),
+        "refresh_token": "r".repeat(64),
+        "subject": "sam",
+        "scopes": ["openid", "offline_access"],
+        "issued_at_ms": u64::try_from(issued_at.as_millis()).unwrap(),
+        "lifetime_ms": 86_400_000,
+        "generation": 1,
+    }});
+    let record = Record::from_secret_json(&record.to_string().into()).unwrap();
+    let store = MemoryStore::new();
+    store.swap("sam", None, &record).await.unwrap();
+    let builder = TokenManager::builder(provider).store(store);
+    builder.account("sam").build().unwrap()
+}

@@ -1,0 +1,110 @@
+//! A server of canned replies: HTTP/1.1 by hand on threads of its own, so that it is never what is measured.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// A request.
+pub struct Asked<'a> {
+    pub target: &'a str,
+    pub body: &'a [u8],
+}
+
+pub struct Server {
+    base: String,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    connections: AtomicUsize,
+    requests: AtomicUsize,
+    body_bytes: AtomicUsize,
+}
+
+type Reply = dyn Fn(&Asked<'_>, &mut Vec<u8>) + Send + Sync;
+
+impl Server {
+    /// Serves what a function writes for each request.
+    pub fn start(reply: impl Fn(&Asked<'_>, &mut Vec<u8>) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let (reply, counts): (Arc<Reply>, Arc<Counts>) = (Arc::new(reply), Arc::default());
+        let shared = Arc::clone(&counts);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                shared.connections.fetch_add(1, Ordering::Relaxed);
+                let (reply, counts) = (Arc::clone(&reply), Arc::clone(&shared));
+                thread::spawn(move || serve(&stream.unwrap(), &*reply, &counts));
+            }
+        });
+        Self { base, counts }
+    }
+
+    /// The address without a path.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub fn connections(&self) -> usize {
+        self.counts.connections.load(Ordering::Relaxed)
+    }
+
+    pub fn requests(&self) -> usize {
+        self.counts.requests.load(Ordering::Relaxed)
+    }
+
+    /// The bytes of all bodies that were received.
+    pub fn body_bytes(&self) -> usize {
+        self.counts.body_bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// Until the client hangs up.
+fn serve(stream: &TcpStream, reply: &Reply, counts: &Counts) -> Option<()> {
+    stream.set_nodelay(true).ok()?;
+    let mut reader = BufReader::new(stream);
+    let (mut line, mut target, mut body) = (String::new(), String::new(), Vec::new());
+    let (mut content, mut answer) = (Vec::new(), Vec::new());
+    loop {
+        let mut length = 0;
+        target.clear();
+        loop {
+            line.clear();
+            if reader.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            if target.is_empty() {
+                target.push_str(line.split(' ').nth(1)?);
+            }
+            line.make_ascii_lowercase();
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        body.resize(length, 0);
+        reader.read_exact(&mut body).ok()?;
+        counts.requests.fetch_add(1, Ordering::Relaxed);
+        counts.body_bytes.fetch_add(length, Ordering::Relaxed);
+        content.clear();
+        let asked = Asked {
+            target: &target,
+            body: &body,
+        };
+        reply(&asked, &mut content);
+        answer.clear();
+        let length = content.len();
+        write!(
+            answer,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        )
+        .ok()?;
+        answer.extend_from_slice(&content);
+        (&mut &*stream).write_all(&answer).ok()?;
+    }
+}
