@@ -146,6 +146,49 @@ fn an_accreditation_that_is_there_or_not_needed_is_not_missed() {
 }
 
 #[test]
+fn several_answers_are_odd_only_where_one_is_wanted() {
+    let tree = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("2", "MULTIPLE_CHOICE", &[], &[])
+    ]));
+    let twice = [
+        ("1", None, "a"),
+        ("1", None, "b"),
+        ("2", None, "a"),
+        ("2", None, "b"),
+    ];
+    let report = tree.validate(&input(&twice), &today().advice(true));
+    let told: Vec<_> = report.advice().iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(told, ["answers.1"]);
+    assert_eq!(report.advice()[0].rule, Rule::AnsweredOnce);
+}
+
+#[test]
+fn headings_and_questions_of_unknown_types_are_not_judged() {
+    let odd = |id: &str, kind: &str| {
+        json!({"id": id, "type": kind, "forms": ["LPAC1"], "acceptableAnswers": [{"value": "Yes"}],
+            "validators": [{"type": "required"}, {"type": "minYear", "parameter": "2000"}]})
+    };
+    let tree = prepare(&json!([odd("1", "DISPLAY"), odd("2", "COLOUR")]));
+    let answers = [("1", None, "1999"), ("2", None, "1999")];
+    let report = tree.validate(&input(&answers), &today());
+    assert!(report.findings().is_empty(), "{report}");
+    assert_eq!(report.unchecked().len(), 1);
+}
+
+#[test]
+fn findings_are_found_by_their_question() {
+    let tree = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("2", "STRING", &[], &[])
+    ]));
+    let report = tree.validate(&input(&[]), &today());
+    let codes: Vec<_> = report.question("2").map(|f| f.code.as_str()).collect();
+    assert_eq!(codes, ["answers.2"]);
+    assert_eq!(report.question("3").count(), 0);
+}
+
+#[test]
 fn a_finding_in_a_log_has_its_rule_and_place_but_no_text() {
     let mut wrong = input(&[]);
     wrong.movement_time = Maybe::from("13:70 Jo's");
