@@ -4,9 +4,9 @@
 //! store. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With
 //! `--serve` it stays up, on a fake identity provider that asks nobody for a password.
 
-mod arguments;
 #[path = "../browser/mod.rs"]
 mod browser;
+mod command_line;
 mod cookies;
 mod pages;
 mod pending;
@@ -29,8 +29,8 @@ use envd_sdk::fake::Fake;
 use tokio::net::TcpListener;
 use url::Url;
 
-use arguments::Arguments;
 use browser::Failure;
+use command_line::Arguments;
 use pages::Problem;
 use pending::Pending;
 use sessions::Sessions;
@@ -45,6 +45,45 @@ struct App {
     pending: Pending,
     /// Users by their cookie, which is their account's key as well.
     sessions: Sessions,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    reader::may_leave();
+    command_line::end(run(Arguments::read()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
+    let home = Url::parse(&format!("http://{}/", listener.local_addr()?))?;
+    // After a logout the provider sends the browser to the application's default page (5.8).
+    let fake = Fake::builder().allow_return_to(home.clone());
+    let fake = fake.start().await?;
+    let provider = fake.provider().redirect_uri(home.join("callback")?);
+    let provider = provider.build()?;
+    let template = TokenManager::builder(provider.clone()).store(MemoryStore::new());
+    let app = Arc::new(App {
+        provider,
+        graphql: fake.graphql_url(),
+        managers: TokenManagerSet::builder(template).build()?,
+        pending: Pending::default(),
+        sessions: Sessions::default(),
+    });
+    let routes = Router::new()
+        .route("/", get(front_page))
+        .route("/login", get(log_in))
+        .route("/callback", get(callback))
+        .route("/logout", post(log_out))
+        .with_state(app);
+    let server = axum::serve(listener, routes);
+    if arguments.serve {
+        println!("Open {home}; Ctrl-C ends.");
+        // OK to ignore: without the signal the server ends at once.
+        let stop = async { drop(tokio::signal::ctrl_c().await) };
+        return Ok(server.with_graceful_shutdown(stop).await?);
+    }
+    tokio::spawn(server.into_future());
+    visit::play(&home).await
 }
 
 /// Greets the user, with what the service knows.
@@ -105,49 +144,4 @@ async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
         next = report.url.map_or(next, Into::into);
     }
     (cookies::forget("session"), Redirect::to(&next)).into_response()
-}
-
-async fn run(arguments: Arguments) -> Result<(), Failure> {
-    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
-    let home = Url::parse(&format!("http://{}/", listener.local_addr()?))?;
-    // After a logout the provider sends the browser to the application's default page (5.8).
-    let fake = Fake::builder();
-    let fake = fake.allow_return_to(home.clone()).start().await?;
-    let provider = fake.provider().redirect_uri(home.join("callback")?);
-    let provider = provider.build()?;
-    let template = TokenManager::builder(provider.clone()).store(MemoryStore::new());
-    let app = Arc::new(App {
-        provider,
-        graphql: fake.graphql_url(),
-        managers: TokenManagerSet::builder(template).build()?,
-        pending: Pending::default(),
-        sessions: Sessions::default(),
-    });
-    let routes = Router::new()
-        .route("/", get(front_page))
-        .route("/login", get(log_in))
-        .route("/callback", get(callback))
-        .route("/logout", post(log_out))
-        .with_state(app);
-    let server = axum::serve(listener, routes);
-    if arguments.serve {
-        println!("Open {home}; Ctrl-C ends.");
-        // OK to ignore: without the signal the server ends at once.
-        let stop = async { drop(tokio::signal::ctrl_c().await) };
-        return Ok(server.with_graceful_shutdown(stop).await?);
-    }
-    tokio::spawn(server.into_future());
-    visit::play(&home).await
-}
-
-#[tokio::main]
-async fn main() -> ExitCode {
-    reader::may_leave();
-    match run(Arguments::read()).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("{failure}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -1,9 +1,11 @@
-//! What the command line asks for.
+//! What the command line asks for, and how the program ends.
 
-use std::process;
+use std::process::{self, ExitCode};
 
 use lexopt::Arg::Long;
 use lexopt::ValueExt;
+
+use super::browser::Failure;
 
 const USAGE: &str = "usage: web_login [--serve [--port N]]";
 
@@ -37,5 +39,16 @@ impl Arguments {
             }
         }
         Ok(read)
+    }
+}
+
+/// What has failed is told on stderr.
+pub(crate) fn end(ended: Result<(), Failure>) -> ExitCode {
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
     }
 }
