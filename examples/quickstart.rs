@@ -41,7 +41,7 @@ async fn main() -> Result<(), Failure> {
     .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15");
     let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
-    println!("4. A declaration of goats is begun. What it asks first:");
+    println!("4. A declaration of goats is begun. What it asks now:");
     for question in questionnaire.next_questions(&draft) {
         println!("   - {}", question.text);
     }

@@ -12,6 +12,7 @@ mod pages;
 mod pending;
 #[path = "../reader/mod.rs"]
 mod reader;
+mod server;
 mod sessions;
 mod visit;
 
@@ -75,15 +76,11 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         .route("/callback", get(callback))
         .route("/logout", post(log_out))
         .with_state(app);
-    let server = axum::serve(listener, routes);
     if arguments.serve {
-        println!("Open {home}; Ctrl-C ends.");
-        // OK to ignore: without the signal the server ends at once.
-        let stop = async { drop(tokio::signal::ctrl_c().await) };
-        return Ok(server.with_graceful_shutdown(stop).await?);
+        server::stay(listener, routes, &home).await
+    } else {
+        server::show(listener, routes, &home).await
     }
-    tokio::spawn(server.into_future());
-    visit::play(&home).await
 }
 
 /// Greets the user, with what the service knows.
