@@ -16,7 +16,6 @@ use envd_sdk::validate::{Context, Questionnaire, Report};
 use settings::{Failure, Settings};
 
 #[tokio::main]
-#[allow(clippy::too_many_lines)] // One story, told in one piece.
 async fn main() -> Result<(), Failure> {
     reader::may_leave();
     let settings = Settings::read().await?;
@@ -25,24 +24,13 @@ async fn main() -> Result<(), Failure> {
     // In an application the browser goes to the authorization URL and comes back with the callback.
     let (client, manager) = settings.log_in().await?;
     let client = client.build()?;
-    println!(
-        "2. {}.",
-        match manager {
-            Some(_) => "Logged in with PKCE; the tokens are stored",
-            None => "The access token is the one that the environment brings",
-        }
-    );
-
     let user = client.registered_user().await?.value;
-    let account = client.account(Settings::account_id(&user)?);
-    println!(
-        "3. The user has {} accounts; {} is used.",
-        user.accounts.len(),
-        account.id()
-    );
+    let accounts = user.accounts.len();
+    println!("2. Logged in. The user has {accounts} accounts.");
 
-    let questions = client.questions().await?.value.items;
-    let questionnaire = Questionnaire::prepare(&questions);
+    let account = client.account(Settings::account_id(&user)?);
+    println!("3. The account used is {}.", account.id());
+
     let today = Day::of(settings.clock().now());
     let mut draft = ConsignmentInput::new(
         [FormType::Lpahrg0],
@@ -51,105 +39,64 @@ async fn main() -> Result<(), Failure> {
     )
     .status(ConsignmentStatus::Draft)
     .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15");
-    let next = questionnaire.next_questions(&draft);
-    let first = next.first().map_or("nothing", |question| &question.text);
-    println!(
-        "4. {} open; the first asks: {first}",
-        count(next.len(), "question")
-    );
+    let questions = client.questions().await?.value.items;
+    let questionnaire = Questionnaire::prepare(&questions);
+    println!("4. A declaration of goats is begun. What it asks now:");
+    for question in questionnaire.next_questions(&draft) {
+        println!("   - {}", question.text);
+    }
 
     let context = Context::on(today).account_pic("QAZZ7777");
     let report = questionnaire.validate(&draft, &context);
-    println!(
-        "5. Checked offline: {}, {}.",
-        count(report.errors().count(), "error"),
-        count(report.warnings().count(), "warning")
-    );
-    for finding in report.errors() {
-        println!("   - {}: {finding}", finding.code);
-    }
+    println!("5. Checked offline, the declaration is {report}");
 
-    let refused = account
-        .save_consignment(draft.clone())
-        .await
-        .err()
-        .ok_or("a wrong PIC was taken")?;
-    let said = Report::from_server_errors(refused.server_errors());
-    for finding in said.errors() {
-        println!(
-            "6. The server refuses with the same finding: {}: {finding}",
-            finding.code
-        );
+    let refused = account.save_consignment(draft.clone()).await;
+    let refused = refused.err().ok_or("a wrong PIC was taken")?;
+    for finding in Report::from_server_errors(refused.server_errors()).errors() {
+        println!("6. The server finds the same: {finding}.");
     }
 
     draft.origin.pic = "QAZZ7777".into();
-    for (question, value) in [("17", "Yes"), ("70", "No"), ("185", "Yes")] {
-        draft = draft.answer(AnswerInput::new(question, value));
-    }
-    for (question, value) in [
-        ("3", "160"),
-        ("4", "Rangeland"),
-        ("5", "Mixed"),
-        ("8", "No"),
-    ] {
-        draft = draft.answer(AnswerInput::new(question, value).row(0));
-    }
-    let saved = account.save_consignment(draft.clone()).await?;
-    let number = saved.value.number.clone().ok_or("no number")?;
-    println!(
-        "7. Mended and saved as {number}, with {}.",
-        count(saved.problems.len(), "warning")
-    );
+    draft = draft
+        .answer(AnswerInput::new("17", "Yes"))
+        .answer(AnswerInput::new("70", "No"))
+        .answer(AnswerInput::new("185", "Yes"))
+        .answer(AnswerInput::new("3", "160").row(0))
+        .answer(AnswerInput::new("4", "Rangeland").row(0))
+        .answer(AnswerInput::new("5", "Mixed").row(0))
+        .answer(AnswerInput::new("8", "No").row(0));
+    let saved = account.save_consignment(draft.clone()).await?.value;
+    let number = saved.number.ok_or("no number")?;
+    println!("7. Mended, and saved as {number}.");
 
     draft.number = number.as_str().into();
-    let submitted = account.submit_consignment(draft).await?;
-    println!(
-        "8. Submitted: the status is {}.",
-        submitted.value.status.ok_or("no status")?
-    );
+    let submitted = account.submit_consignment(draft).await?.value;
+    let status = submitted.status.ok_or("no status")?;
+    println!("8. Submitted: its status is {status}.");
 
-    let filter = ConsignmentFilter::default()
-        .from(Day::parse("2026-01-01")?)
-        .page_size(5);
-    let (mut seen, mut pages) = (0, 0);
-    let mut list = account.consignments(&filter);
-    while let Some(page) = list.next_page().await? {
-        (seen, pages) = (seen + page.records.len(), pages + 1);
+    let filter = ConsignmentFilter::default().from(Day::parse("2026-01-01")?);
+    let mut pages = account.consignments(&filter.page_size(5));
+    println!("9. What changed this year:");
+    while let Some(page) = pages.next_page().await? {
+        let changed = page.records.len();
+        println!("   - a page of {changed} consignments");
     }
-    println!(
-        "9. {} changed this year, on {}.",
-        count(seen, "consignment"),
-        count(pages, "page")
-    );
 
-    account
-        .create_comment(CommentInput::new(&number, "The truck comes at five."))
-        .await?;
-    let comments = account.comments(&number).await?.value;
+    let comment = CommentInput::new(&number, "The truck comes at five.");
+    account.create_comment(comment).await?;
     let copy = account.copy_consignment(&number).await?.value;
-    println!(
-        "10. {} there now; copied as {}.",
-        count(comments.len(), "comment"),
-        copy.number.ok_or("no number")?
-    );
-    let template = account
-        .save_template(TemplateInput::new(
-            "Goats to Demo Meats",
-            [FormType::Lpahrg0],
-        ))
-        .await?;
-    println!(
-        "11. Saved as the template {}.",
-        template.value.number.ok_or("no number")?
-    );
+    let copy = copy.number.ok_or("no number")?;
+    println!("10. Commented, and copied as {copy}.");
+    let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);
+    let template = account.save_template(template).await?.value;
+    let template = template.number.ok_or("no number")?;
+    println!("11. Kept as the template {template}.");
 
     let register = settings.register()?.build()?;
-    let mut yards = register.search(TextSearch::new("yards"));
-    let yards = yards.next_page().await?.ok_or("no first page")?;
-    println!(
-        "12. Found for \"yards\" in the register, on its first page: {}.",
-        yards.records.len()
-    );
+    let mut found = register.search(TextSearch::new("yards"));
+    let found = found.next_page().await?.ok_or("no first page")?;
+    let yards = found.records.len();
+    println!("12. Found in the register for \"yards\": {yards} properties.");
     let mut answers = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
     while let Some(answer) = answers.next().await {
         let what = match answer.result? {
@@ -157,20 +104,12 @@ async fn main() -> Result<(), Failure> {
             Lookup::Found(_) => "not active",
             _ => "not in the register",
         };
-        println!("    {}: {what}", answer.asked);
+        println!("   - {}: {what}", answer.asked);
     }
 
     if let Some(manager) = manager {
-        let logout = manager.logout(None).await;
-        println!(
-            "13. Logged out; {}. The browser ends its session at the logout address.",
-            count(logout.problems.len(), "problem")
-        );
+        let problems = manager.logout(None).await.problems.len();
+        println!("13. Logged out, with {problems} problems.");
     }
     Ok(())
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

@@ -5,36 +5,39 @@
 //! token expires again and again. Each refresh token of the fake can be used once, and a second use ends the session: so
 //! whenever the token expires, one host renews it, and the others take over what it stored.
 
+mod event;
+mod process;
+mod provider;
+#[path = "../reader/mod.rs"]
 mod reader;
 
-use std::env;
-use std::io::{self, BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
+use std::{env, io};
 
 use envd_sdk::Clock;
-use envd_sdk::auth::{Event, Provider, TokenManager};
+use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::Fake;
 use envd_sdk::postgres::{PostgresStore, loopback_pool};
 use envd_sdk::sealed::{SealedStore, SealingKey};
+
+use process::Host;
 
 type Failure = Box<dyn std::error::Error>;
 
 const HOSTS: usize = 8;
 const EXPIRIES: usize = 25;
+/// The example makes it, and drops it again.
 const SCHEMA: &str = "envd_many_hosts";
+const NO_DATABASE: &str =
+    "There is no database: set DATABASE_URL to one of Postgres on this machine, such as
+postgres://me@127.0.0.1/test. The example makes the schema envd_many_hosts, and drops it again.";
 const LIFETIME: Duration = Duration::from_secs(3_600);
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     reader::may_leave();
     let Ok(database) = env::var("DATABASE_URL") else {
-        println!(
-            "There is no database: set DATABASE_URL to one of Postgres on this machine, such as"
-        );
-        println!(
-            "postgres://me@127.0.0.1/test. The example makes the schema {SCHEMA}, and drops it again."
-        );
+        println!("{NO_DATABASE}");
         return Ok(());
     };
     match env::args().nth(1) {
@@ -46,14 +49,12 @@ async fn main() -> Result<(), Failure> {
 /// Starts the fake and the hosts, lets tokens expire, and counts.
 async fn lead(database: &str) -> Result<(), Failure> {
     let pool = loopback_pool(database, 2)?;
-    let tokens = PostgresStore::builder(pool.clone())
-        .schema(SCHEMA)
-        .build()?;
-    tokens.migrate().await?;
+    let tokens = PostgresStore::builder(pool.clone()).schema(SCHEMA);
+    tokens.build()?.migrate().await?;
 
-    let builder = Fake::builder().clock(Clock::manual(start()));
+    let builder = Fake::builder().clock(provider::clock());
     let fake = builder.access_token_lifetime(LIFETIME).start().await?;
-    let manager = manager(database, fake.token_url().as_str(), Clock::manual(start()))?;
+    let manager = manager(database, fake.token_url().as_str(), provider::clock())?;
     let login = manager.provider().authorization().start()?;
     let callback = fake.consent(login.url())?;
     manager.complete_login(login, callback.as_str()).await?;
@@ -80,74 +81,16 @@ async fn lead(database: &str) -> Result<(), Failure> {
     println!(
         "{HOSTS} hosts, one user, {EXPIRIES} expiries, {requests} requests to the identity provider\n"
     );
-    println!("host   refreshed   adopted   lost");
-    let mut sums = [0; 3];
-    for (number, host) in (1..).zip(&hosts) {
-        let [refreshed, adopted, lost] = host.counts;
-        println!("{number:4} {refreshed:11} {adopted:9} {lost:6}");
-        sums = [sums[0] + refreshed, sums[1] + adopted, sums[2] + lost];
-    }
-    println!(" all {:11} {:9} {:6}", sums[0], sums[1], sums[2]);
+    let sums = process::table(&hosts);
     if sums != [EXPIRIES, EXPIRIES * (HOSTS - 1), 0] || requests != EXPIRIES {
         return Err("each expiry should have cost one refresh, and no session".into());
     }
     Ok(())
 }
 
-/// A host as the leader sees it: a process that answers each line with a word.
-struct Host {
-    process: Child,
-    words: io::Lines<BufReader<ChildStdout>>,
-    lines: ChildStdin,
-    counts: [usize; 3],
-}
-
-impl Host {
-    fn spawn(token_url: &str) -> Result<Self, Failure> {
-        let mut process = Command::new(env::current_exe()?)
-            .arg(token_url)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let output = process.stdout.take().ok_or("no output")?;
-        let lines = process.stdin.take().ok_or("no input")?;
-        let words = BufReader::new(output).lines();
-        let counts = [0; 3];
-        Ok(Self {
-            process,
-            words,
-            lines,
-            counts,
-        })
-    }
-
-    fn tell(&mut self, line: &str) -> io::Result<()> {
-        writeln!(self.lines, "{line}")
-    }
-
-    fn count(&mut self) -> Result<(), Failure> {
-        let word = self.words.next().ok_or("a host has ended")??;
-        let column = ["refreshed", "adopted"]
-            .iter()
-            .position(|known| *known == word);
-        self.counts[column.unwrap_or(2)] += 1;
-        if column.is_none() {
-            eprintln!("{word}");
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 /// What a host does: asks for a token each time the old one has expired.
 async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
-    let clock = Clock::manual(start());
+    let clock = provider::clock();
     let manager = manager(database, token_url, clock.clone())?;
     manager.access_token().await?;
     let mut events = manager.events();
@@ -155,22 +98,11 @@ async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
         line?;
         clock.advance(LIFETIME);
         match manager.access_token().await {
-            Ok(_) => println!("{}", how(&mut events).await),
+            Ok(_) => println!("{}", event::how(&mut events).await),
             Err(error) => println!("lost: {error}"),
         }
     }
     Ok(())
-}
-
-async fn how(events: &mut envd_sdk::auth::Events) -> &'static str {
-    while let Some(event) = events.next().await {
-        match event {
-            Event::Refreshed { .. } => return "refreshed",
-            Event::Adopted { .. } => return "adopted",
-            _ => {}
-        }
-    }
-    "ended"
 }
 
 /// As every host of an application makes it.
@@ -179,20 +111,7 @@ fn manager(database: &str, token_url: &str, clock: Clock) -> Result<TokenManager
     let tokens = PostgresStore::builder(pool).schema(SCHEMA).build()?;
     // An application takes the key from where it keeps its secrets.
     let store = SealedStore::new(tokens, SealingKey::new("demo", &[7; 32]));
-    let provider = Provider::builder("fake-client")
-        .authorize_url(token_url.replace("/oauth/token", "/authorize"))
-        .token_url(token_url)
-        .revoke_url(token_url.replace("/oauth/token", "/oauth/revoke"))
-        .audience("https://fake.envd.example/")
-        .redirect_uri("http://127.0.0.1:8400/callback")
-        .scopes(["openid", "offline_access"])
-        .clock(clock)
-        .build()?;
+    let provider = provider::of_the_fake(token_url, clock)?;
     let builder = TokenManager::builder(provider).store(store);
     Ok(builder.account("auth0|sam").background(false).build()?)
-}
-
-/// All clocks are moved by hand, so that nobody has to wait for an expiry.
-fn start() -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800)
 }

@@ -5,14 +5,16 @@
 //! RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0, 1 when something failed, 2 for
 //! wrong options, 3 when the login was refused.
 
+#[path = "../browser/mod.rs"]
 mod browser;
+mod lines;
+#[path = "../login_options/mod.rs"]
 mod login_options;
+#[path = "../reader/mod.rs"]
 mod reader;
 
-use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use envd_sdk::auth::{
     FileStore, PendingLogin, ProviderBuilder, TokenManager, TokenSet, TokenStore,
 };
@@ -48,7 +50,7 @@ async fn main() -> ExitCode {
         Some(address) => log_in_by_hand(&options, provider.redirect_uri(address), fake).await,
         None => log_in(&options, provider, fake.is_some()).await,
     };
-    match tokens.and_then(|tokens| report(&options, &tokens)) {
+    match tokens.and_then(|tokens| lines::done(&tokens, options.store.as_deref())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failed(&failure),
     }
@@ -96,7 +98,7 @@ async fn log_in_by_hand(
         fake.consent(login.url())?.into()
     } else {
         eprintln!("Log in at the address above, and paste the address that the browser ends at:");
-        tokio::task::spawn_blocking(pasted).await??
+        tokio::task::spawn_blocking(lines::pasted).await??
     };
     Ok(manager.complete_login(login, &callback).await?)
 }
@@ -109,31 +111,6 @@ fn start(
     // Strict: a login whose tokens are not in the file when the program ends is none.
     let manager = options.manager(provider.build()?).strict(true).build()?;
     let login = manager.provider().authorization().start()?;
-    print(&serde_json::json!({"authorize_url": login.url().as_str()}))?;
+    lines::begun(&login)?;
     Ok((manager, login))
-}
-
-fn pasted() -> Result<String, Failure> {
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    match line.trim() {
-        "" => Err("no address was given".into()),
-        address => Ok(address.to_owned()),
-    }
-}
-
-fn report(options: &Options, tokens: &TokenSet) -> Result<(), Failure> {
-    let expires_at = DateTime::<Utc>::from(tokens.expires_at());
-    print(&serde_json::json!({
-        "subject": tokens.subject(),
-        "expires_at": expires_at.to_rfc3339_opts(SecondsFormat::Secs, true),
-        "store": options.store.as_ref().map(|file| file.display().to_string()),
-    }))
-}
-
-/// One line of JSON, written out at once.
-fn print(line: &serde_json::Value) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}")?;
-    Ok(out.flush()?)
 }

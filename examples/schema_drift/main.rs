@@ -7,7 +7,10 @@
 //! The exit code is 0 when no operation breaks, 1 when one does, and 2 when the arguments are wrong or the server cannot
 //! be asked. The demonstration on the fake ends with 0.
 
+mod arguments;
+#[path = "../reader/mod.rs"]
 mod reader;
+#[path = "../settings/mod.rs"]
 mod settings;
 
 use std::env;
@@ -18,59 +21,17 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::{SCHEMA, SchemaDrift};
 
+use arguments::Arguments;
 use settings::{Failure, Settings};
-
-const USAGE: &str = "usage: schema_drift [--endpoint URL --token T] [--json]";
-
-#[derive(Default)]
-struct Arguments {
-    endpoint: Option<String>,
-    token: Option<String>,
-    json: bool,
-}
 
 #[tokio::main]
 async fn main() -> ExitCode {
     reader::may_leave();
-    let arguments = match Arguments::read(env::args().skip(1)) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Err(problem) => {
-            eprintln!("{problem}\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&arguments).await {
-        Ok(code) => code,
-        Err(failure) => {
-            eprintln!("{failure:?}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-impl Arguments {
-    /// `None` asks for help.
-    fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
-        let mut read = Self::default();
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or(format!("{word} needs a value"));
-            match word.as_str() {
-                "--endpoint" => read.endpoint = Some(value()?),
-                "--token" => read.token = Some(value()?),
-                "--json" => read.json = true,
-                "--help" | "-h" => return Ok(None),
-                _ => return Err(format!("unknown argument {word}")),
-            }
-        }
-        if read.endpoint.is_some() != read.token.is_some() {
-            return Err("--endpoint and --token go together".to_owned());
-        }
-        Ok(Some(read))
-    }
+    let arguments = Arguments::read();
+    run(&arguments).await.unwrap_or_else(|failure| {
+        eprintln!("{failure:?}");
+        ExitCode::from(2)
+    })
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {

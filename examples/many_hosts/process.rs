@@ -1,0 +1,70 @@
+//! The hosts as the leader sees them, and the table of what they have done.
+
+use std::env;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use super::Failure;
+
+/// A host: a process that answers each line with a word.
+pub(crate) struct Host {
+    process: Child,
+    words: io::Lines<BufReader<ChildStdout>>,
+    lines: ChildStdin,
+    counts: [usize; 3],
+}
+
+impl Host {
+    pub(crate) fn spawn(token_url: &str) -> Result<Self, Failure> {
+        let mut process = Command::new(env::current_exe()?)
+            .arg(token_url)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let output = process.stdout.take().ok_or("no output")?;
+        Ok(Self {
+            lines: process.stdin.take().ok_or("no input")?,
+            words: BufReader::new(output).lines(),
+            counts: [0; 3],
+            process,
+        })
+    }
+
+    /// Sends a line, which the host answers when it has done its work.
+    pub(crate) fn tell(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.lines, "{line}")
+    }
+
+    /// Waits for the answer.
+    pub(crate) fn count(&mut self) -> Result<(), Failure> {
+        let word = self.words.next().ok_or("a host has ended")??;
+        let column = ["refreshed", "adopted"]
+            .iter()
+            .position(|known| *known == word);
+        self.counts[column.unwrap_or(2)] += 1;
+        if column.is_none() {
+            eprintln!("{word}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Prints a line for each host and the sums below, which are returned.
+pub(crate) fn table(hosts: &[Host]) -> [usize; 3] {
+    println!("host   refreshed   adopted   lost");
+    let mut sums = [0; 3];
+    for (number, host) in (1..).zip(hosts) {
+        let [refreshed, adopted, lost] = host.counts;
+        println!("{number:4} {refreshed:11} {adopted:9} {lost:6}");
+        sums = [sums[0] + refreshed, sums[1] + adopted, sums[2] + lost];
+    }
+    println!(" all {:11} {:9} {:6}", sums[0], sums[1], sums[2]);
+    sums
+}

@@ -1,0 +1,25 @@
+//! The identity provider of the fake, as a host knows it by its address alone.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::Clock;
+use envd_sdk::auth::Provider;
+
+use super::Failure;
+
+pub(crate) fn of_the_fake(token_url: &str, clock: Clock) -> Result<Provider, Failure> {
+    Ok(Provider::builder("fake-client")
+        .authorize_url(token_url.replace("/oauth/token", "/authorize"))
+        .token_url(token_url)
+        .revoke_url(token_url.replace("/oauth/token", "/oauth/revoke"))
+        .audience("https://fake.envd.example/")
+        .redirect_uri("http://127.0.0.1:8400/callback")
+        .scopes(["openid", "offline_access"])
+        .clock(clock)
+        .build()?)
+}
+
+/// All clocks begin together and are moved by hand, so that nobody has to wait for an expiry.
+pub(crate) fn clock() -> Clock {
+    Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800))
+}

@@ -1,0 +1,42 @@
+//! What is kept between runs.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use envd_sdk::model::{Day, Position, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::settings::Failure;
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Resume {
+    pub(crate) since: Timestamp,
+    pub(crate) position: Position,
+    /// The day on which this listing began: the next one starts there.
+    pub(crate) begun: Timestamp,
+}
+
+impl Resume {
+    /// The first run begins with the first page.
+    pub(crate) fn since(day: Day) -> Self {
+        Self {
+            since: day.into(),
+            position: Position::start(),
+            begun: day.into(),
+        }
+    }
+
+    pub(crate) fn read(file: &Path) -> Result<Self, Failure> {
+        Ok(serde_json::from_slice(&fs::read(file)?)?)
+    }
+
+    /// Writes a file in one step: an interruption leaves the old one or the new one, never half of one.
+    pub(crate) fn write(&self, file: &Path) -> Result<(), Failure> {
+        let beside = file.with_extension("new");
+        let mut new = fs::File::create(&beside)?;
+        new.write_all(&serde_json::to_vec(self)?)?;
+        new.sync_all()?;
+        Ok(fs::rename(&beside, file)?)
+    }
+}

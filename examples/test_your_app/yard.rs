@@ -1,0 +1,50 @@
+//! The application that is tested.
+
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, Error};
+
+/// It knows a client, and not where the client leads to.
+pub(crate) struct Yard {
+    client: Client,
+}
+
+impl Yard {
+    pub(crate) fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// The numbers of the newest declarations of the user's first account, or what to tell the user instead.
+    pub(crate) async fn report(&self) -> String {
+        match self.newest().await {
+            Ok(numbers) => format!("{} declarations: {}", numbers.len(), numbers.join(", ")),
+            Err(error) if error.is_not_registered() => "Please register first.".to_owned(),
+            Err(error) if error.is_reauth_required() || error.is_unauthorized() => {
+                "Please log in again.".to_owned()
+            }
+            Err(error) if error.is_retryable() => "The service is away. Try later.".to_owned(),
+            Err(error) => format!("Something is wrong: {error}."),
+        }
+    }
+
+    async fn newest(&self) -> Result<Vec<String>, Error> {
+        let user = self.client.registered_user().await?.value;
+        let mut ids = user
+            .accounts
+            .iter()
+            .filter_map(|account| account.envd_account_id.clone());
+        let Some(id) = ids.next() else {
+            return Ok(Vec::new());
+        };
+        let filter = ConsignmentFilter::default().page_size(3);
+        let page = self
+            .client
+            .account(id)
+            .consignments_page(&filter, None)
+            .await?
+            .value;
+        let nodes = page.edges.iter().filter_map(|edge| edge.node.as_ref());
+        Ok(nodes
+            .filter_map(|node| node.number.as_ref().map(ToString::to_string))
+            .collect())
+    }
+}

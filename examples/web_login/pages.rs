@@ -1,0 +1,51 @@
+//! What the user sees.
+
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Response};
+
+/// Who is not logged in is asked to.
+pub(crate) fn stranger() -> Response {
+    let page = Html("<p><a href=\"/login\">Log in</a></p>");
+    (StatusCode::UNAUTHORIZED, page).into_response()
+}
+
+/// The page of a user who is logged in.
+pub(crate) fn greeting(name: Option<&str>) -> Response {
+    let name = name.unwrap_or_default();
+    let name = name.replace('&', "&amp;").replace('<', "&lt;");
+    let form = "<form method=\"post\" action=\"/logout\"><button>Log out</button></form>";
+    Html(format!("<p>Good day, {name}.</p>{form}")).into_response()
+}
+
+/// What becomes a page of its own when something fails.
+pub(crate) enum Problem {
+    Sdk(envd_sdk::Error),
+    NoLogin,
+    Unlucky,
+}
+
+impl From<envd_sdk::Error> for Problem {
+    fn from(error: envd_sdk::Error) -> Self {
+        Self::Sdk(error)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let error = match self {
+            Self::Sdk(error) => error,
+            Self::NoLogin => {
+                let page = "no login was begun in this browser";
+                return (StatusCode::BAD_REQUEST, page).into_response();
+            }
+            Self::Unlucky => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        };
+        let status = if error.is_reauth_required() || error.is_login_refused() {
+            StatusCode::UNAUTHORIZED
+        } else {
+            StatusCode::BAD_GATEWAY
+        };
+        // Errors of the crate hold no secrets.
+        (status, error.to_string()).into_response()
+    }
+}
