@@ -14,7 +14,9 @@ use crate::model::Day;
 /// use envd_sdk::validate::{Context, Expected, validate_fields};
 ///
 /// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-/// input.origin.address = AddressInput::default().town("x".repeat(101)).into();
+/// let mut address = AddressInput::default();
+/// address.town = "x".repeat(101).into();
+/// input.origin.address = address.into();
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
 /// let finding = report.at("origin.address.town").next().unwrap();
 /// assert_eq!(finding.expected, Some(Expected::Characters { at_most: 100 }));
