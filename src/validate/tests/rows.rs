@@ -98,3 +98,68 @@ fn next_questions_are_those_without_an_answer_and_a_first_row() {
     assert_eq!(next(&[]), ["1", "9"]);
     assert_eq!(next(&[("2", Some(0), "x"), ("9", None, "x")]), ["3.0"]);
 }
+
+#[test]
+fn rows_inside_rows_are_there_once_something_in_them_is_answered() {
+    let inner = ask(
+        "6",
+        "REPEATABLE",
+        &[],
+        &[ask("7", "STRING", &[], &[]), ask("8", "STRING", &[], &[])],
+    );
+    let outer = ask(
+        "3",
+        "REPEATABLE",
+        &[],
+        &[ask("4", "STRING", &[], &[]), inner],
+    );
+    let tree = prepare(&json!([outer]));
+    assert_eq!(found(&tree, &[("4", Some(0), "x")]), [""; 0]);
+    assert_eq!(
+        found(&tree, &[("4", Some(0), "x"), ("7", Some(0), "x")]),
+        ["8.0"]
+    );
+    assert_eq!(
+        found(&tree, &[("4", Some(0), "x"), ("7", Some(1), "x")]),
+        ["4.1", "8.1"]
+    );
+}
+
+#[test]
+fn a_row_without_an_answer_of_its_own_does_not_borrow_that_of_another_row() {
+    let rows = ask(
+        "1",
+        "REPEATABLE",
+        &[],
+        &[
+            ask("2", "STRING", &[], &[]),
+            ask("3", "STRING", &[("2", "Yes")], &[]),
+            ask("4", "STRING", &[], &[]),
+        ],
+    );
+    let tree = prepare(&json!([rows]));
+    let answers = [
+        ("2", Some(0), "Yes"),
+        ("4", Some(0), "x"),
+        ("4", Some(1), "x"),
+    ];
+    assert_eq!(found(&tree, &answers), ["3.0", "2.1"]);
+}
+
+#[test]
+fn rows_of_one_question_hear_of_those_of_another() {
+    let first = ask("1", "REPEATABLE", &[], &[ask("2", "STRING", &[], &[])]);
+    let second = ask(
+        "5",
+        "REPEATABLE",
+        &[],
+        &[
+            ask("6", "STRING", &[], &[]),
+            ask("7", "STRING", &[("2", "Yes")], &[]),
+        ],
+    );
+    let tree = prepare(&json!([first, second]));
+    let with = |value| [("2", Some(0), value), ("6", Some(3), "x")];
+    assert_eq!(found(&tree, &with("Yes")), ["7.3"]);
+    assert_eq!(found(&tree, &with("No")), [""; 0]);
+}
