@@ -9,7 +9,9 @@ use crate::model::{AnswerInput, ConsignmentInput};
 
 /// By answer: whether it counts. Answers to ids that no question has are kept: the list may be old.
 pub(super) fn kept(view: View<'_>) -> Vec<bool> {
-    let mut kept: Vec<bool> = view.answers.iter().map(|a| applies(view, a)).collect();
+    let sources = sources(view);
+    let counts = |answer| applies(view, answer, &sources);
+    let mut kept: Vec<bool> = view.answers.iter().map(counts).collect();
     let mut answered = HashSet::new();
     for (answer, _) in view.answers.iter().zip(&kept).filter(|(_, kept)| **kept) {
         answered.extend(rows_of(view, answer));
@@ -30,18 +32,22 @@ fn nodes<'a>(view: View<'a>, answer: &'a AnswerInput) -> impl Iterator<Item = us
     nodes.map(|node| *node as usize)
 }
 
-fn applies(view: View<'_>, answer: &AnswerInput) -> bool {
+fn applies(view: View<'_>, answer: &AnswerInput, sources: &HashSet<u32>) -> bool {
     let index = answers::row(answer);
     let mut nodes = nodes(view, answer).peekable();
-    nodes.peek().is_none() || nodes.any(|node| view.applies_in(node, index) || triggers(view, node))
+    nodes.peek().is_none()
+        || nodes.any(|node| view.applies_in(node, index) || triggers(view, node, sources))
 }
 
-/// Whether an answer to a question may trigger others although it does not apply.
-fn triggers(view: View<'_>, node: usize) -> bool {
-    let id = view.prepared.nodes[node].id;
-    view.prepared.policy.stale_answers_count
-        && view.play.on_forms[node]
-        && view.prepared.groups.iter().any(|group| group.source == id)
+/// The numbers of the ids whose answers may trigger others although their questions do not apply.
+fn sources(view: View<'_>) -> HashSet<u32> {
+    let counted = view.prepared.policy.stale_answers_count;
+    let groups = view.prepared.groups.iter().filter(|_| counted);
+    groups.map(|group| group.source).collect()
+}
+
+fn triggers(view: View<'_>, node: usize, sources: &HashSet<u32>) -> bool {
+    view.play.on_forms[node] && sources.contains(&view.prepared.nodes[node].id)
 }
 
 /// The REPEATABLE questions that apply and have a row by this answer, with its number.

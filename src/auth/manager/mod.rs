@@ -14,6 +14,7 @@ mod handle;
 mod intent;
 mod login;
 mod logout;
+mod notice;
 mod persist;
 mod reconcile;
 mod refresh;

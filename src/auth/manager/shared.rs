@@ -1,6 +1,5 @@
 //! What a manager, its clones and its tasks share.
 
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tokio::sync::{Notify, broadcast};
 use super::Event;
 use super::counters::Counts;
 use super::flight::Landing;
+use super::notice::until;
 use super::snapshot::{Moment, Snapshot};
 use super::work::Tasks;
 use crate::auth::{Provider, StoreError, StoreGuard, TokenSet, TokenStore, Version, Versioned};
@@ -182,15 +182,7 @@ impl Shared {
 
     /// Waits until the epoch is over.
     pub(super) async fn superseded(&self, epoch: u64) {
-        loop {
-            // Listens before it looks, so that a turn in between is not missed.
-            let mut turned = pin!(self.turned.notified());
-            turned.as_mut().enable();
-            if self.state().epoch != epoch {
-                return;
-            }
-            turned.await;
-        }
+        until(&self.turned, || self.state().epoch != epoch).await;
     }
 
     /// Puts tokens into use.

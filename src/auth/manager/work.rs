@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::notice::until;
 use super::shared::Shared;
 use crate::error::{Error, Result};
 use crate::transport::{First, first};
@@ -19,20 +20,6 @@ pub(super) struct Tasks {
     running: AtomicUsize,
     /// Tells that none is running any more.
     none: Notify,
-}
-
-impl Tasks {
-    async fn all_done(&self) {
-        loop {
-            // Listens before it looks, so that an end in between is not missed.
-            let mut none = pin!(self.none.notified());
-            none.as_mut().enable();
-            if self.running.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            none.await;
-        }
-    }
 }
 
 /// A task that should not be cut off. Dropped at its end, also when it panics.
@@ -69,7 +56,8 @@ impl Shared {
 
     /// Waits until nothing is under way, at most this long; tells whether nothing is.
     pub(super) async fn settle_down(&self, limit: Duration) -> bool {
-        let done = pin!(self.work.all_done());
+        let Tasks { running, none } = &self.work;
+        let done = pin!(until(none, || running.load(Ordering::SeqCst) == 0));
         matches!(
             first(done, self.clock().sleep(limit)).await,
             First::Left(())
