@@ -20,6 +20,7 @@ mod retries;
 mod scripting;
 mod statuses;
 mod tokens_secrets;
+mod traced;
 mod traces;
 mod validator;
 mod wire;

@@ -1,9 +1,6 @@
 //! A whole life of tokens under TRACE, in which none of twelve known secrets is seen.
 
-use std::env;
-use std::fmt::{self, Write};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::fmt::Write;
 use std::time::Duration;
 
 use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
@@ -11,105 +8,11 @@ use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-/// Everything that is said in the process, by `tracing` and by `log`, on any thread.
-static SAID: Mutex<String> = Mutex::new(String::new());
-
-fn say(what: fmt::Arguments<'_>) {
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    said.write_fmt(what).unwrap();
-    said.push('\n');
-}
-
-struct Ear;
-
-struct Words(String);
-
-impl Visit for Words {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        write!(self.0, "{field}={value:?} ").unwrap();
-    }
-}
-
-fn words(read: impl FnOnce(&mut Words)) -> String {
-    let mut words = Words(String::new());
-    read(&mut words);
-    words.0
-}
-
-impl Subscriber for Ear {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        say(format_args!(
-            "{} {}",
-            span.metadata().name(),
-            words(|words| span.record(words))
-        ));
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, values: &Record<'_>) {
-        say(format_args!("{}", words(|words| values.record(words))));
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        say(format_args!("{}", words(|words| event.record(words))));
-    }
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
-
-impl log::Log for Ear {
-    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record<'_>) {
-        say(format_args!("{} {}", record.target(), record.args()));
-    }
-
-    fn flush(&self) {}
-}
-
-fn listen() {
-    tracing::subscriber::set_global_default(Ear).unwrap();
-    log::set_logger(&Ear).unwrap();
-    log::set_max_level(log::LevelFilter::Trace);
-}
-
-const ALONE: &str = "ENVD_SDK_TEST_ALONE";
-
-/// Runs in a process of its own: what is traced first on another thread, while a subscriber is being set, may be silent
-/// for good, and then nothing would be heard of it.
-fn alone(name: &str, work: impl Future<Output = ()>) {
-    if env::var_os(ALONE).is_some() {
-        listen();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        return runtime.unwrap().block_on(work);
-    }
-    let name = format!("tokens_secrets::{name}");
-    let mut child = Command::new(env::current_exe().unwrap());
-    let child = child.args(["--exact", &name, "--test-threads=1"]);
-    let output = child.env(ALONE, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
-    );
-}
+use super::traced::{recorded, traced_alone};
 
 /// Known secrets by name.
 #[derive(Default)]
@@ -176,8 +79,8 @@ fn consignment(number: u32) -> ConsignmentInput {
 /// Row 47.
 #[test]
 fn none_of_twelve_secrets_is_seen_in_the_life_of_a_session() {
-    alone(
-        "none_of_twelve_secrets_is_seen_in_the_life_of_a_session",
+    traced_alone(
+        "tokens_secrets::none_of_twelve_secrets_is_seen_in_the_life_of_a_session",
         life_of_a_session(),
     );
 }
@@ -281,7 +184,7 @@ async fn life_of_a_session() {
     }
 
     assert_eq!(known.names(), 12);
-    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let said = recorded();
     for sign in ["envd.call", "tokens renewed", "the refresh token is dead"] {
         assert!(said.contains(sign), "nothing was heard of {sign}");
     }
@@ -294,10 +197,10 @@ async fn life_of_a_session() {
 /// The search itself: a secret that is traced or logged would be heard.
 #[test]
 fn a_planted_secret_is_heard() {
-    alone("a_planted_secret_is_heard", async {
+    traced_alone("tokens_secrets::a_planted_secret_is_heard", async {
         tracing::trace!(token = "planted-in-tracing", "x");
         log::trace!("planted-in-log");
-        let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let said = recorded();
         assert!(said.contains("planted-in-tracing") && said.contains("planted-in-log"));
     });
 }

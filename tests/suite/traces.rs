@@ -1,8 +1,5 @@
 //! What traces say: operation, kind, page, attempt, status, codes. Never variables, bodies or tokens.
 
-use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use envd_sdk::auth::StaticToken;
@@ -10,66 +7,10 @@ use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
 use serde_json::json;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-/// Writes down everything that it is told, a line each time.
-#[derive(Clone, Default)]
-struct Collector {
-    lines: Arc<Mutex<Vec<String>>>,
-    ids: Arc<AtomicU64>,
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        write!(self.0, " {}={value:?}", field.name()).unwrap();
-    }
-}
-
-impl Collector {
-    fn write(&self, mut line: Line, say: impl FnOnce(&mut Line)) {
-        say(&mut line);
-        self.lines.lock().unwrap().push(line.0);
-    }
-
-    fn all(&self) -> String {
-        self.lines.lock().unwrap().join("\n")
-    }
-}
-
-impl Subscriber for Collector {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let id = self.ids.fetch_add(1, Ordering::SeqCst) + 1;
-        let line = Line(format!("{id} {}", span.metadata().name()));
-        self.write(line, |line| span.record(line));
-        Id::from_u64(id)
-    }
-
-    fn record(&self, span: &Id, values: &Record<'_>) {
-        self.write(Line(span.into_u64().to_string()), |line| {
-            values.record(line);
-        });
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        self.write(Line(event.metadata().target().to_owned()), |line| {
-            event.record(line);
-        });
-    }
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
+use super::traced::{recorded_by_us, traced_alone};
 
 async fn serve(replies: Vec<ResponseTemplate>) -> (MockServer, Client) {
     let server = MockServer::start().await;
@@ -102,29 +43,26 @@ async fn paged() {
     pager.next_page().await.unwrap().unwrap();
 }
 
-#[tokio::test]
-async fn a_call_and_its_attempts_are_spans_with_names_numbers_and_codes() {
-    // Once unheard: a span that another test's thread is just meeting for the first time would be taken for one that
-    // nobody wants, and stay so.
-    paged().await;
-    let collector = Collector::default();
-    let guard = tracing::subscriber::set_default(collector.clone());
-    paged().await;
-    drop(guard);
-    let all = collector.all();
-    for said in [
-        "envd.call operation=consignments kind=\"query\" page=1",
-        "envd.attempt attempt=1",
-        "envd.attempt attempt=2",
-        "status=503",
-        "status=200",
-        "attempts=2",
-    ] {
-        assert!(all.contains(said), "{said} is not in\n{all}");
-    }
-    for hidden in ["s3cr3t", "private", "PRIVATE", "envdAccountId"] {
-        assert!(!all.contains(hidden), "{hidden} is in\n{all}");
-    }
+#[test]
+fn a_call_and_its_attempts_are_spans_with_names_numbers_and_codes() {
+    let name = "traces::a_call_and_its_attempts_are_spans_with_names_numbers_and_codes";
+    traced_alone(name, async {
+        paged().await;
+        let all = recorded_by_us();
+        for said in [
+            "envd.call operation=consignments kind=\"query\" page=1",
+            "envd.attempt attempt=1",
+            "envd.attempt attempt=2",
+            "status=503",
+            "status=200",
+            "attempts=2",
+        ] {
+            assert!(all.contains(said), "{said} is not in\n{all}");
+        }
+        for hidden in ["s3cr3t", "private", "PRIVATE", "envdAccountId"] {
+            assert!(!all.contains(hidden), "{hidden} is in\n{all}");
+        }
+    });
 }
 
 /// A refusal, a reply of another shape, and a web page.
@@ -155,26 +93,25 @@ async fn refused() {
     }
 }
 
-#[tokio::test]
-async fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered() {
-    // Once unheard, as above.
-    refused().await;
-    let collector = Collector::default();
-    let guard = tracing::subscriber::set_default(collector.clone());
-    refused().await;
-    drop(guard);
-    let all = collector.all();
-    for said in [
-        "operation=createOrSaveConsignment kind=\"mutation\"",
-        "codes=\"answers.17,",
-        ",INVALID_VALUE\"",
-        "status=500",
-        "error=the server answered HTTP 500",
-        "path=\"data.createOrSaveConsignment.data.id\"",
-    ] {
-        assert!(all.contains(said), "{said} is not in\n{all}");
-    }
-    for hidden in ["s3cr3t", "Hidden", "HIDDEN", "<p>", "mutation Create"] {
-        assert!(!all.contains(hidden), "{hidden} is in\n{all}");
-    }
+#[test]
+fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered() {
+    let name =
+        "traces::refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered";
+    traced_alone(name, async {
+        refused().await;
+        let all = recorded_by_us();
+        for said in [
+            "operation=createOrSaveConsignment kind=\"mutation\"",
+            "codes=\"answers.17,",
+            ",INVALID_VALUE\"",
+            "status=500",
+            "error=the server answered HTTP 500",
+            "path=\"data.createOrSaveConsignment.data.id\"",
+        ] {
+            assert!(all.contains(said), "{said} is not in\n{all}");
+        }
+        for hidden in ["s3cr3t", "Hidden", "HIDDEN", "<p>", "mutation Create"] {
+            assert!(!all.contains(hidden), "{hidden} is in\n{all}");
+        }
+    });
 }
