@@ -136,6 +136,8 @@ pub mod register;
 #[path = "auth/store/sealed/mod.rs"]
 pub mod sealed;
 mod secret;
+#[cfg(all(test, feature = "client"))]
+mod seeded;
 #[cfg(all(feature = "client", feature = "rustls"))]
 #[path = "transport/tls/ring.rs"]
 mod tls;

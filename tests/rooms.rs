@@ -9,9 +9,10 @@ use std::path::Path;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 14] = [
+const STAIRS: [(&str, u8); 15] = [
     ("secret", 0),
     ("mock", 0),
+    ("seeded", 0),
     ("model", 0),
     ("validate", 1),
     ("error", 2),

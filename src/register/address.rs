@@ -55,6 +55,7 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
+    use crate::seeded::cases;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::*;
@@ -130,6 +131,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn what_was_sent_decodes_to_what_was_given(town in any::<String>(), brand in "[ %+/&=#?;'\\\\é水-]{0,20}") {
             let given = vec![("Town", town), ("Brand", brand)];

@@ -91,6 +91,7 @@ impl Cursor {
 
 #[cfg(test)]
 mod tests {
+    use crate::seeded::cases;
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::*;
@@ -154,6 +155,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn each_page_lies_behind_the_one_before(
             pages in proptest::collection::vec((any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>(), 0..4usize), 2..8)

@@ -41,12 +41,15 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use crate::seeded::cases;
     use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
     use super::*;
     use std::collections::BTreeSet;
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn each_cell_comes_once_and_the_lowest_first(
             steps in prop::collection::vec(any::<Option<(u8, u8)>>(), 0..60),

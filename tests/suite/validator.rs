@@ -7,9 +7,21 @@ use envd_sdk::Account;
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, Day, ServerError};
 use envd_sdk::validate::{Context, Questionnaire, Report, Rule, compare};
-use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
+
+/// The settings of a property test with so many cases: the same in each run, unless `ENVD_SDK_EXPLORE` names a seed.
+fn cases(cases: u32) -> Config {
+    let seed = std::env::var("ENVD_SDK_EXPLORE").map_or(4711, |seed| seed.parse().unwrap());
+    Config {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
 
 /// A fake, the list that it serves, and what is known of its user. The port outlives each test's own runtime.
 struct Setting {
@@ -221,7 +233,7 @@ fn ask(setting: &Setting, input: &ConsignmentInput) -> Vec<ServerError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(160))]
 
     #[test]
     fn both_readings_find_the_same(input in prop::sample::select(valid()), edits in prop::collection::vec(edit(), 1..7)) {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::replies::{GRAPHQL, JSON};
 use crate::graphql::decode;
+use crate::seeded::cases;
 
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -45,7 +46,7 @@ fn any_media_type() -> impl Strategy<Value = Option<&'static str>> {
 }
 
 proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig { cases: 500, ..Default::default() })]
+    #![proptest_config(cases(500))]
 
     #[test]
     fn any_bytes_give_an_answer(

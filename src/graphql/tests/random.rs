@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::replies::JSON;
 use crate::graphql::{decode, generated};
+use crate::seeded::seed;
 
 /// Replies of each kind for each operation.
 const REPLIES: u64 = 30;
@@ -40,7 +41,7 @@ impl Maker {
             codes: codes.collect(),
             schema,
             // The same replies in each run.
-            random: fastrand::Rng::with_seed(4711),
+            random: fastrand::Rng::with_seed(seed()),
         }
     }
 

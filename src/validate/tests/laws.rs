@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use proptest::prelude::{
-    ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, proptest,
-};
+use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::questions::{prepare, prepare_with, today};
 use super::shapes::{text, tree};
 use crate::model::{AnswerInput, ConsignmentInput};
+use crate::seeded::cases;
 use crate::validate::{Explanation, Finding, QuestionRef, Questionnaire, Report, Rule};
 
 fn trees() -> impl Strategy<Value = Vec<Value>> {
@@ -44,7 +43,7 @@ fn judge(questionnaire: &Questionnaire, answers: &[Value]) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn the_order_of_questions_and_of_answers_does_not_matter(

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use proptest::prelude::{
-    BoxedStrategy, Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq,
-    prop_oneof, proptest,
+    BoxedStrategy, Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use serde_json::{Value, json};
 
 use super::questions::{ask, found, input, prepare, today};
 use crate::model::{ConsignmentInput, List, Question};
+use crate::seeded::cases;
 use crate::validate::{Questionnaire, Report};
 
 #[test]
@@ -111,7 +111,7 @@ pub(super) fn tree() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn no_tree_and_no_input_panics(

@@ -1,11 +1,12 @@
 //! JSON that may not have the shape of a consignment.
 
-use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::{Value, json};
 
 use super::bodies::{fixture, questions};
 use super::questions::today;
 use crate::model::{ConsignmentInput, Question};
+use crate::seeded::cases;
 use crate::validate::{Draft, Questionnaire, Rule, Session, validate_fields_json};
 
 fn good() -> Value {
@@ -189,7 +190,7 @@ fn wire() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(512))]
 
     #[test]
     fn no_json_panics(input in wire(), list in wire()) {

@@ -9,6 +9,7 @@ use wiremock::ResponseTemplate;
 
 use super::bench::{Bench, DAY, Turn, event};
 use crate::auth::{Event, TokenSource};
+use crate::seeded::seed;
 
 /// Row 1.
 #[tokio::test]
@@ -71,9 +72,10 @@ async fn a_caller_that_is_dropped_in_the_middle_of_a_refresh_loses_nothing() {
 async fn a_thousand_callers_dropped_after_any_number_of_steps_lose_nothing() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
+    let mut random = fastrand::Rng::with_seed(seed());
     for _ in 0..1_000 {
         // A refresh takes about forty of them.
-        let steps = fastrand::u32(0..60);
+        let steps = random.u32(0..60);
         bench.clock.advance(DAY);
         {
             let mut caller = pin!(manager.access_token());
