@@ -25,6 +25,11 @@ pub struct Clock(Inner);
 #[derive(Clone)]
 enum Inner {
     System,
+    /// Runs with the machine from a calendar time of its own, which it showed at this boot time.
+    Running {
+        start: SystemTime,
+        begun: Duration,
+    },
     Manual(Arc<watch::Sender<Moment>>),
 }
 
@@ -39,6 +44,25 @@ impl Clock {
     #[must_use]
     pub fn system() -> Self {
         Self(Inner::System)
+    }
+
+    /// A clock that shows this calendar time now and runs on: for tests that must not depend on the date, and whose waits
+    /// are real.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use envd_sdk::Clock;
+    ///
+    /// let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000);
+    /// let clock = Clock::starting_at(noon);
+    /// assert!(clock.now() >= noon);
+    /// ```
+    #[must_use]
+    pub fn starting_at(start: SystemTime) -> Self {
+        Self(Inner::Running {
+            start,
+            begun: system_boot(),
+        })
     }
 
     /// A clock that stands still until it is moved. Clones show the same time.
@@ -57,6 +81,7 @@ impl Clock {
     pub fn now(&self) -> SystemTime {
         match &self.0 {
             Inner::System => SystemTime::now(),
+            Inner::Running { start, begun } => *start + system_boot().saturating_sub(*begun),
             Inner::Manual(moment) => moment.borrow().wall,
         }
     }
@@ -65,7 +90,7 @@ impl Clock {
     pub(crate) fn roughly_now(&self) -> SystemTime {
         match &self.0 {
             Inner::System => system_roughly(),
-            Inner::Manual(_) => self.now(),
+            Inner::Running { .. } | Inner::Manual(_) => self.now(),
         }
     }
 
@@ -73,12 +98,12 @@ impl Clock {
     #[must_use]
     pub fn boot(&self) -> Duration {
         match &self.0 {
-            Inner::System => system_boot(),
+            Inner::System | Inner::Running { .. } => system_boot(),
             Inner::Manual(moment) => moment.borrow().boot,
         }
     }
 
-    /// Moves both clocks of a manual clock forward. Does nothing to the system's clocks.
+    /// Moves both clocks of a manual clock forward. Does nothing to a clock that runs.
     pub fn advance(&self, by: Duration) {
         self.change(|moment| {
             moment.wall += by;
@@ -110,7 +135,7 @@ impl Clock {
     /// Waits until this much time has passed on the clock.
     pub(crate) async fn sleep(&self, time: Duration) {
         match &self.0 {
-            Inner::System => tokio::time::sleep(time).await,
+            Inner::System | Inner::Running { .. } => tokio::time::sleep(time).await,
             Inner::Manual(moment) => {
                 let mut moment = moment.subscribe();
                 let until = moment.borrow_and_update().boot.saturating_add(time);
@@ -131,6 +156,7 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Inner::System => "Clock(system)",
+            Inner::Running { .. } => "Clock(running)",
             Inner::Manual(_) => "Clock(manual)",
         })
     }
@@ -196,11 +222,19 @@ mod tests {
     }
 
     #[test]
-    fn the_rough_time_is_late_by_no_more_than_a_tick_and_never_early() {
-        let clock = Clock::system();
-        let (rough, exact) = (clock.roughly_now(), clock.now());
-        let late = exact.duration_since(rough).unwrap();
-        assert!(late < Duration::from_secs(60), "{late:?}");
+    fn a_clock_with_a_start_of_its_own_does_not_follow_the_calendar_of_the_machine() {
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let before = system_boot();
+        let clock = Clock::starting_at(start);
+        let shown = clock.now().duration_since(start).unwrap();
+        let rough = clock.roughly_now().duration_since(start).unwrap();
+        assert!(shown <= rough && rough <= system_boot().saturating_sub(before));
+        clock.advance(Duration::from_secs(1_000_000));
+        assert!(clock.now() < start + Duration::from_secs(1_000_000));
+    }
+
+    #[test]
+    fn the_rough_time_of_a_manual_clock_is_its_time() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
         assert_eq!(clock.roughly_now(), clock.now());
     }
