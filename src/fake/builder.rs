@@ -1,6 +1,6 @@
 //! Settings of the fake.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -164,7 +164,7 @@ impl FakeBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port cannot be bound, the listener is not on a loopback address, an
+    /// [`is_config`](Error::is_config) when the port cannot be bound or the loopback interface is down, the listener is not on a loopback address, an
     /// accreditation has an unknown name, the schema is not valid, or the world cannot be used: a record of an account that
     /// no user has, or a user to log in who is not there.
     pub async fn start(self) -> Result<Fake, Error> {
@@ -232,6 +232,7 @@ impl FakeBuilder {
         });
         let inner = bind(0)?;
         let inner_address = inner.local_addr().map_err(no_address)?;
+        reach(inner_address)?;
         let front = Front::start(listener, inner_address, state.clock.clone())
             .map_err(|source| Error::config("the fake has no thread").with_source(source))?;
         // Unpooled: a pooled server goes on listening after it was dropped.
@@ -260,6 +261,26 @@ fn bind(port: u16) -> Result<TcpListener, Error> {
         .map_err(|source| Error::config("the port of the fake cannot be bound").with_source(source))
 }
 
+/// Where the loopback interface is down, ports can be bound but not reached, and a client on a manual clock would wait for
+/// ever to try again.
+fn reach(address: SocketAddr) -> Result<(), Error> {
+    let connected = TcpStream::connect_timeout(&address, Duration::from_secs(5));
+    connected.map(drop).map_err(|source| {
+        Error::config("the fake cannot be reached on its loopback address").with_source(source)
+    })
+}
+
 fn no_address(source: std::io::Error) -> Error {
     Error::config("the listener of the fake has no address").with_source(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_reached_is_an_error() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        assert!(reach(address).unwrap_err().is_config());
+    }
 }
