@@ -20,6 +20,7 @@ mod input_path;
 mod lenient;
 mod list;
 mod maybe;
+mod one_line;
 mod open_enum;
 mod pdf_url;
 mod pic;
@@ -51,5 +52,6 @@ pub use self::server_error::{Location, PathSegment, ServerError};
 pub use self::severity::Severity;
 
 pub(crate) use self::input_path::input_path;
+pub(crate) use self::one_line::OneLine;
 
 use self::hidden::Hidden;

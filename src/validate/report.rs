@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Rule, Severity};
-use crate::model::QuestionId;
+use crate::model::{OneLine, QuestionId};
 
 /// Whether the rules of the questions were checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,7 +65,8 @@ pub struct Report {
 }
 
 impl fmt::Display for Report {
-    /// A line for the verdict, then one for each finding, each piece of advice, and each rule that was not checked.
+    /// A line for the verdict, then one for each finding, each piece of advice, and each rule that was not checked. No text of
+    /// a server forges a line or commands a terminal: control characters are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.is_valid(), self.ready_to_submit()) {
             (false, _) => "not valid",
@@ -78,17 +79,15 @@ impl fmt::Display for Report {
             } else {
                 &finding.code
             };
-            write!(f, "\n  {:7}  {code:24}  {finding}", finding.severity)?;
+            let mut line = format!("{:7}  {code:24}  {finding}", finding.severity);
             if let Some(description) = &finding.description {
-                write!(f, ": {description}")?;
+                line.extend([": ", description]);
             }
+            write!(f, "\n  {}", OneLine(&line))?;
         }
         for rule in &self.unchecked {
-            write!(
-                f,
-                "\n  unchecked: question {}: {}",
-                rule.question, rule.reason
-            )?;
+            let line = format!("unchecked: question {}: {}", rule.question, rule.reason);
+            write!(f, "\n  {}", OneLine(&line))?;
         }
         if self.question_rules == QuestionRules::NoQuestionsLoaded {
             f.write_str("\n  the answers were not checked against questions")?;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::model::OneLine;
+
 /// What a difference does to a program that was written for the schema before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,13 +69,37 @@ impl fmt::Display for SchemaChange {
             self.before.as_deref().unwrap_or("none"),
             self.after.as_deref().unwrap_or("none"),
         );
-        write!(f, "{} ", self.coordinate)?;
+        // Names and defaults are what the server says they are.
+        let (at, before, after) = (OneLine(&self.coordinate), OneLine(before), OneLine(after));
         match self.kind {
-            ChangeKind::Removed => write!(f, "was removed (it was {before})"),
-            ChangeKind::Added => write!(f, "was added ({after})"),
-            ChangeKind::Retyped => write!(f, "was {before} and is {after}"),
-            ChangeKind::DefaultChanged => write!(f, "had the default {before} and has {after}"),
-            ChangeKind::Deprecated => f.write_str("is deprecated"),
+            ChangeKind::Removed => write!(f, "{at} was removed (it was {before})"),
+            ChangeKind::Added => write!(f, "{at} was added ({after})"),
+            ChangeKind::Retyped => write!(f, "{at} was {before} and is {after}"),
+            ChangeKind::DefaultChanged => {
+                write!(f, "{at} had the default {before} and has {after}")
+            }
+            ChangeKind::Deprecated => write!(f, "{at} is deprecated"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_the_server_forges_no_line() {
+        let change = SchemaChange {
+            coordinate: "Query.a\nSafe:\u{1b}[2J".to_owned(),
+            kind: ChangeKind::Retyped,
+            class: ChangeClass::Breaking,
+            before: Some("Int".to_owned()),
+            after: Some("\u{202e}".to_owned()),
+            operations: Vec::new(),
+        };
+        assert_eq!(
+            change.to_string(),
+            r"Query.a\nSafe:\u{1b}[2J was Int and is \u{202e}"
+        );
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::compare::compare;
 use super::{ChangeClass, Coverage, Introspection, SchemaChange, SchemaCoordinates};
+use crate::model::OneLine;
 
 /// How the schema of a server differs from the one that this crate was written for.
 ///
@@ -112,7 +113,8 @@ impl fmt::Display for SchemaDrift {
             }
         }
         if !self.unchecked.is_empty() {
-            writeln!(f, "Not compared: {}.", self.unchecked.join(", "))?;
+            let names = self.unchecked.join(", ");
+            writeln!(f, "Not compared: {}.", OneLine(&names))?;
         }
         match (self.changes.len(), self.broken_operations().len()) {
             (0, _) => return f.write_str("The schema of the server is the bundled one.\n"),
