@@ -2,44 +2,60 @@
 //!
 //! The token is renewed when that is needed, once, however many processes ask at the same time. With no options a user of
 //! the embedded fake logs in first. The exit code is 0 when a token was printed, 1 when none is to be had now, 2 for
-//! wrong options, 3 when the user has to log in again.
+//! wrong options, and, unlike that of other examples, 3 when the user has to log in again: a script that calls it has to
+//! tell that from an outage, which goes by.
 
+mod cli;
 mod login_options;
-mod reader;
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use envd_sdk::Error;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::Fake;
 
-use login_options::{Failure, Options, failed, usage};
+use cli::{Failure, printable};
+use login_options::Options;
+
+const WHAT: &str = "\
+Prints an access token from the file that login wrote, renewed when that is needed.
+The exit code is 0 with a token, 1 when none is to be had now, 3 when the user has to log in again.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    reader::may_leave();
-    let options = match Options::read("access_token") {
-        Ok(options) => options,
-        Err(end) => return end,
-    };
+    let usage = login_options::usage("access_token", WHAT);
+    let options = Options::read(&usage);
     let outcome = if options.names_no_provider() {
         from_the_fake(&options).await
     } else if options.store.is_none() {
-        return usage("--store FILE is needed, the file that login wrote");
+        return cli::refuse("--store FILE is needed, the file that login wrote", &usage);
     } else {
         match options.renewal().build() {
             Ok(provider) => match options.manager(provider).build() {
                 Ok(manager) => print(&manager).await,
                 Err(error) => Err(error.into()),
             },
-            Err(error) => return usage(error),
+            Err(error) => return cli::refuse(cli::chain(&error), &usage),
         }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failed(&failure),
+        Err(failure) => {
+            let code = cli::fail(&failure);
+            if needs_login(&failure) {
+                ExitCode::from(3)
+            } else {
+                code
+            }
+        }
     }
+}
+
+fn needs_login(failure: &Failure) -> bool {
+    let error = failure.downcast_ref::<Error>();
+    error.is_some_and(|error| error.is_reauth_required() || error.is_login_refused())
 }
 
 async fn print(manager: &TokenManager) -> Result<(), Failure> {
@@ -52,12 +68,12 @@ async fn print(manager: &TokenManager) -> Result<(), Failure> {
     }
     let token = token?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", token.expose())?;
+    writeln!(out, "{}", printable(token.expose()))?;
     Ok(out.flush()?)
 }
 
 async fn from_the_fake(options: &Options) -> Result<(), Failure> {
-    let fake = Fake::start().await;
+    let fake = Fake::builder().start().await?;
     let manager = options.manager(fake.provider().build()?).build()?;
     let login = manager.provider().authorization().start()?;
     let callback = fake.consent(login.url())?;

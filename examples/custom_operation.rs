@@ -2,13 +2,22 @@
 //!
 //! With the `ENVD_` settings of the README it runs on the servers that they name; nothing is changed there.
 
-mod reader;
+mod cli;
 mod settings;
+
+use std::process::ExitCode;
 
 use envd_sdk::graphql::generated::{Questions, questions};
 use serde::{Deserialize, Serialize};
 
-use settings::{Failure, Settings};
+use cli::{Failure, printable};
+use settings::Settings;
+
+const USAGE: &str = "usage: custom_operation
+
+Documents of your own beside those of the crate, one in place of ours, and a dry run.
+It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name;
+nothing is changed there.";
 
 /// How many animals moved: a question that the crate has no method for.
 const HEADS: &str = "query Heads($account: String!, $page: Int) {
@@ -52,8 +61,12 @@ const USER: &str = "query { userDetails: userDetailsQuery { data {
 } } }";
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    reader::may_leave();
+async fn main() -> ExitCode {
+    cli::no_arguments(USAGE);
+    cli::end(run().await)
+}
+
+async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
     let builder = settings.log_in().await?.0;
     let client = builder.override_operation("userDetails", USER).build()?;
@@ -97,7 +110,7 @@ async fn main() -> Result<(), Failure> {
         println!("4. A wrong document is told as a difference of schemas:");
     }
     for said in error.server_errors() {
-        println!("   {said}");
+        println!("   {}", printable(said));
     }
     Ok(())
 }

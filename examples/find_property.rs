@@ -3,26 +3,46 @@
 //! Searches at `ENVD_REGISTER_URL`, with `ENVD_ACCESS_TOKEN` as bearer token if it is set; with no settings, in a fake
 //! register of invented properties.
 
-mod reader;
+mod cli;
 mod settings;
+
+use std::process::ExitCode;
 
 use envd_sdk::model::{Property, PropertyTypeCode};
 use envd_sdk::register::TextSearch;
+use lexopt::Arg::{Long, Short, Value};
+use lexopt::ValueExt;
 
-use settings::{Failure, Settings};
+use cli::{Failure, printable};
+use settings::Settings;
+
+const USAGE: &str = "usage: find_property [TEXT]
+
+Searches the property register for TEXT, or for \"yards\". It asks a fake register of invented
+properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.";
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    reader::may_leave();
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    if words.iter().any(|word| word.starts_with('-')) {
-        println!("usage: find_property [TEXT]");
-        return Ok(());
-    }
+async fn main() -> ExitCode {
+    let mut words = cli::arguments(USAGE, words);
     if words.is_empty() {
         words.push("yards".to_owned());
     }
-    let text = words.join(" ");
+    cli::end(run(&words.join(" ")).await)
+}
+
+fn words(given: &mut lexopt::Parser) -> Result<Vec<String>, lexopt::Error> {
+    let mut words = Vec::new();
+    while let Some(argument) = given.next()? {
+        match argument {
+            Value(word) => words.push(word.string()?),
+            Short('h') | Long("help") => cli::help(USAGE),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    Ok(words)
+}
+
+async fn run(text: &str) -> Result<(), Failure> {
     let settings = Settings::read().await?;
     let register = settings.register()?.build()?;
 
@@ -30,10 +50,7 @@ async fn main() -> Result<(), Failure> {
         "{:8}  {:24}  {:16}  {:5}  {:10}  TYPES",
         "PIC", "NAME", "TOWN", "STATE", "STATUS"
     );
-    let mut properties = register
-        .search(TextSearch::new(&text))
-        .page_size(50)
-        .items();
+    let mut properties = register.search(TextSearch::new(text)).page_size(50).items();
     let mut shown = 0;
     while let Some(property) = properties.next().await {
         print_row(&property?);
@@ -44,22 +61,17 @@ async fn main() -> Result<(), Failure> {
 }
 
 fn print_row(property: &Property) {
-    let or_dash = |field: &Option<String>| field.clone().unwrap_or_else(|| "-".to_owned());
-    let status = property
-        .admin_status
-        .as_ref()
-        .map_or("-", |status| status.as_str());
-    let types: Vec<&str> = property
-        .property_types
-        .iter()
-        .map(PropertyTypeCode::as_str)
-        .collect();
+    let or_dash = |field: &Option<String>| field.as_ref().map_or("-".to_owned(), printable);
+    let status = property.admin_status.as_ref();
+    let status = status.map_or("-".to_owned(), printable);
+    let types = property.property_types.iter();
+    let types: Vec<&str> = types.map(PropertyTypeCode::as_str).collect();
     println!(
         "{:8}  {:24}  {:16}  {:5}  {status:10}  {}",
         or_dash(&property.pic),
         or_dash(&property.name),
         or_dash(&property.town),
         or_dash(&property.registered_state),
-        types.join(" "),
+        printable(types.join(" ")),
     );
 }

@@ -2,8 +2,10 @@
 //!
 //! `cargo run --example quickstart`
 
-mod reader;
+mod cli;
 mod settings;
+
+use std::process::ExitCode;
 
 use envd_sdk::model::{
     AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput,
@@ -13,11 +15,21 @@ use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{Lookup, TextSearch};
 use envd_sdk::validate::{Context, Questionnaire, Report};
 
-use settings::{Failure, Settings};
+use cli::{Failure, printable};
+use settings::Settings;
+
+const USAGE: &str = "usage: quickstart
+
+The whole job, step by step: log in, declare a consignment, look up properties, log out.
+It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name.";
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    reader::may_leave();
+async fn main() -> ExitCode {
+    cli::no_arguments(USAGE);
+    cli::end(run().await)
+}
+
+async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
     println!("1. {}.", settings.describe());
 
@@ -29,7 +41,7 @@ async fn main() -> Result<(), Failure> {
     println!("2. Logged in. The user has {accounts} accounts.");
 
     let account = client.account(Settings::account_id(&user)?);
-    println!("3. The account used is {}.", account.id());
+    println!("3. The account used is {}.", printable(account.id()));
 
     let today = Day::of(settings.clock().now());
     let mut draft = ConsignmentInput::new(
@@ -43,7 +55,7 @@ async fn main() -> Result<(), Failure> {
     let questionnaire = Questionnaire::prepare(&questions);
     println!("4. A declaration of goats is begun. What it asks now:");
     for question in questionnaire.next_questions(&draft) {
-        println!("   - {}", question.text);
+        println!("   - {}", printable(question.text));
     }
 
     let context = Context::on(today).account_pic("QAZZ7777");
@@ -53,7 +65,7 @@ async fn main() -> Result<(), Failure> {
     let refused = account.save_consignment(draft.clone()).await;
     let refused = refused.err().ok_or("a wrong PIC was taken")?;
     for finding in Report::from_server_errors(refused.server_errors()).errors() {
-        println!("6. The server finds the same: {finding}.");
+        println!("6. The server finds the same: {}.", printable(finding));
     }
 
     draft.origin.pic = "QAZZ7777".into();
@@ -67,12 +79,12 @@ async fn main() -> Result<(), Failure> {
         .answer(AnswerInput::new("8", "No").row(0));
     let saved = account.save_consignment(draft.clone()).await?.value;
     let number = saved.number.ok_or("no number")?;
-    println!("7. Mended, and saved as {number}.");
+    println!("7. Mended, and saved as {}.", printable(&number));
 
     draft.number = number.as_str().into();
     let submitted = account.submit_consignment(draft).await?.value;
     let status = submitted.status.ok_or("no status")?;
-    println!("8. Submitted: its status is {status}.");
+    println!("8. Submitted: its status is {}.", printable(status));
 
     let filter = ConsignmentFilter::default().from(Day::parse("2026-01-01")?);
     let mut pages = account.consignments(&filter.page_size(5));
@@ -86,11 +98,11 @@ async fn main() -> Result<(), Failure> {
     account.create_comment(comment).await?;
     let copy = account.copy_consignment(&number).await?.value;
     let copy = copy.number.ok_or("no number")?;
-    println!("10. Commented, and copied as {copy}.");
+    println!("10. Commented, and copied as {}.", printable(copy));
     let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);
     let template = account.save_template(template).await?.value;
     let template = template.number.ok_or("no number")?;
-    println!("11. Kept as the template {template}.");
+    println!("11. Kept as the template {}.", printable(template));
 
     let register = settings.register()?.build()?;
     let mut found = register.search(TextSearch::new("yards"));

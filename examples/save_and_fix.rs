@@ -3,19 +3,32 @@
 //!
 //! With the `ENVD_` settings of the README it runs on the servers that they name, and leaves a draft there.
 
-mod reader;
+mod cli;
 mod settings;
+
+use std::process::ExitCode;
 
 use envd_sdk::model::{
     AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput,
 };
 use envd_sdk::validate::{Context, Finding, Questionnaire, Report, Severity, compare};
 
-use settings::{Failure, Settings};
+use cli::{Failure, printable};
+use settings::Settings;
+
+const USAGE: &str = "usage: save_and_fix
+
+The server's refusal and the findings of the validator on one screen, then mended and saved.
+It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name;
+there it leaves a draft.";
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    reader::may_leave();
+async fn main() -> ExitCode {
+    cli::no_arguments(USAGE);
+    cli::end(run().await)
+}
+
+async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
     let client = settings.log_in().await?.0.build()?;
     let user = client.registered_user().await?.value;
@@ -56,7 +69,10 @@ async fn main() -> Result<(), Failure> {
     let saved = account.save_consignment(draft).await?;
     let number = saved.value.number.ok_or("no number")?;
     let server = Report::from_server_errors(&saved.problems);
-    println!("\nMended, and saved as {number}. To be answered before it is submitted:");
+    println!(
+        "\nMended, and saved as {}. To be answered before it is submitted:",
+        printable(number)
+    );
     screen(&mirror, &server);
     Ok(())
 }
@@ -82,5 +98,6 @@ fn line(finding: &Finding, who: &str) {
         Severity::Error => "error",
         _ => "remark",
     };
-    println!("  {weight:6}  {who:14}  {:23}  {finding}", finding.code);
+    let (code, said) = (printable(&finding.code), printable(finding));
+    println!("  {weight:6}  {who:14}  {code:23}  {said}");
 }

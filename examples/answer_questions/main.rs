@@ -1,17 +1,17 @@
 //! A form in the terminal: `cargo run --example answer_questions -- [--out FILE]`.
 //!
 //! It starts the fake, asks the questions of the form LPAC1 one after the other, says why each is asked and what is wrong
-//! with an answer as soon as it is given, and writes the consignment as JSON to FILE, or to stdout. With no terminal it
-//! plays a script of answers instead of asking.
+//! with an answer as soon as it is given, and writes the consignment as JSON to FILE, or to stdout, after Ctrl-C as far as
+//! it was answered. With no terminal it plays a script of answers instead of asking.
 
+#[path = "../cli/mod.rs"]
+mod cli;
 mod out;
-#[path = "../reader/mod.rs"]
-mod reader;
 mod screen;
 mod script;
 mod user;
 
-use std::error::Error;
+use std::process::ExitCode;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{
@@ -19,14 +19,19 @@ use envd_sdk::model::{
 };
 use envd_sdk::validate::{AppliedQuestion, Context, QuestionRef, Questionnaire, Session};
 
+use cli::Failure;
 use out::Out;
 use user::User;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    reader::may_leave();
+async fn main() -> ExitCode {
     let out = Out::from_arguments();
-    let fake = Fake::start().await;
+    cli::end(run(&out).await)
+}
+
+async fn run(out: &Out) -> Result<(), Failure> {
+    out.try_to_write()?;
+    let fake = Fake::builder().start().await?;
     let questions = fake.client().build()?.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
 
@@ -37,29 +42,35 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let today = Day::of(fake.clock().now());
     let mut session = questionnaire.session(&input, &Context::on(today));
 
-    let user = User::at_the_terminal_or_scripted();
+    let asked = ask(&mut session, &questions);
+    eprintln!("\nThe consignment is {}", session.report());
+    out.write(&serde_json::to_string_pretty(session.input())?)?;
+    asked
+}
+
+/// Asks until nothing is left to ask. Where the user ends it, the session holds what was answered.
+fn ask(session: &mut Session, questions: &[Question]) -> Result<(), Failure> {
+    let user = User::at_the_terminal_or_scripted()?;
     let mut skipped = Vec::new();
-    while let Some(next) = next(&session, &skipped) {
+    while let Some(next) = next(session, &skipped) {
         screen::show(&next, session.progress());
         let place = next.question.clone();
         if next.question_type == Some(QuestionType::Repeatable) {
             // A row exists once something in it is answered, so the first question below opens it.
-            if let Some(first) = first_below(&questions, place.id.as_str())
+            if let Some((first, text)) = first_below(questions, place.id.as_str())
                 && user.wants_a_row()?
             {
-                let value = user.begins_a_row(&first)?;
+                let value = user.begins_a_row(text)?;
                 screen::tell(&session.answer(first, Some(0), Some(&value)));
             }
             skipped.push(place);
-        } else if let Some(value) = user.answer(&next, &session)? {
+        } else if let Some(value) = user.answer(&next, session)? {
             screen::tell(&session.answer(place.id, place.row, Some(&value)));
         } else {
             skipped.push(place);
         }
     }
-
-    eprintln!("\nThe consignment is {}", session.report());
-    out.write(&serde_json::to_string_pretty(session.input())?)
+    Ok(())
 }
 
 /// The first question that waits for an answer and was not left open by the user.
@@ -68,14 +79,14 @@ fn next(session: &Session, skipped: &[QuestionRef]) -> Option<AppliedQuestion> {
     waiting.find(|asked| !skipped.contains(&asked.question))
 }
 
-/// The first question of the form below a REPEATABLE question, wherever that stands.
-fn first_below(questions: &[Question], rows: &str) -> Option<String> {
+/// Id and text of the first question of the form below a REPEATABLE question, wherever that stands.
+fn first_below<'q>(questions: &'q [Question], rows: &str) -> Option<(&'q str, &'q str)> {
     questions.iter().find_map(|question| {
         if question.id.as_ref().is_none_or(|id| *id != rows) {
             return first_below(&question.child_questions, rows);
         }
         let mut below = question.child_questions.iter();
         let first = below.find(|child| child.forms.contains(&FormType::Lpac1))?;
-        first.id.as_ref().map(ToString::to_string)
+        Some((first.id.as_ref()?.as_str(), first.text.as_deref()?))
     })
 }

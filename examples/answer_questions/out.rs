@@ -1,37 +1,60 @@
 //! Where the filled-in consignment goes.
 
-use std::error::Error;
+use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
-use std::process;
 
-const USAGE: &str = "usage: answer_questions [--out FILE]";
+use lexopt::Arg::{Long, Short};
+
+use super::cli::{self, Failure, Unusable};
+
+const USAGE: &str = "\
+usage: answer_questions [--out FILE]
+
+Asks the questions of the form LPAC1 in the terminal, and writes the consignment as JSON to stdout.
+With no terminal it plays a script of answers instead of asking.
+
+  --out FILE    writes the consignment to a file
+
+Ctrl-C ends the questions; what was answered by then is written.";
 
 /// A file, or stdout where none is named.
 pub(crate) struct Out(Option<PathBuf>);
 
 impl Out {
-    /// Reads the arguments. The program ends here when they are wrong, or ask for help.
     pub(crate) fn from_arguments() -> Self {
-        let mut arguments = std::env::args_os().skip(1);
-        match (arguments.next(), arguments.next(), arguments.next()) {
-            (None, ..) => Self(None),
-            (Some(flag), Some(file), None) if flag == "--out" => Self(Some(file.into())),
-            (Some(flag), None, None) if flag == "--help" || flag == "-h" => {
-                println!("{USAGE}");
-                process::exit(0);
+        cli::arguments(USAGE, |given| {
+            let mut out = None;
+            while let Some(argument) = given.next()? {
+                match argument {
+                    Long("out") => out = Some(given.value()?.into()),
+                    Short('h') | Long("help") => cli::help(USAGE),
+                    _ => return Err(argument.unexpected()),
+                }
             }
-            _ => {
-                eprintln!("{USAGE}");
-                process::exit(2);
-            }
-        }
+            Ok(Self(out))
+        })
     }
 
-    pub(crate) fn write(&self, json: &str) -> Result<(), Box<dyn Error>> {
-        match &self.0 {
-            Some(file) => std::fs::write(file, format!("{json}\n"))?,
-            None => println!("{json}"),
+    /// Fails when the file cannot be written, and leaves it as it is: better now than when all is answered.
+    pub(crate) fn try_to_write(&self) -> Result<(), Unusable> {
+        let Some(file) = &self.0 else { return Ok(()) };
+        let opened = OpenOptions::new().append(true).create(true).open(file);
+        opened.map(drop).map_err(|error| Unusable::new(file, error))
+    }
+
+    /// Writes to stdout what the file does not take, so that no answer is lost.
+    pub(crate) fn write(&self, json: &str) -> Result<(), Failure> {
+        let json = cli::json(json);
+        if let Some(file) = &self.0 {
+            match fs::write(file, format!("{json}\n")) {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    println!("{json}");
+                    return Err(Unusable::new(file, error).into());
+                }
+            }
         }
+        println!("{json}");
         Ok(())
     }
 }

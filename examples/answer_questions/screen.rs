@@ -2,16 +2,19 @@
 
 use envd_sdk::validate::{AppliedQuestion, Change, Progress};
 
+use super::cli::printable;
+
 /// The question, and why it is asked.
 pub(crate) fn show(asked: &AppliedQuestion, progress: Progress) {
     eprintln!(
         "\n[{} of {}] {} {}",
         progress.answered,
         progress.questions,
-        asked.text,
+        printable(&asked.text),
         if asked.required { "(required)" } else { "" }
     );
-    eprintln!("  question {}: {}", asked.question, why(asked));
+    let why = format!("question {}: {}", asked.question, why(asked));
+    eprintln!("  {}", printable(why));
 }
 
 fn why(asked: &AppliedQuestion) -> String {
@@ -25,9 +28,10 @@ fn why(asked: &AppliedQuestion) -> String {
 /// What has become wrong, and which questions have gone.
 pub(crate) fn tell(change: &Change) {
     for finding in &change.added {
-        eprintln!("  {}: {} ({})", finding.severity, finding, finding.code);
+        let said = format!("{}: {finding} ({})", finding.severity, finding.code);
+        eprintln!("  {}", printable(said));
     }
     for question in &change.vanished {
-        eprintln!("  question {question} is no longer asked");
+        eprintln!("  question {} is no longer asked", printable(question));
     }
 }

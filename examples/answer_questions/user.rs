@@ -1,11 +1,12 @@
 //! Who answers: the user at the terminal, or a script where there is none.
 
-use std::error::Error;
 use std::io::{self, IsTerminal};
 
+use dialoguer::console::Term;
 use dialoguer::{Confirm, Input, Select};
 use envd_sdk::validate::{AppliedQuestion, Session};
 
+use super::cli::{self, Failure, printable};
 use super::script;
 
 #[derive(Clone, Copy)]
@@ -15,11 +16,13 @@ pub(crate) enum User {
 }
 
 impl User {
-    pub(crate) fn at_the_terminal_or_scripted() -> Self {
+    pub(crate) fn at_the_terminal_or_scripted() -> Result<Self, Failure> {
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            Self::AtTheTerminal
+            // From now on Ctrl-C ends the prompt, and not the program.
+            drop(cli::interrupts()?);
+            Ok(Self::AtTheTerminal)
         } else {
-            Self::Scripted
+            Ok(Self::Scripted)
         }
     }
 
@@ -28,47 +31,60 @@ impl User {
         self,
         asked: &AppliedQuestion,
         session: &Session,
-    ) -> Result<Option<String>, Box<dyn Error>> {
+    ) -> Result<Option<String>, Failure> {
         let value = match self {
             Self::AtTheTerminal if asked.choices.is_empty() => Some(text(asked, session)?),
             Self::AtTheTerminal => choice(asked)?,
             Self::Scripted => {
                 let value = script::answer(asked);
-                eprintln!("  > {value}");
+                eprintln!("  > {}", printable(&value));
                 Some(value)
             }
         };
         Ok(value.filter(|value| !value.is_empty()))
     }
 
-    pub(crate) fn wants_a_row(self) -> Result<bool, Box<dyn Error>> {
-        Ok(match self {
-            Self::AtTheTerminal => Confirm::new()
-                .with_prompt("  Add a row?")
-                .default(true)
-                .interact()?,
-            Self::Scripted => true,
-        })
+    pub(crate) fn wants_a_row(self) -> Result<bool, Failure> {
+        let prompt = Confirm::new().with_prompt("  Add a row?").default(true);
+        match self {
+            Self::AtTheTerminal => prompt.interact().map_err(ended),
+            Self::Scripted => Ok(true),
+        }
     }
 
-    pub(crate) fn begins_a_row(self, question: &str) -> Result<String, Box<dyn Error>> {
-        Ok(match self {
-            Self::AtTheTerminal => Input::new()
-                .with_prompt(format!("  question {question}"))
-                .interact_text()?,
-            Self::Scripted => "24".to_owned(),
-        })
+    pub(crate) fn begins_a_row(self, question: &str) -> Result<String, Failure> {
+        let prompt = format!("  {}", printable(question));
+        match self {
+            Self::AtTheTerminal => {
+                let prompt = Input::new().with_prompt(prompt);
+                prompt.interact_text().map_err(ended)
+            }
+            Self::Scripted => {
+                eprintln!("{prompt}\n  > 24");
+                Ok("24".to_owned())
+            }
+        }
     }
 }
 
-fn choice(asked: &AppliedQuestion) -> Result<Option<String>, Box<dyn Error>> {
-    let names: Vec<&str> = asked.choices.iter().map(|c| c.name.as_str()).collect();
-    let chosen = Select::new().items(&names).default(0).interact_opt()?;
+/// Ctrl-C, or the terminal is gone. A prompt that hid the cursor does not show it again.
+fn ended(dialoguer::Error::IO(error): dialoguer::Error) -> Failure {
+    drop(Term::stderr().show_cursor());
+    if error.kind() == io::ErrorKind::Interrupted {
+        return "interrupted, the consignment is as far as it was answered".into();
+    }
+    error.into()
+}
+
+fn choice(asked: &AppliedQuestion) -> Result<Option<String>, Failure> {
+    let names: Vec<String> = asked.choices.iter().map(|c| printable(&c.name)).collect();
+    let prompt = Select::new().items(&names).default(0);
+    let chosen = prompt.interact_opt().map_err(ended)?;
     Ok(chosen.map(|at| asked.choices[at].value.clone()))
 }
 
 /// Each try is judged by a copy of the session, so that a wrong answer never gets into the form.
-fn text(asked: &AppliedQuestion, session: &Session) -> Result<String, Box<dyn Error>> {
+fn text(asked: &AppliedQuestion, session: &Session) -> Result<String, Failure> {
     let place = asked.question.clone();
     let session = session.clone();
     let judge = move |text: &String| -> Result<(), String> {
@@ -80,11 +96,12 @@ fn text(asked: &AppliedQuestion, session: &Session) -> Result<String, Box<dyn Er
         });
         wrong
             .next()
-            .map_or(Ok(()), |finding| Err(finding.to_string()))
+            .map_or(Ok(()), |finding| Err(printable(finding)))
     };
-    Ok(Input::new()
+    Input::new()
         .with_prompt("  answer, or Enter to leave it open")
         .allow_empty(true)
         .validate_with(judge)
-        .interact_text()?)
+        .interact_text()
+        .map_err(ended)
 }

@@ -6,8 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use url::{Position, Url};
 
-/// What the browser may fail with.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+use super::cli::Failure;
 
 /// A browser for plain HTTP on this machine.
 #[derive(Default)]

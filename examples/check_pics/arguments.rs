@@ -2,9 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::settings::Failure;
+use lexopt::Arg::{Long, Short, Value};
 
-const USAGE: &str = "usage: check_pics [FILE] [--csv OUT]";
+use super::cli;
+
+const USAGE: &str = "\
+usage: check_pics [FILE] [--csv OUT]
+
+Checks the PICs of a list before a sale. FILE has one PIC a line, or is CSV with a column PIC;
+without FILE a list that comes with the example is checked. It asks a fake register of invented
+properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.
+
+  --csv OUT    writes the result as CSV, too. In front of a cell that a spreadsheet would take for
+               a formula stands an apostrophe.
+
+The exit code is 1 when a PIC could not be checked because the register did not answer, or none
+could be asked for. Ctrl-C ends the check; what is checked by then is in OUT.";
 
 /// The list to check, and the file for the result.
 #[derive(Default)]
@@ -14,25 +27,25 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the arguments. The program ends here when they ask for help.
-    pub(crate) fn read() -> Result<Self, Failure> {
+    pub(crate) fn read() -> Self {
+        cli::arguments(USAGE, Self::parse)
+    }
+
+    fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
         let mut read = Self::default();
-        let mut arguments = std::env::args_os().skip(1);
-        while let Some(argument) = arguments.next() {
-            let (place, value) = if argument == "--csv" {
-                let out = arguments.next().ok_or("--csv needs a file to write")?;
-                (&mut read.out, out)
-            } else if argument == "--help" || argument == "-h" {
-                println!("{USAGE}");
-                std::process::exit(0);
-            } else if argument.to_string_lossy().starts_with('-') {
-                return Err(USAGE.into());
-            } else {
-                (&mut read.file, argument)
-            };
-            if place.replace(value.into()).is_some() {
-                return Err(USAGE.into());
+        while let Some(argument) = given.next()? {
+            match argument {
+                Value(file) if read.file.is_none() => read.file = Some(file.into()),
+                Long("csv") => read.out = Some(given.value()?.into()),
+                Short('h') | Long("help") => cli::help(USAGE),
+                _ => return Err(argument.unexpected()),
             }
+        }
+        // The list would be gone before the first PIC is checked.
+        if let (Some(file), Some(out)) = (&read.file, &read.out)
+            && same_file::is_same_file(file, out).unwrap_or(false)
+        {
+            return Err(format!("--csv {} is the list itself", out.display()).into());
         }
         Ok(read)
     }

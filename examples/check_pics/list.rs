@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::settings::Failure;
+use super::cli::{Failure, Unusable};
 
 const BUNDLED: &str = include_str!("../data/pics.csv");
 
@@ -12,11 +12,17 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     let Some(file) = file else {
         return pics(BUNDLED);
     };
-    pics(&fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?)
+    let text = fs::read_to_string(file).map_err(Failure::from);
+    let pics = text.and_then(|text| pics(&text));
+    pics.map_err(|problem| Unusable::new(file, problem).into())
 }
 
 /// The column `PIC` where there is one, else the first one; then the first line is a PIC already.
 fn pics(text: &str) -> Result<Vec<String>, Failure> {
+    let text = text.trim_start_matches('\u{feff}');
+    if let Some(line) = open_quote(text) {
+        return Err(format!("line {line}: the quote that opens here is not closed").into());
+    }
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -25,14 +31,35 @@ fn pics(text: &str) -> Result<Vec<String>, Failure> {
     let (mut column, mut pics) = (0, Vec::new());
     for (number, record) in reader.records().enumerate() {
         let record = record?;
-        let clean = |cell: &str| cell.trim_start_matches('\u{feff}').trim().to_owned();
-        let named = record
-            .iter()
-            .position(|cell| clean(cell).eq_ignore_ascii_case("pic"));
-        match named {
+        let mut cells = record.iter();
+        match cells.position(|cell| cell.eq_ignore_ascii_case("pic")) {
             Some(at) if number == 0 => column = at,
-            _ => pics.push(clean(record.get(column).unwrap_or_default())),
+            _ => pics.push(record.get(column).unwrap_or_default().to_owned()),
         }
     }
     Ok(pics)
+}
+
+/// The line of a quote that opens a cell and is not closed at the end of one. The reader of CSV takes such a cell for one
+/// that goes on: the lines up to the next quote, or to the end, would be missing from the list.
+fn open_quote(text: &str) -> Option<usize> {
+    let (mut line, mut open, mut cell_starts) = (1, None, true);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, open) {
+            ('"', None) if cell_starts => open = Some(line),
+            ('"', Some(_)) if letters.next_if_eq(&'"').is_some() => {}
+            ('"', Some(_)) => {
+                while letters.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
+                if !matches!(letters.peek(), None | Some(',' | '\r' | '\n')) {
+                    return open;
+                }
+                open = None;
+            }
+            ('\n', _) => line += 1,
+            _ => {}
+        }
+        cell_starts = matches!(letter, ',' | '\r' | '\n');
+    }
+    open
 }

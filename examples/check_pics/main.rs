@@ -4,74 +4,66 @@
 //! with no settings in a fake register of invented properties.
 
 mod arguments;
+#[path = "../cli/mod.rs"]
+mod cli;
 mod list;
+mod row;
 #[path = "../settings/mod.rs"]
 mod settings;
 mod table;
 
 use std::collections::BTreeMap;
-
-use envd_sdk::register::{Answer, Lookup};
+use std::process::ExitCode;
 
 use arguments::Arguments;
-use settings::{Failure, Settings};
+use cli::Failure;
+use settings::Settings;
 use table::Table;
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    let Arguments { file, out } = Arguments::read()?;
-    let pics = list::read(file.as_deref())?;
+async fn main() -> ExitCode {
+    cli::end(run(Arguments::read()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let pics = list::read(arguments.file.as_deref())?;
+    if pics.is_empty() {
+        return Err("the list is empty".into());
+    }
     let settings = Settings::read().await?;
     let register = settings.register()?.build()?;
 
-    let mut table = Table::begin(pics.len(), out.as_deref())?;
-    let mut counts = BTreeMap::new();
+    let mut table = Table::begin(pics.len(), arguments.out.as_deref())?;
+    let (mut counts, mut no_pics, mut failed) = (BTreeMap::new(), 0, 0);
     let mut answers = register.lookup_many(&pics).concurrency(8);
-    while let Some(answer) = answers.next().await {
-        table.add(row(&answer), answers.progress().answered)?;
-        *counts.entry(kind(&answer)).or_insert(0) += 1;
-    }
-
-    let counts = counts.iter().map(|(kind, count)| format!("{count} {kind}"));
-    let counts: Vec<String> = counts.collect();
-    table.end(&format!("{} checked: {}", pics.len(), counts.join(", ")))
-}
-
-/// PIC, name, town, state and status.
-fn row(answer: &Answer) -> [String; 5] {
-    let text = |field: Option<&String>| field.map_or_else(|| "-".to_owned(), Clone::clone);
-    let found = answer.property();
-    [
-        answer.asked.clone(),
-        text(found.and_then(|property| property.name.as_ref())),
-        text(found.and_then(|property| property.town.as_ref())),
-        text(found.and_then(|property| property.registered_state.as_ref())),
-        status(answer),
-    ]
-}
-
-fn status(answer: &Answer) -> String {
-    // What looks mistyped is worth a word where nothing was found.
-    let advice = answer.pic().and_then(|pic| pic.advice());
-    match (&answer.result, advice) {
-        (Err(error), _) => error.to_string(),
-        (Ok(_), Some(advice)) if answer.property().is_none() => {
-            format!("{} ({advice})", kind(answer))
+    let mut interrupts = cli::interrupts()?;
+    let interrupted = loop {
+        tokio::select! {
+            answer = answers.next() => match answer {
+                Some(answer) => {
+                    table.add(row::cells(&answer))?;
+                    *counts.entry(row::kind(&answer)).or_insert(0) += 1;
+                    match &answer.result {
+                        Ok(_) => {}
+                        Err(error) if error.is_config() => no_pics += 1,
+                        Err(_) => failed += 1,
+                    }
+                }
+                None => break false,
+            },
+            _ = interrupts.recv() => break true,
         }
-        _ => kind(answer),
-    }
-}
+    };
 
-/// What is counted.
-fn kind(answer: &Answer) -> String {
-    match &answer.result {
-        Ok(Lookup::Found(property)) => match &property.admin_status {
-            Some(status) => status.to_string(),
-            None => "no status".to_owned(),
-        },
-        Ok(Lookup::Several(_)) => "found more than once".to_owned(),
-        Ok(_) => "not in the register".to_owned(),
-        Err(error) if error.is_config() => "not a PIC".to_owned(),
-        Err(_) => "failed".to_owned(),
+    let (checked, all) = (answers.progress().answered, pics.len());
+    table.end(checked, &counts);
+    if interrupted || checked < all {
+        Err(format!("stopped, {checked} of {all} are checked").into())
+    } else if failed > 0 {
+        Err(format!("{failed} of {all} could not be asked for").into())
+    } else if no_pics == all {
+        Err("there is no PIC in the list".into())
+    } else {
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use envd_sdk::auth::{PendingLogin, TokenSet};
 use serde_json::{Value, json};
 
-use super::login_options::Failure;
+use super::cli::{self, Failure};
 
 /// The first line: the address to open in a browser.
 pub(crate) fn begun(login: &PendingLogin) -> Result<(), Failure> {
@@ -27,7 +27,7 @@ pub(crate) fn done(tokens: &TokenSet, store: Option<&Path>) -> Result<(), Failur
 /// Written out at once.
 fn print(line: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
+    writeln!(out, "{}", cli::json(&line.to_string()))?;
     Ok(out.flush()?)
 }
 

@@ -2,16 +2,16 @@
 //!
 //! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser; the last one, once the tokens
 //! are stored, is `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end of the access token, in
-//! RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0, 1 when something failed, 2 for
-//! wrong options, 3 when the login was refused.
+//! RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0, 1 when nobody has logged in, 2 for
+//! wrong options.
 
 #[path = "../browser/mod.rs"]
 mod browser;
+#[path = "../cli/mod.rs"]
+mod cli;
 mod lines;
 #[path = "../login_options/mod.rs"]
 mod login_options;
-#[path = "../reader/mod.rs"]
-mod reader;
 
 use std::process::ExitCode;
 
@@ -22,17 +22,22 @@ use envd_sdk::fake::Fake;
 use envd_sdk::loopback::{Loopback, open_browser};
 
 use browser::Browser;
-use login_options::{Failure, Options, failed, usage};
+use cli::Failure;
+use login_options::Options;
+
+const WHAT: &str = "\
+Logs a user in through the browser and keeps the tokens in a file. The first line on stdout is
+{\"authorize_url\": ...}, the last one {\"subject\": ..., \"expires_at\": ..., \"store\": ...}.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    reader::may_leave();
-    let options = match Options::read("login") {
-        Ok(options) => options,
-        Err(end) => return end,
-    };
+    let usage = login_options::usage("login", WHAT);
+    let options = Options::read(&usage);
     let fake = if options.names_no_provider() {
-        Some(Fake::start().await)
+        match Fake::builder().start().await {
+            Ok(fake) => Some(fake),
+            Err(error) => return cli::fail(&error.into()),
+        }
     } else {
         None
     };
@@ -41,19 +46,16 @@ async fn main() -> ExitCode {
         .map_or_else(|| options.provider(), Fake::provider);
     // Any address will do to check the rest of the settings.
     if let Err(error) = provider.clone().redirect_uri("http://127.0.0.1/").build() {
-        return usage(error);
+        return cli::refuse(cli::chain(&error), &usage);
     }
     if let Err(error) = can_store(&options).await {
-        return failed(&error);
+        return cli::fail(&error);
     }
     let tokens = match &options.redirect_uri {
         Some(address) => log_in_by_hand(&options, provider.redirect_uri(address), fake).await,
         None => log_in(&options, provider, fake.is_some()).await,
     };
-    match tokens.and_then(|tokens| lines::done(&tokens, options.store.as_deref())) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failed(&failure),
-    }
+    cli::end(tokens.and_then(|tokens| lines::done(&tokens, options.store.as_deref())))
 }
 
 /// Better now than when the user has logged in.
@@ -81,7 +83,7 @@ async fn log_in(
     } else if !options.no_browser
         && let Err(error) = open_browser(&address).await
     {
-        eprintln!("{error}; open the address above by hand");
+        eprintln!("{}; open the address above by hand", cli::printable(error));
     }
     let callback = listener.receive(login).await?;
     Ok(manager.redeem(callback).await?)

@@ -1,13 +1,14 @@
-//! The options of `login` and `access_token`, what they mean, and how both end.
+//! The options of `login` and `access_token`, and what they mean.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use envd_sdk::Error;
 use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager, TokenManagerBuilder};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
+use super::cli;
+
+/// Below the lines that say what the program does.
 const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not compared unless set
   --authorize-url URL   where the browser goes to log in
   --token-url URL       where codes and refresh tokens are exchanged
@@ -21,10 +22,8 @@ const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not
   --redirect-uri URI    without a listener: prints the address and reads the redirected one from stdin
   --store FILE          where the tokens are kept
   --no-browser          does not open the browser
-With none of the provider's options an embedded fake is used.";
 
-/// What an example may fail with.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+With none of the provider's options a fake of its own is used.";
 
 /// What the user asked for.
 #[derive(Default)]
@@ -45,29 +44,25 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads the arguments; otherwise tells how the program ends right away.
-    pub(crate) fn read(program: &str) -> Result<Self, ExitCode> {
-        match Self::parse(lexopt::Parser::from_env()) {
-            Ok(Some(options)) => Ok(options),
-            Ok(None) => {
-                println!("usage: {program} [OPTIONS]\n{OPTIONS}");
-                Err(ExitCode::SUCCESS)
-            }
-            Err(problem) => Err(usage(problem)),
-        }
+    /// Reads the arguments; `usage` is that of the program.
+    pub(crate) fn read(usage: &str) -> Self {
+        cli::arguments(usage, |given| Self::parse(given, usage))
     }
 
-    fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+    fn parse(arguments: &mut lexopt::Parser, usage: &str) -> Result<Self, lexopt::Error> {
         let mut options = Self::default();
         while let Some(argument) = arguments.next()? {
             let text = match argument {
-                Short('h') | Long("help") => return Ok(None),
+                Short('h') | Long("help") => cli::help(usage),
                 Long("no-browser") => {
                     options.no_browser = true;
                     continue;
                 }
                 Long("redirect-port") => {
-                    options.redirect_port = arguments.value()?.parse()?;
+                    let port = |text: &str| text.parse().ok();
+                    let expected = "a port, 0 to 65535";
+                    options.redirect_port =
+                        cli::value(arguments, "--redirect-port", expected, port)?;
                     continue;
                 }
                 Long("store") => {
@@ -93,7 +88,7 @@ impl Options {
         if !path.starts_with('/') {
             return Err("--redirect-path must begin with /".into());
         }
-        Ok(Some(options))
+        Ok(options)
     }
 
     /// Whether no provider is named, so that the fake is to be used.
@@ -157,22 +152,7 @@ impl Options {
     }
 }
 
-/// How a program ends that was called the wrong way.
-pub(crate) fn usage(problem: impl std::fmt::Display) -> ExitCode {
-    eprintln!("{problem}\n{OPTIONS}");
-    ExitCode::from(2)
-}
-
-/// How a program ends that failed: 3 when the user has to log in again, else 1.
-pub(crate) fn failed(failure: &Failure) -> ExitCode {
-    let mut layer: Option<&dyn std::error::Error> = Some(failure.as_ref());
-    while let Some(error) = layer {
-        eprintln!("{error}");
-        layer = error.source();
-    }
-    let log_in = |error: &Error| error.is_reauth_required() || error.is_login_refused();
-    match failure.downcast_ref::<Error>() {
-        Some(error) if log_in(error) => ExitCode::from(3),
-        _ => ExitCode::FAILURE,
-    }
+/// The whole usage of a program that does `what`.
+pub(crate) fn usage(program: &str, what: &str) -> String {
+    format!("usage: {program} [OPTIONS]\n\n{what}\n\n{OPTIONS}")
 }

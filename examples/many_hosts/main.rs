@@ -5,12 +5,13 @@
 //! token expires again and again. Each refresh token of the fake can be used once, and a second use ends the session: so
 //! whenever the token expires, one host renews it, and the others take over what it stored.
 
+#[path = "../cli/mod.rs"]
+mod cli;
 mod event;
 mod process;
 mod provider;
-#[path = "../reader/mod.rs"]
-mod reader;
 
+use std::process::ExitCode;
 use std::time::Duration;
 use std::{env, io};
 
@@ -20,9 +21,13 @@ use envd_sdk::fake::Fake;
 use envd_sdk::postgres::{PostgresStore, loopback_pool};
 use envd_sdk::sealed::{SealedStore, SealingKey};
 
+use cli::Failure;
 use process::Host;
 
-type Failure = Box<dyn std::error::Error>;
+const USAGE: &str = "\
+usage: many_hosts
+
+Eight processes share one user's tokens in the Postgres database of DATABASE_URL.";
 
 const HOSTS: usize = 8;
 const EXPIRIES: usize = 25;
@@ -34,13 +39,17 @@ postgres://me@127.0.0.1/test. The example makes the schema envd_many_hosts, and 
 const LIFETIME: Duration = Duration::from_secs(3_600);
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    reader::may_leave();
+async fn main() -> ExitCode {
+    let token_url = cli::arguments(USAGE, process::token_url);
+    cli::end(run(token_url).await)
+}
+
+async fn run(token_url: Option<String>) -> Result<(), Failure> {
     let Ok(database) = env::var("DATABASE_URL") else {
         println!("{NO_DATABASE}");
         return Ok(());
     };
-    match env::args().nth(1) {
+    match token_url {
         Some(token_url) => host(&database, &token_url).await,
         None => lead(&database).await,
     }
@@ -99,7 +108,7 @@ async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
         clock.advance(LIFETIME);
         match manager.access_token().await {
             Ok(_) => println!("{}", event::how(&mut events).await),
-            Err(error) => println!("lost: {error}"),
+            Err(error) => println!("lost: {}", cli::printable(error)),
         }
     }
     Ok(())

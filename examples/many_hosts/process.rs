@@ -4,7 +4,24 @@ use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use super::Failure;
+use lexopt::Arg::{Long, Short};
+use lexopt::ValueExt;
+
+use super::USAGE;
+use super::cli::{self, Failure};
+
+/// Names the token endpoint to a process that is a host.
+const HOST: &str = "--host-of";
+
+/// The token endpoint, in a process that is a host.
+pub(crate) fn token_url(given: &mut lexopt::Parser) -> Result<Option<String>, lexopt::Error> {
+    match given.next()? {
+        None => Ok(None),
+        Some(Long("host-of")) => Ok(Some(given.value()?.string()?)),
+        Some(Short('h') | Long("help")) => cli::help(USAGE),
+        Some(other) => Err(other.unexpected()),
+    }
+}
 
 /// A host: a process that answers each line with a word.
 pub(crate) struct Host {
@@ -17,7 +34,7 @@ pub(crate) struct Host {
 impl Host {
     pub(crate) fn spawn(token_url: &str) -> Result<Self, Failure> {
         let mut process = Command::new(env::current_exe()?)
-            .arg(token_url)
+            .args([HOST, token_url])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -43,7 +60,7 @@ impl Host {
             .position(|known| *known == word);
         self.counts[column.unwrap_or(2)] += 1;
         if column.is_none() {
-            eprintln!("{word}");
+            eprintln!("{}", cli::printable(word));
         }
         Ok(())
     }

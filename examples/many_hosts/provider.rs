@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use envd_sdk::Clock;
 use envd_sdk::auth::Provider;
 
-use super::Failure;
+use super::cli::Failure;
 
 pub(crate) fn of_the_fake(token_url: &str, clock: Clock) -> Result<Provider, Failure> {
     Ok(Provider::builder("fake-client")

@@ -2,14 +2,23 @@
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::process;
 
 use envd_sdk::model::Day;
+use lexopt::Arg::{Long, Short};
 
-use super::settings::Failure;
+use super::cli;
 
-const USAGE: &str =
-    "usage: page_consignments [--since DATE] [--page-size N] [--json] [--resume FILE]";
+const USAGE: &str = "\
+usage: page_consignments [--since DATE] [--page-size N] [--json] [--resume FILE]
+
+Lists the consignments of an account that have changed, page by page. It runs on a fake of its
+own, or on the servers that the ENVD_ settings of the README name.
+
+  --since DATE     what has changed since that day; 2026-01-01 unless set
+  --page-size N    consignments a page; 5 unless set
+  --json           each consignment as one line of JSON
+  --resume FILE    goes on where the run before was interrupted, or with what has changed since
+                   it ended";
 
 pub(crate) struct Arguments {
     pub(crate) since: Day,
@@ -19,26 +28,33 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the arguments. The program ends here when they ask for help.
-    pub(crate) fn read(mut given: impl Iterator<Item = String>) -> Result<Self, Failure> {
+    pub(crate) fn read() -> Self {
+        cli::arguments(USAGE, Self::parse)
+    }
+
+    fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
         let mut read = Self {
-            since: Day::parse("2026-01-01")?,
+            since: Day::parse("2026-01-01").map_err(|error| error.to_string())?,
             page_size: 5,
             json: false,
             resume: None,
         };
-        while let Some(name) = given.next() {
-            let mut value = || given.next().ok_or(USAGE);
-            match name.as_str() {
-                "--since" => read.since = Day::parse(&value()?)?,
-                "--page-size" => read.page_size = value()?.parse::<NonZeroU32>()?.get(),
-                "--json" => read.json = true,
-                "--resume" => read.resume = Some(value()?.into()),
-                "--help" | "-h" => {
-                    println!("{USAGE}");
-                    process::exit(0);
+        while let Some(argument) = given.next()? {
+            match argument {
+                Long("since") => {
+                    let day = |text: &str| Day::parse(text).ok();
+                    read.since = cli::value(given, "--since", "a day such as 2026-01-31", day)?;
                 }
-                _ => return Err(USAGE.into()),
+                Long("page-size") => {
+                    let size = |text: &str| text.parse().ok();
+                    let size: NonZeroU32 =
+                        cli::value(given, "--page-size", "a number from 1 on", size)?;
+                    read.page_size = size.get();
+                }
+                Long("json") => read.json = true,
+                Long("resume") => read.resume = Some(given.value()?.into()),
+                Short('h') | Long("help") => cli::help(USAGE),
+                _ => return Err(argument.unexpected()),
             }
         }
         Ok(read)

@@ -3,26 +3,32 @@
 //! `cargo run --example page_consignments -- [--since DATE] [--page-size N] [--json] [--resume FILE]`
 
 mod arguments;
-#[path = "../reader/mod.rs"]
-mod reader;
+#[path = "../cli/mod.rs"]
+mod cli;
 mod resume;
 #[path = "../settings/mod.rs"]
 mod settings;
 
+use std::fmt::Display;
 use std::io::{self, Write};
+use std::process::ExitCode;
 
-use envd_sdk::model::{ConsignmentSummary, Day, Position, Timestamp};
+use envd_sdk::model::{ConsignmentSummary, Day, Position};
 use envd_sdk::ops::ConsignmentFilter;
 use indicatif::ProgressBar;
 
 use arguments::Arguments;
+use cli::{Failure, printable};
 use resume::Resume;
-use settings::{Failure, Settings};
+use settings::Settings;
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    reader::may_leave();
-    let arguments = Arguments::read(std::env::args().skip(1))?;
+async fn main() -> ExitCode {
+    let arguments = Arguments::read();
+    cli::end(run(&arguments).await)
+}
+
+async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = Settings::read().await?;
     let (client, _manager) = settings.log_in().await?;
     let client = client.build()?;
@@ -54,7 +60,7 @@ async fn main() -> Result<(), Failure> {
         }
         for consignment in &page.records {
             if arguments.json {
-                println!("{}", serde_json::to_string(consignment)?);
+                println!("{}", cli::json(&serde_json::to_string(consignment)?));
             } else {
                 show(consignment);
             }
@@ -81,17 +87,12 @@ async fn main() -> Result<(), Failure> {
 }
 
 fn show(consignment: &ConsignmentSummary) {
-    let number = consignment
-        .number
-        .as_ref()
-        .map_or("-", |text| text.as_str());
-    let status = consignment
-        .status
-        .as_ref()
-        .map_or("-", |text| text.as_str());
-    let changed = consignment
-        .updated_at
-        .as_ref()
-        .map_or("-", Timestamp::as_str);
+    let number = or_dash(consignment.number.as_ref());
+    let status = or_dash(consignment.status.as_ref());
+    let changed = or_dash(consignment.updated_at.as_ref());
     println!("{number:<12} {status:<10} {changed}");
+}
+
+fn or_dash(field: Option<impl Display>) -> String {
+    field.map_or_else(|| "-".to_owned(), printable)
 }

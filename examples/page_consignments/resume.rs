@@ -7,7 +7,7 @@ use std::path::Path;
 use envd_sdk::model::{Day, Position, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::settings::Failure;
+use super::cli::{Failure, Unusable};
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Resume {
@@ -28,15 +28,20 @@ impl Resume {
     }
 
     pub(crate) fn read(file: &Path) -> Result<Self, Failure> {
-        Ok(serde_json::from_slice(&fs::read(file)?)?)
+        let read = || -> Result<Self, Failure> { Ok(serde_json::from_slice(&fs::read(file)?)?) };
+        read().map_err(|error| Unusable::new(file, error).into())
     }
 
     /// Writes a file in one step: an interruption leaves the old one or the new one, never half of one.
     pub(crate) fn write(&self, file: &Path) -> Result<(), Failure> {
+        let json = serde_json::to_vec(self)?;
         let beside = file.with_extension("new");
-        let mut new = fs::File::create(&beside)?;
-        new.write_all(&serde_json::to_vec(self)?)?;
-        new.sync_all()?;
-        Ok(fs::rename(&beside, file)?)
+        let write = || {
+            let mut new = fs::File::create(&beside)?;
+            new.write_all(&json)?;
+            new.sync_all()?;
+            fs::rename(&beside, file)
+        };
+        write().map_err(|error| Unusable::new(file, error).into())
     }
 }

@@ -1,48 +1,51 @@
 //! What the command line asks for.
 
-use std::{env, process};
+use lexopt::Arg::{Long, Short};
+use lexopt::ValueExt;
 
-const USAGE: &str = "usage: schema_drift [--endpoint URL --token T] [--json]";
+use super::cli;
+
+const USAGE: &str = "\
+usage: schema_drift [--endpoint URL --token T] [--json]
+
+Compares the schema of a server with the one that this crate was written for. Without --endpoint
+the ENVD_ settings of the README name the server; with none of them a fake with a changed schema
+shows what a report looks like.
+
+  --endpoint URL    the address of the declaration interface
+  --token T         an access token; ENVD_ACCESS_TOKEN keeps it out of the list of processes
+  --json            the report as one line of JSON
+
+The exit code is 0 when no operation breaks, 1 when one does or the server does not show its
+schema.";
 
 #[derive(Default)]
 pub(crate) struct Arguments {
-    pub(crate) endpoint: Option<String>,
-    pub(crate) token: Option<String>,
+    /// The address and the token.
+    pub(crate) endpoint: Option<(String, String)>,
     pub(crate) json: bool,
 }
 
 impl Arguments {
-    /// Reads the arguments. The program ends here when they are wrong, or ask for help.
     pub(crate) fn read() -> Self {
-        match Self::parse(env::args().skip(1)) {
-            Ok(Some(arguments)) => arguments,
-            Ok(None) => {
-                println!("{USAGE}");
-                process::exit(0);
-            }
-            Err(problem) => {
-                eprintln!("{problem}\n{USAGE}");
-                process::exit(2);
-            }
-        }
+        cli::arguments(USAGE, Self::parse)
     }
 
-    /// `None` asks for help.
-    fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
-        let mut read = Self::default();
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or(format!("{word} needs a value"));
-            match word.as_str() {
-                "--endpoint" => read.endpoint = Some(value()?),
-                "--token" => read.token = Some(value()?),
-                "--json" => read.json = true,
-                "--help" | "-h" => return Ok(None),
-                _ => return Err(format!("unknown argument {word}")),
+    fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
+        let (mut endpoint, mut token, mut json) = (None, None, false);
+        while let Some(argument) = given.next()? {
+            match argument {
+                Long("endpoint") => endpoint = Some(given.value()?.string()?),
+                Long("token") => token = Some(given.value()?.string()?),
+                Long("json") => json = true,
+                Short('h') | Long("help") => cli::help(USAGE),
+                _ => return Err(argument.unexpected()),
             }
         }
-        if read.endpoint.is_some() != read.token.is_some() {
-            return Err("--endpoint and --token go together".to_owned());
+        if endpoint.is_some() != token.is_some() {
+            return Err("--endpoint and --token go together".into());
         }
-        Ok(Some(read))
+        let endpoint = endpoint.zip(token);
+        Ok(Self { endpoint, json })
     }
 }

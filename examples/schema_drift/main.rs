@@ -4,12 +4,12 @@
 //! Without an endpoint the `ENVD_` settings of the README name the server and the login; `ENVD_ACCESS_TOKEN` keeps the
 //! token out of the list of processes. With none of them a fake with a changed schema shows what a report looks like.
 //!
-//! The exit code is 0 when no operation breaks, 1 when one does, and 2 when the arguments are wrong or the server cannot
-//! be asked. The demonstration on the fake ends with 0.
+//! The exit code is 0 when no operation breaks, 1 when one does or the server does not show its schema, and 2 when the
+//! arguments are wrong. The demonstration on the fake ends with 0.
 
 mod arguments;
-#[path = "../reader/mod.rs"]
-mod reader;
+#[path = "../cli/mod.rs"]
+mod cli;
 #[path = "../settings/mod.rs"]
 mod settings;
 
@@ -19,23 +19,21 @@ use std::process::ExitCode;
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::Fake;
-use envd_sdk::graphql::{SCHEMA, SchemaDrift};
+use envd_sdk::graphql::{Coverage, SCHEMA, SchemaDrift};
 
 use arguments::Arguments;
-use settings::{Failure, Settings};
+use cli::Failure;
+use settings::Settings;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    reader::may_leave();
     let arguments = Arguments::read();
-    run(&arguments).await.unwrap_or_else(|failure| {
-        eprintln!("{failure:?}");
-        ExitCode::from(2)
-    })
+    let done = run(&arguments).await;
+    done.unwrap_or_else(|failure| cli::fail(&failure))
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let builder = if let (Some(endpoint), Some(token)) = (&arguments.endpoint, &arguments.token) {
+    let builder = if let Some((endpoint, token)) = &arguments.endpoint {
         Client::builder(endpoint).token_source(StaticToken::new(token)?)
     } else if env::var_os("ENVD_GRAPHQL_URL").is_some() {
         Settings::read().await?.log_in().await?.0
@@ -44,7 +42,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let drift = builder.build()?.schema_drift().await?;
     show(&drift, arguments.json)?;
-    Ok(ExitCode::from(u8::from(drift.breaks())))
+    let unseen = drift.coverage() == Coverage::Disabled;
+    Ok(ExitCode::from(u8::from(unseen || drift.breaks())))
 }
 
 /// A server that has moved on: one field has another name, an argument is demanded, a form is new.
@@ -76,7 +75,7 @@ async fn demonstrate(json: bool) -> Result<ExitCode, Failure> {
 
 fn show(drift: &SchemaDrift, json: bool) -> Result<(), Failure> {
     if json {
-        println!("{}", serde_json::to_string(drift)?);
+        println!("{}", cli::json(&serde_json::to_string(drift)?));
     } else {
         print!("{drift}");
     }

@@ -4,57 +4,28 @@
 //! how to call each address by hand follows on stderr.
 
 mod by_hand;
-#[path = "../reader/mod.rs"]
-mod reader;
+#[path = "../cli/mod.rs"]
+mod cli;
+mod options;
 mod signals;
-mod usage;
 
-use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use envd_sdk::fake::{Fake, FakeBuilder, World};
-use lexopt::Arg::{Long, Short};
-use lexopt::ValueExt;
+use envd_sdk::fake::{Fake, FakeBuilder};
+
+use cli::Failure;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    reader::may_leave();
-    let builder = match builder(lexopt::Parser::from_env()) {
-        Ok(builder) => builder,
-        Err(problem) => return usage::refuse(problem.as_ref()),
-    };
-    match serve(builder).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => usage::fail(failure.as_ref()),
-    }
+    cli::end(serve(options::read()).await)
 }
 
-async fn serve(builder: FakeBuilder) -> Result<(), Box<dyn Error>> {
+async fn serve(builder: FakeBuilder) -> Result<(), Failure> {
     let fake = builder.start().await?;
     announce(&fake).map_err(|error| format!("stdout cannot be written: {error}"))?;
     by_hand::explain(&fake);
     Ok(signals::stop().await?)
-}
-
-/// The fake that the arguments ask for.
-fn builder(mut arguments: lexopt::Parser) -> Result<FakeBuilder, Box<dyn Error>> {
-    let mut builder = Fake::builder();
-    while let Some(argument) = arguments.next()? {
-        builder = match argument {
-            Long("port") => builder.port(arguments.value()?.parse()?),
-            Long("world") => builder.world(World::from_folder(arguments.value()?)?),
-            Long("latency") => builder.latency(Duration::from_millis(arguments.value()?.parse()?)),
-            Long("token-lifetime") => {
-                let lifetime = Duration::from_secs(arguments.value()?.parse()?);
-                builder.access_token_lifetime(lifetime)
-            }
-            Long("help") | Short('h') => usage::help(),
-            _ => return Err(argument.unexpected().into()),
-        };
-    }
-    Ok(builder)
 }
 
 /// One line of JSON for programs, written out at once.

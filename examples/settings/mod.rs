@@ -5,7 +5,6 @@
 #![allow(dead_code)] // Each example uses a part of it.
 
 use std::env;
-use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, SystemTime};
 
@@ -14,6 +13,8 @@ use envd_sdk::fake::Fake;
 use envd_sdk::model::{AccountId, UserDetails};
 use envd_sdk::register::{Register, RegisterBuilder};
 use envd_sdk::{Client, ClientBuilder, Clock};
+
+use super::cli::Failure;
 
 /// The settings that name another server.
 const SETTINGS: [&str; 12] = [
@@ -30,27 +31,6 @@ const SETTINGS: [&str; 12] = [
     "ENVD_ACCESS_TOKEN",
     "ENVD_ACCOUNT_ID",
 ];
-
-/// What an example may fail with. Where `main` returns it, each layer is told in its own words.
-pub(crate) struct Failure(Box<dyn std::error::Error>);
-
-impl<E: Into<Box<dyn std::error::Error>>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self(error.into())
-    }
-}
-
-impl fmt::Debug for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut below = self.0.source();
-        while let Some(error) = below {
-            write!(f, ": {error}")?;
-            below = error.source();
-        }
-        Ok(())
-    }
-}
 
 /// The servers of an example.
 pub(crate) struct Settings {

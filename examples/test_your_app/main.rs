@@ -3,10 +3,11 @@
 //! The application, in `yard.rs`, reports the newest declarations. Here are its tests. They run one after the other, so
 //! that the example can be run; in your application each is a test function.
 
-#[path = "../reader/mod.rs"]
-mod reader;
+#[path = "../cli/mod.rs"]
+mod cli;
 mod yard;
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use envd_sdk::Error;
@@ -16,7 +17,11 @@ use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 
 use yard::Yard;
 
-type Test = Result<(), Box<dyn std::error::Error>>;
+const USAGE: &str = "usage: test_your_app
+
+How an application is tested on the fake: a world of its own, faults, what was asked.";
+
+type Test = Result<(), cli::Failure>;
 
 /// The application on the fake, as it would be on the service.
 fn yard(fake: &Fake) -> Result<Yard, Error> {
@@ -78,8 +83,14 @@ async fn what_was_asked_for() -> Test {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Test {
-    reader::may_leave();
+async fn main() -> ExitCode {
+    cli::no_arguments(USAGE);
+    // An assertion that fails panics, and the exit code is 1.
+    let done = tokio::spawn(all()).await;
+    cli::end(done.unwrap_or_else(|panic| Err(panic.into())))
+}
+
+async fn all() -> Test {
     a_good_day().await?;
     println!("ok: a good day");
     a_world_of_our_own().await?;

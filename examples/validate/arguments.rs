@@ -2,50 +2,80 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor};
-use std::process::ExitCode;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use envd_sdk::model::Day;
+use lexopt::Arg::{Long, Short, Value};
+
+use super::cli::{self, Unusable};
 
 const SAMPLE: &str = include_str!("../data/validate-sample.jsonl");
-const USAGE: &str = "usage: validate [--json] [FILE.jsonl|-]";
+const USAGE: &str = r#"usage: validate [--json] [--today DATE] [FILE|-]
 
-/// The lines to judge, and whether the verdicts are for programs.
+Checks consignments offline. FILE, or stdin with -, holds one declaration, as answer_questions
+writes it:
+
+  {"forms": ["LPAC1"], "origin": {..}, "destination": {..}, "answers": [..], ..}
+
+or one JSON object a line, with what is known beside the declaration:
+
+  {"id": .., "today": "2026-11-20", "input": {..}, "questions": [..], "context": {..}}
+
+  input      the declaration
+  questions  the list, or the reply that holds it; without it only the fields are checked
+  context    {"account_pic": "QAZZ7777", "operation": "create" or "update",
+             "accreditations": {..}}, each of them optional
+  id         any JSON; it stands in front of the verdict
+
+  --json        a line of JSON for each declaration
+  --today DATE  the day on which a declaration without one is judged; that of this machine unless set
+
+Without FILE a sample with mistakes is checked. The exit code is 0 when all was judged, whatever was
+found, and 2 when something could not be read."#;
+
+/// What to judge, on which day, and whether the verdicts are for programs.
 pub(crate) struct Arguments {
-    pub(crate) lines: Box<dyn BufRead>,
+    /// `-` is stdin.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) today: Day,
     pub(crate) as_json: bool,
 }
 
 impl Arguments {
-    /// Reads the arguments; otherwise tells how the program ends right away.
-    pub(crate) fn read() -> Result<Self, ExitCode> {
-        let mut as_json = false;
-        let mut file = None;
-        for argument in std::env::args_os().skip(1) {
-            match argument.to_str() {
-                Some("--json") => as_json = true,
-                Some("--help" | "-h") => {
-                    println!("{USAGE}");
-                    return Err(ExitCode::SUCCESS);
+    pub(crate) fn read() -> Self {
+        cli::arguments(USAGE, Self::parse)
+    }
+
+    fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
+        let mut read = Self {
+            file: None,
+            today: Day::of(SystemTime::now()),
+            as_json: false,
+        };
+        while let Some(argument) = given.next()? {
+            match argument {
+                Value(file) if read.file.is_none() => read.file = Some(file.into()),
+                Long("json") => read.as_json = true,
+                Long("today") => {
+                    let day = |text: &str| Day::parse(text).ok();
+                    read.today = cli::value(given, "--today", "a day such as 2026-01-31", day)?;
                 }
-                Some(flag) if flag.starts_with('-') && flag != "-" => {
-                    return Err(refuse(&format!("unknown argument {flag}\n{USAGE}")));
-                }
-                _ if file.is_some() => return Err(refuse(&format!("more than one file\n{USAGE}"))),
-                _ => file = Some(argument),
+                Short('h') | Long("help") => cli::help(USAGE),
+                _ => return Err(argument.unexpected()),
             }
         }
-        let lines: Box<dyn BufRead> = match &file {
-            None => Box::new(Cursor::new(SAMPLE)),
-            Some(dash) if dash == "-" => Box::new(io::stdin().lock()),
-            Some(path) => match File::open(path) {
-                Ok(file) => Box::new(BufReader::new(file)),
-                Err(error) => return Err(refuse(&format!("{}: {error}", path.display()))),
-            },
-        };
-        Ok(Self { lines, as_json })
+        Ok(read)
     }
-}
 
-/// How the program ends where a file or an argument cannot be read.
-pub(crate) fn refuse(problem: &str) -> ExitCode {
-    eprintln!("{problem}");
-    ExitCode::from(2)
+    pub(crate) fn open(&self) -> Result<Box<dyn BufRead>, Unusable> {
+        match &self.file {
+            None => Ok(Box::new(Cursor::new(SAMPLE))),
+            Some(dash) if dash.as_os_str() == "-" => Ok(Box::new(io::stdin().lock())),
+            Some(file) => match File::open(file) {
+                Ok(opened) => Ok(Box::new(BufReader::new(opened))),
+                Err(error) => Err(Unusable::new(file, error)),
+            },
+        }
+    }
 }

@@ -1,69 +1,80 @@
-//! Checks consignments offline: `cargo run --example validate -- [--json] [FILE.jsonl|-]`.
+//! Checks consignments offline: `cargo run --example validate -- [--json] [--today DATE] [FILE|-]`.
 //!
-//! Each line is one JSON object `{"id", "today", "questions", "input", "context"?}`. `questions` is a list, or the reply
-//! that holds one; without it only the fields are checked. What does not have the shape of an input is a finding with a
-//! path too; only an input that is no object is rejected. `context` is `{"account_pic", "operation", "accreditations"}`.
-//! With `--json` each line in gives one line out, else a report for people. Without a file a sample with defects is
-//! checked. The exit code is 0 once every line was judged, whatever was found, or nobody reads on; it is 2 when a file or
-//! an argument cannot be read.
+//! The file holds one declaration, or one JSON object a line with what is known beside the declaration; `--help` shows
+//! both. What does not have the shape of a declaration is a finding with a path too; only what is no object is rejected.
+//! Without a file a sample with mistakes is checked. The exit code is 0 once all was judged, whatever was found, or nobody
+//! reads on; it is 2 when something cannot be read.
 
 mod arguments;
+#[path = "../cli/mod.rs"]
+mod cli;
+mod context;
+mod documents;
 mod verdict;
 mod wire;
 
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use envd_sdk::model::{Accreditations, Day, List, Question};
-use envd_sdk::validate::{Context, Operation, Questionnaire, validate_fields_json};
+use envd_sdk::model::{Day, List, Question};
+use envd_sdk::validate::{Context, Questionnaire, Report, validate_fields_json};
 use serde_json::Value;
 
-use arguments::{Arguments, refuse};
-use verdict::{Verdict, for_people, for_programs};
-use wire::{path, question_list, read};
+use arguments::Arguments;
+use cli::{Failure, Unusable};
+use documents::Documents;
+use verdict::{for_people, for_programs};
+use wire::{Unreadable, question_list, read};
 
 fn main() -> ExitCode {
-    let Arguments { lines, as_json } = match Arguments::read() {
-        Ok(arguments) => arguments,
-        Err(end) => return end,
-    };
-    match judge_lines(lines, as_json) {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has seen enough, as `head` does.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => refuse(&error.to_string()),
-    }
+    cli::end(run(&Arguments::read()))
 }
 
-fn judge_lines(mut lines: Box<dyn BufRead>, as_json: bool) -> io::Result<()> {
-    // Stdout is written out line by line, so that a program can wait for each verdict.
-    let mut out = io::stdout().lock();
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let file = arguments.file.as_deref().unwrap_or(Path::new("the sample"));
+    let mut documents = Documents::of(arguments.open()?);
     let mut last = None;
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        let task: Value = serde_json::from_slice(&line).unwrap_or_default();
-        let verdict = judge(&task, &mut last);
-        if as_json {
-            writeln!(out, "{}", for_programs(&task["id"], verdict))?;
+    let (mut all, mut rejected) = (0, 0);
+    while let Some((line, document)) = documents.next().map_err(|e| Unusable::new(file, e))? {
+        let id = document.as_ref().ok().and_then(|task| task.get("id"));
+        let id = id.cloned().unwrap_or_default();
+        let verdict = document.and_then(|task| judge(&task, arguments.today, &mut last));
+        if arguments.as_json {
+            println!("{}", for_programs(line, &id, &verdict));
         } else {
-            for_people(&mut out, &task["id"], verdict)?;
+            println!("{}", for_people(line, &id, &verdict));
         }
-        line.clear();
+        all += 1;
+        rejected += usize::from(verdict.is_err());
+    }
+    if all == 0 {
+        return Err(Unusable::new(file, "there is no declaration in it").into());
+    }
+    if rejected > 0 {
+        let problem = format!("{rejected} of {all} could not be read");
+        return Err(Unusable::new(file, problem).into());
     }
     Ok(())
 }
 
-fn judge(task: &Value, last: &mut Option<(Value, Questionnaire)>) -> Verdict {
-    if !task.is_object() {
-        return Err(Vec::new());
+fn judge(
+    document: &Value,
+    today: Day,
+    last: &mut Option<(Value, Questionnaire)>,
+) -> Result<Report, Unreadable> {
+    if !document.is_object() {
+        return Err(Unreadable::new(&[], "expected an object"));
     }
-    let today = task["today"].as_str().and_then(|day| Day::parse(day).ok());
-    let context = context(today.ok_or_else(|| path(&["today"]))?, &task["context"])?;
-    let input = &task["input"];
+    let around = ["input", "today", "questions", "context"];
+    if around.iter().all(|name| document.get(name).is_none()) {
+        return Ok(validate_fields_json(document, &Context::on(today)));
+    }
+    let context = context::read(document)?;
+    let input = &document["input"];
     if !input.is_object() {
-        return Err(Vec::new());
+        return Err(Unreadable::new(&[], "expected `input` to be an object"));
     }
-    let questions = question_list(&task["questions"]);
+    let questions = question_list(&document["questions"]);
     if questions.is_null() {
         return Ok(validate_fields_json(input, &context));
     }
@@ -77,23 +88,4 @@ fn judge(task: &Value, last: &mut Option<(Value, Questionnaire)>) -> Verdict {
     };
     let (_, questionnaire) = last.insert(ready);
     Ok(questionnaire.validate_json(input, &context))
-}
-
-/// What is known about the account and its user, besides the consignment.
-fn context(today: Day, given: &Value) -> Result<Context, Vec<String>> {
-    let operation = match given["operation"].as_str() {
-        None if given["operation"].is_null() => Operation::Create,
-        Some("create") => Operation::Create,
-        Some("update") => Operation::Update,
-        _ => return Err(path(&["context", "operation"])),
-    };
-    let mut context = Context::on(today).operation(operation);
-    if let Some(pic) = read::<Option<String>>(&given["account_pic"], &["context", "account_pic"])? {
-        context = context.account_pic(pic);
-    }
-    let at = ["context", "accreditations"];
-    if let Some(known) = read::<Option<Accreditations>>(&given["accreditations"], &at)? {
-        context = context.accreditations(&known);
-    }
-    Ok(context)
 }

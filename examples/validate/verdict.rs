@@ -1,37 +1,52 @@
-//! What is said about one line, to programs and to people.
-
-use std::io::{self, Write};
+//! What is said about one document, to programs and to people.
 
 use envd_sdk::validate::{Finding, Report};
 use serde_json::{Value, json};
 
-/// The report on one line, or the path to what cannot be read.
-pub(crate) type Verdict = Result<Report, Vec<String>>;
+use super::cli;
+use super::wire::Unreadable;
 
-pub(crate) fn for_programs(id: &Value, verdict: Verdict) -> Value {
-    let report = match verdict {
-        Ok(report) => report,
-        Err(path) => return json!({"id": id, "rejected": true, "path": path}),
+/// A line of JSON.
+pub(crate) fn for_programs(
+    line: usize,
+    id: &Value,
+    verdict: &Result<Report, Unreadable>,
+) -> String {
+    let said = match verdict {
+        Ok(report) => {
+            let findings: Vec<Value> = report.findings().iter().map(|f| finding(f)).collect();
+            json!({"id": id, "valid": report.is_valid(), "findings": findings})
+        }
+        Err(Unreadable { path, reason }) => {
+            json!({"id": id, "rejected": true, "path": path, "line": line, "reason": reason})
+        }
     };
-    let finding = |finding: &Finding| {
-        json!({
-            "severity": finding.severity,
-            "code": finding.code,
-            "path": finding.path,
-            "message": finding.message,
-            "question_id": finding.question.as_ref().map(|question| &question.id),
-            "index": finding.question.as_ref().and_then(|question| question.row),
-        })
-    };
-    let findings: Vec<Value> = report.findings().iter().map(|f| finding(f)).collect();
-    json!({"id": id, "valid": report.is_valid(), "findings": findings})
+    cli::json(&said.to_string())
 }
 
-pub(crate) fn for_people(out: &mut impl Write, id: &Value, verdict: Verdict) -> io::Result<()> {
-    let report = match verdict {
-        Ok(report) => report,
-        Err(path) if path.is_empty() => return writeln!(out, "{id}: cannot be read"),
-        Err(path) => return writeln!(out, "{id}: cannot be read at {}", path.join(".")),
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "severity": finding.severity,
+        "code": finding.code,
+        "path": finding.path,
+        "message": finding.message,
+        "question_id": finding.question.as_ref().map(|question| &question.id),
+        "index": finding.question.as_ref().and_then(|question| question.row),
+    })
+}
+
+/// The verdict in front, and a line for each finding.
+pub(crate) fn for_people(line: usize, id: &Value, verdict: &Result<Report, Unreadable>) -> String {
+    let name = match id {
+        Value::Null => format!("line {line}"),
+        id => cli::json(&id.to_string()),
     };
-    writeln!(out, "{id}: {report}")
+    match verdict {
+        Ok(report) => format!("{name}: {report}"),
+        Err(Unreadable { path, reason }) => {
+            let at = if path.is_empty() { "" } else { " at " };
+            let why = cli::printable(format!("{at}{}: {reason}", path.join(".")));
+            format!("line {line}: cannot be read{why}")
+        }
+    }
 }

@@ -1,25 +1,44 @@
-//! Reads parts of a line, and tells where one cannot be read.
+//! Reads parts of a document, and tells where and why one cannot be read.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
+/// What cannot be read.
+pub(crate) struct Unreadable {
+    /// From the top of the document; empty for the document itself.
+    pub(crate) path: Vec<String>,
+    pub(crate) reason: String,
+}
+
+impl Unreadable {
+    pub(crate) fn new(path: &[&str], reason: impl Into<String>) -> Self {
+        let path = path.iter().map(ToString::to_string).collect();
+        let reason = reason.into();
+        Self { path, reason }
+    }
+
+    /// A text that is no JSON. The line of the error is that of the text, so the caller names it.
+    pub(crate) fn json(error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or_default();
+        Self::new(&[], format!("{reason}, in column {}", error.column()))
+    }
+}
+
 /// Reads a value, or tells where it cannot be read, from `at` on.
-pub(crate) fn read<T: DeserializeOwned>(value: &Value, at: &[&str]) -> Result<T, Vec<String>> {
+pub(crate) fn read<T: DeserializeOwned>(value: &Value, at: &[&str]) -> Result<T, Unreadable> {
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let mut path = path(at);
-        path.extend(error.path().iter().filter_map(|segment| match segment {
+        let mut unreadable = Unreadable::new(at, error.inner().to_string());
+        let path = error.path().iter().filter_map(|segment| match segment {
             Segment::Seq { index } => Some(index.to_string()),
             Segment::Map { key } => Some(key.clone()),
             Segment::Enum { variant } => Some(variant.clone()),
             Segment::Unknown => None,
-        }));
-        path
+        });
+        unreadable.path.extend(path);
+        unreadable
     })
-}
-
-pub(crate) fn path(names: &[&str]) -> Vec<String> {
-    names.iter().map(ToString::to_string).collect()
 }
 
 /// The list itself, whatever part of a reply stands around it.

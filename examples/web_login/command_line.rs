@@ -1,13 +1,17 @@
-//! What the command line asks for, and how the program ends.
+//! What the command line asks for.
 
-use std::process::{self, ExitCode};
+use lexopt::Arg::{Long, Short};
 
-use lexopt::Arg::Long;
-use lexopt::ValueExt;
+use super::cli;
 
-use super::browser::Failure;
+const USAGE: &str = "\
+usage: web_login [--serve [--port N]]
 
-const USAGE: &str = "usage: web_login [--serve [--port N]]";
+A web application with many users, on a fake identity provider that asks nobody for a password.
+Alone it logs one user in and out through itself.
+
+  --serve     stays up until Ctrl-C
+  --port N    the port; a free one unless set";
 
 /// Whether the application stays up, and on which port; 0 is a free one.
 #[derive(Default)]
@@ -17,38 +21,23 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the arguments. The program ends here when they are wrong, or ask for help.
     pub(crate) fn read() -> Self {
-        Self::parse(lexopt::Parser::from_env()).unwrap_or_else(|problem| {
-            eprintln!("{problem}\n{USAGE}");
-            process::exit(2);
-        })
+        cli::arguments(USAGE, Self::parse)
     }
 
-    fn parse(mut parser: lexopt::Parser) -> Result<Self, lexopt::Error> {
+    fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
         let mut read = Self::default();
-        while let Some(argument) = parser.next()? {
+        while let Some(argument) = given.next()? {
             match argument {
                 Long("serve") => read.serve = true,
-                Long("port") => read.port = parser.value()?.parse()?,
-                Long("help") => {
-                    println!("{USAGE}");
-                    process::exit(0);
+                Long("port") => {
+                    let port = |text: &str| text.parse().ok();
+                    read.port = cli::value(given, "--port", "a port, 0 to 65535", port)?;
                 }
+                Short('h') | Long("help") => cli::help(USAGE),
                 _ => return Err(argument.unexpected()),
             }
         }
         Ok(read)
-    }
-}
-
-/// What has failed is told on stderr.
-pub(crate) fn end(ended: Result<(), Failure>) -> ExitCode {
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("{failure}");
-            ExitCode::FAILURE
-        }
     }
 }

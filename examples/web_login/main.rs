@@ -6,12 +6,12 @@
 
 #[path = "../browser/mod.rs"]
 mod browser;
+#[path = "../cli/mod.rs"]
+mod cli;
 mod command_line;
 mod cookies;
 mod pages;
 mod pending;
-#[path = "../reader/mod.rs"]
-mod reader;
 mod server;
 mod sessions;
 mod visit;
@@ -30,7 +30,7 @@ use envd_sdk::fake::Fake;
 use tokio::net::TcpListener;
 use url::Url;
 
-use browser::Failure;
+use cli::Failure;
 use command_line::Arguments;
 use pages::Problem;
 use pending::Pending;
@@ -50,8 +50,7 @@ struct App {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    reader::may_leave();
-    command_line::end(run(Arguments::read()).await)
+    cli::end(run(Arguments::read()).await)
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
@@ -136,7 +135,7 @@ async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if let Some(manager) = session.and_then(|id| app.managers.manager(&id).ok()) {
         let report = manager.logout(None).await;
         for problem in &report.problems {
-            eprintln!("logout: {problem}");
+            eprintln!("logout: {}", cli::printable(problem));
         }
         next = report.url.map_or(next, Into::into);
     }

@@ -4,7 +4,7 @@ use axum::Router;
 use tokio::net::TcpListener;
 use url::Url;
 
-use super::browser::Failure;
+use super::cli::Failure;
 use super::visit;
 
 /// Until Ctrl-C.

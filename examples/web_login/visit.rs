@@ -2,7 +2,8 @@
 
 use url::Url;
 
-use super::browser::{Browser, Failure};
+use super::browser::Browser;
+use super::cli::Failure;
 
 pub(crate) async fn play(home: &Url) -> Result<(), Failure> {
     let mut browser = Browser::default();

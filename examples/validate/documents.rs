@@ -1,0 +1,67 @@
+//! The JSON documents of a file: one a line, or one over many lines.
+
+use std::io::{self, BufRead, Cursor, Read};
+
+use serde_json::Value;
+
+use super::wire::Unreadable;
+
+pub(crate) struct Documents {
+    lines: Box<dyn BufRead>,
+    /// Of the line that was read last, from 1 on.
+    line: usize,
+    begun: bool,
+}
+
+impl Documents {
+    pub(crate) fn of(lines: Box<dyn BufRead>) -> Self {
+        let (line, begun) = (0, false);
+        Self { lines, line, begun }
+    }
+
+    /// The next document, with the number of its line. A program that writes a line can wait for its verdict.
+    pub(crate) fn next(&mut self) -> io::Result<Option<(usize, Result<Value, Unreadable>)>> {
+        let mut text = Vec::new();
+        loop {
+            text.clear();
+            if self.lines.read_until(b'\n', &mut text)? == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if self.line == 1 && text.starts_with("\u{feff}".as_bytes()) {
+                text.drain(..3);
+            }
+            if !text.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let first = !std::mem::replace(&mut self.begun, true);
+        match serde_json::from_slice(text.trim_ascii_end()) {
+            Err(error) if first && error.is_eof() => self.over_lines(text, &error),
+            read => Ok(Some((self.line, read.map_err(|e| Unreadable::json(&e))))),
+        }
+    }
+
+    /// A first line that ends within a document: the whole file is one, unless a later line is one, not indented.
+    fn over_lines(
+        &mut self,
+        mut text: Vec<u8>,
+        error: &serde_json::Error,
+    ) -> io::Result<Option<(usize, Result<Value, Unreadable>)>> {
+        let (line, end) = (self.line, text.len());
+        self.lines.read_to_end(&mut text)?;
+        let whole = serde_json::from_slice(&text);
+        let rest = &text[end..];
+        let is_document =
+            |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<Value>(line).is_ok();
+        if whole.is_err() && rest.split(|byte| *byte == b'\n').any(is_document) {
+            self.lines = Box::new(Cursor::new(rest.to_vec()));
+            return Ok(Some((line, Err(Unreadable::json(error)))));
+        }
+        let place = whole.as_ref().map_or_else(|error| error.line() - 1, |_| 0);
+        Ok(Some((
+            line + place,
+            whole.map_err(|error| Unreadable::json(&error)),
+        )))
+    }
+}

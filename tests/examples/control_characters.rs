@@ -1,0 +1,164 @@
+//! What servers and files say reaches the screen without what a terminal obeys, and forges no line.
+
+use envd_sdk::fake::{Fake, Fault, World};
+use serde_json::{Value, json};
+
+use super::folder::Folder;
+use super::program::{Ended, Program};
+
+/// Sets the title, erases the screen, turns the direction, ends the line.
+const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
+/// The same, as it is shown.
+const SHOWN: &str = r"\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
+
+fn assert_clean(name: &str, ended: &Ended) {
+    for text in [&ended.stdout, &ended.stderr] {
+        for letter in text.chars() {
+            let obeyed = letter.is_control() && letter != '\n'
+                || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            assert!(!obeyed, "{name}: {letter:?} in {ended:?}");
+        }
+        assert!(!text.contains("\nFORGED"), "{name}: {ended:?}");
+    }
+}
+
+/// A question, and one below it where the form is filled in row by row.
+fn questions() -> Value {
+    let question = |id: &str, kind: &str| {
+        json!({
+            "id": id, "order": 1, "text": format!("{HOSTILE} {id}"), "type": kind,
+            "forms": ["LPAC1", "LPAHRG0"],
+            "validators": [{"type": "required", "parameter": "", "errorMessage": HOSTILE}],
+            "acceptableAnswers": [{"displayName": HOSTILE, "value": format!("{HOSTILE}{id}")}],
+        })
+    };
+    let mut list = json!([
+        question("17", "SINGLE_CHOICE"),
+        question("70", "SINGLE_CHOICE"),
+        question("9", "ODD\u{1b}")
+    ]);
+    list[1]["triggers"] = json!([{"questionId": "17", "value": format!("{HOSTILE}17")}]);
+    list
+}
+
+fn hostile_world() -> World {
+    World::sample().questions(questions()).property(json!({
+        "PIC": "QZZZ0001", "PICName": format!("Evil{HOSTILE}"), "Town": HOSTILE, "RegisteredState": HOSTILE,
+        "AdminStatus": {"ShortCode": HOSTILE, "Description": HOSTILE},
+        "PropertyTypes": [{"ShortCode": HOSTILE}],
+    }))
+}
+
+#[tokio::test]
+async fn of_the_register() {
+    let fake = Fake::builder()
+        .world(hostile_world())
+        .start()
+        .await
+        .unwrap();
+    let ended = Program::new("find_property").arg("Evil").at(&fake).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains(&format!("Evil{SHOWN}")), "{ended:?}");
+    assert_clean("find_property", &ended);
+
+    let folder = Folder::new("control_characters_pics");
+    let list = folder.write("list.csv", format!("QZZZ0001\n\"{HOSTILE}\"\n"));
+    let ended = Program::new("check_pics").arg(&list).at(&fake).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains(&format!("\n{SHOWN} ")), "{ended:?}");
+    assert!(ended.stdout.contains(&format!("Evil{SHOWN}")), "{ended:?}");
+    assert_clean("check_pics", &ended);
+}
+
+#[tokio::test]
+async fn of_the_questions() {
+    for name in ["quickstart", "save_and_fix"] {
+        let fake = Fake::builder()
+            .world(hostile_world())
+            .start()
+            .await
+            .unwrap();
+        let ended = Program::new(name).at(&fake).run();
+        assert!(ended.stdout.contains(SHOWN), "{name}: {ended:?}");
+        assert_clean(name, &ended);
+    }
+}
+
+#[tokio::test]
+async fn of_consignments() {
+    let fake = Fake::start().await;
+    let node = |field| format!("/data/consignments/edges/0/node/{field}");
+    for program in [
+        Program::new("page_consignments"),
+        Program::new("page_consignments").arg("--json"),
+    ] {
+        fake.on_operation("Consignments")
+            .fault(Fault::replaced(node("number"), HOSTILE))
+            .times(1);
+        let ended = program.args(["--page-size", "100"]).at(&fake).run();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stdout.contains("FORGED"), "{ended:?}");
+        assert_clean("page_consignments", &ended);
+        // JSON keeps the text: it is escaped as JSON escapes.
+        if let Ok(first) = serde_json::from_str::<Value>(ended.stdout.lines().next().unwrap()) {
+            assert_eq!(first["number"], HOSTILE);
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_refusals() {
+    for name in [
+        "quickstart",
+        "save_and_fix",
+        "custom_operation",
+        "page_consignments",
+        "schema_drift",
+    ] {
+        let fake = Fake::start().await;
+        let errors = json!({"errors": [{
+            "message": HOSTILE, "path": [HOSTILE],
+            "extensions": {"code": HOSTILE, "data": {"description": HOSTILE}},
+        }]});
+        fake.on_path("/v2/graphql")
+            .fault(Fault::status(400).json(errors))
+            .forever();
+        let ended = Program::new(name).at(&fake).run();
+        assert_eq!(ended.code, Some(1), "{name}: {ended:?}");
+        assert_clean(name, &ended);
+    }
+}
+
+#[test]
+fn of_a_file_of_declarations() {
+    let folder = Folder::new("control_characters_validate");
+    let input =
+        json!({"forms": [HOSTILE], "origin": {"pic": HOSTILE}, "destination": {"pic": "QDZZ3333"}});
+    let answered = json!({
+        "forms": ["LPAC1"], "origin": {"pic": HOSTILE}, "destination": {"pic": "QDZZ3333"},
+        "answers": [{"questionId": "17", "value": HOSTILE}],
+    });
+    let line = |input: &Value, operation| {
+        json!({
+            "id": HOSTILE, "today": "2026-11-20", "questions": questions(), "input": input,
+            "context": {"operation": operation},
+        })
+    };
+    let lines = [
+        line(&input, "create"),
+        line(&answered, "create"),
+        line(&input, HOSTILE),
+        json!({HOSTILE: 1}),
+    ];
+    let lines = lines.map(|line| line.to_string()).join("\n");
+    let file = folder.write("lines.jsonl", lines);
+    for program in [
+        Program::new("validate"),
+        Program::new("validate").arg("--json"),
+    ] {
+        let ended = program.arg(&file).run();
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stdout.contains("FORGED"), "{ended:?}");
+        assert_clean("validate", &ended);
+    }
+}

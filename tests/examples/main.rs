@@ -1,0 +1,17 @@
+//! The examples as a user runs them: as processes, by their arguments, exit codes and output.
+//!
+//! `cargo test` builds them. Before a run of this test alone `cargo build --examples` does; what is older than its sources
+//! is refused.
+
+mod answer_questions;
+mod calls;
+mod check_pics;
+mod control_characters;
+mod folder;
+mod loopback_down;
+mod program;
+mod resume;
+#[cfg(unix)]
+mod terminal;
+mod tokens;
+mod validate;
