@@ -20,6 +20,10 @@ use crate::error::{Error, Failure, Kind, Result, Unsent};
 /// that is no PIC is answered without asking. A failure does not stop the others. When the register asks to wait, all of
 /// them do. Dropping the stream stops them.
 ///
+/// A refused token stops all look-ups that are not sent yet: once an answer
+/// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required), the
+/// remaining PICs have the same error with [`attempts`](crate::Error::attempts) 0. Look those up again after a login.
+///
 /// The texts are kept, 10,000 PICs in less than 1 MB; of the answers, never more than four for each look-up that runs at a
 /// time. Only an answer whose PIC comes again later in the list is kept until then. The look-ups are tasks of tokio, so the
 /// stream must be polled in its runtime.
@@ -59,6 +63,8 @@ pub struct LookupMany {
     held: HashMap<usize, Result<Lookup>>,
     /// As completed: the positions of what is held, in the order in which it is handed out.
     ready: VecDeque<usize>,
+    /// The refusal of the token, after which no look-up is started.
+    refused: Option<Error>,
 }
 
 impl LookupMany {
@@ -78,6 +84,7 @@ impl LookupMany {
             started: 0,
             held: HashMap::new(),
             ready: VecDeque::new(),
+            refused: None,
         }
     }
 
@@ -166,15 +173,20 @@ impl LookupMany {
             } else if at >= self.answered + 4 * self.concurrency {
                 break;
             }
-            match self.asked.pic(at) {
-                Some(pic) if self.asked.is_first(at) => {
+            match (self.asked.pic(at), &self.refused) {
+                (Some(_), Some(refused)) if self.asked.is_first(at) => {
+                    // Not sent: this tells it from the look-ups that were refused themselves.
+                    let result = Err(refused.clone().with_attempts(0));
+                    self.hold(at, result);
+                }
+                (Some(pic), None) if self.asked.is_first(at) => {
                     let register = self.register.clone();
                     let look_up = async move { register.lookup(&pic).await };
                     let task = self.running.spawn(look_up.in_current_span());
                     self.positions.insert(task.id(), at);
                     self.started += 1;
                 }
-                None if self.as_completed => self.hold(at, Err(no_pic())),
+                (None, _) if self.as_completed => self.hold(at, Err(no_pic())),
                 _ => {}
             }
             self.next += 1;
@@ -182,6 +194,11 @@ impl LookupMany {
     }
 
     fn arrived(&mut self, id: Id, result: Result<Lookup>) {
+        if let Err(error) = &result
+            && (error.is_unauthorized() || error.is_reauth_required())
+        {
+            self.refused.get_or_insert_with(|| error.clone());
+        }
         if let Some(at) = self.positions.remove(&id) {
             self.hold(at, result);
         }

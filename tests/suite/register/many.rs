@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
+use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
 use envd_sdk::fake::Fake;
 use envd_sdk::register::{Answer, Lookup, Register};
 use envd_sdk::{Clock, Result};
@@ -298,4 +298,59 @@ async fn no_more_are_asked_at_a_time_than_was_said() {
     assert_eq!(answers.len(), 12);
     assert!(answers.iter().all(|answer| answer.result.is_ok()));
     assert_eq!(MOST.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
+    for as_completed in [false, true] {
+        let server = MockServer::start().await;
+        let good = Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"));
+        good.respond_with(page(0, 1, &["QAZZ7777"]))
+            .mount(&server)
+            .await;
+        Mock::given(any())
+            .respond_with(ResponseTemplate::new(401))
+            .mount(&server)
+            .await;
+        let others = (0..10_000).map(|number| format!("QZ{number:06}"));
+        // The first one comes again at the end, behind a text that is no PIC.
+        let texts = ["QAZZ7777".to_owned()]
+            .into_iter()
+            .chain(others)
+            .chain(["no pic".to_owned(), "QAZZ7777".to_owned()]);
+        let token = StaticToken::new("expired").unwrap();
+        let register = Register::builder(server.uri())
+            .token_source(token)
+            .build()
+            .unwrap();
+        let mut answers = register.lookup_many(texts).concurrency(4);
+        if as_completed {
+            answers = answers.as_completed();
+        }
+        let (mut positions, mut refused, mut not_sent) = (Vec::new(), 0, 0);
+        while let Some(answer) = answers.next().await {
+            positions.push(answer.position);
+            match &answer.result {
+                Ok(found) => assert!(found.property().is_some()),
+                Err(error) if answer.pic().is_none() => assert!(error.is_config()),
+                Err(error) => {
+                    assert!(error.is_reauth_required(), "{error}");
+                    refused += usize::from(error.attempts() > 0);
+                    not_sent += usize::from(error.attempts() == 0);
+                }
+            }
+            let progress = answers.progress();
+            assert!(progress.in_flight + progress.held <= 16, "{progress:?}");
+        }
+        let requests = server.received_requests().await.unwrap().len();
+        // Those that were on their way when the first refusal came; one of them was not refused.
+        assert!(requests <= 1 + 4, "{requests} requests");
+        assert_eq!(
+            (requests, refused),
+            (answers.progress().started, requests - 1)
+        );
+        assert_eq!(not_sent, 10_000 - refused);
+        positions.sort_unstable();
+        assert_eq!(positions, (0..10_003).collect::<Vec<_>>());
+    }
 }
