@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use super::address::Address;
 use super::cache::Cache;
@@ -68,6 +69,32 @@ impl Register {
         if let Some(cache) = &self.0.cache {
             cache.clear();
         }
+    }
+
+    /// How long requests are still deferred because the register asked for it: HTTP 429 or 503 with `Retry-After`.
+    ///
+    /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
+    /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, however long the
+    /// register asks for. Clones share it.
+    ///
+    /// ```
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com").build()?;
+    /// assert_eq!(register.paused_for(), None);
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn paused_for(&self) -> Option<Duration> {
+        let sender = &self.0.sender;
+        let (left, _) = sender.pause.left(sender.clock.boot())?;
+        Some(left)
+    }
+
+    /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
+    /// deferred are sent at once; only the call that received the refusal keeps to its own wait.
+    pub fn end_pause(&self) {
+        self.0.sender.pause.end();
     }
 
     /// The number of the first page, once it is known.

@@ -80,7 +80,7 @@ impl Sender {
         .await
     }
 
-    /// Waits while the register wants to be left alone; gives up at once where that is longer than calls may take.
+    /// Waits while requests are deferred; fails at once where that is longer than a call may take.
     async fn paused(&self) -> Result<()> {
         let start = self.clock.boot();
         while let Some((left, refusal)) = self.pause.left(self.clock.boot()) {
@@ -89,7 +89,7 @@ impl Sender {
                 let refusal = refusal.with_attempts(0);
                 return Err(refusal.with_retry_after(Some(left)));
             }
-            self.clock.sleep(left).await;
+            self.pause.wait(&self.clock, left).await;
         }
         Ok(())
     }

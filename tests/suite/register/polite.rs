@@ -94,3 +94,43 @@ async fn a_client_without_retries_is_refused_at_once() {
     );
     assert_eq!(requests(&server).await, 1);
 }
+
+#[tokio::test]
+async fn a_pause_ends_after_an_hour_whatever_the_register_asks_for() {
+    for wait in ["Fri, 31 Dec 9999 23:59:59 GMT", "18446744073709551615"] {
+        let (server, register, clock) = busy(wait).await;
+        assert_eq!(register.paused_for(), None);
+        let refused = register.lookup(&pic("QAZZ7777")).await.unwrap_err();
+        // What the register said is kept; the pause is ours.
+        assert!(refused.retry_after() > Some(Duration::from_secs(3_600)));
+        assert_eq!(register.paused_for(), Some(Duration::from_secs(3_600)));
+        clock.advance(Duration::from_secs(3_000));
+        let deferred = register.lookup(&pic("QAZZ7777")).await.unwrap_err();
+        assert_eq!(deferred.retry_after(), Some(Duration::from_secs(600)));
+        assert_eq!((deferred.attempts(), requests(&server).await), (0, 1));
+        clock.advance(Duration::from_secs(600));
+        assert_eq!(register.paused_for(), None);
+        assert!(register.lookup(&pic("QAZZ7777")).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn the_caller_can_end_a_pause_also_for_those_that_wait() {
+    let (server, register, _clock) = busy("20").await;
+    let (first, second) = (register.clone(), register.clone());
+    let first = tokio::spawn(async move { first.lookup(&pic("QAZZ7777")).await });
+    while register.paused_for().is_none() {
+        tokio::task::yield_now().await;
+    }
+    first.abort();
+    let second = tokio::spawn(async move { second.lookup(&pic("QAZZ7777")).await });
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!second.is_finished());
+    assert_eq!(requests(&server).await, 1);
+    register.end_pause();
+    assert_eq!(register.paused_for(), None);
+    // The clock stands still.
+    assert!(second.await.unwrap().is_ok());
+}
