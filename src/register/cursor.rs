@@ -14,8 +14,8 @@ pub(super) struct Cursor {
     count: u64,
     pub(super) limit: Option<u64>,
     pub(super) total: Option<u64>,
-    /// The register's `Offset` of the first record.
-    origin: u64,
+    /// The register's `Offset` of the first record; none where the search began inside and nothing tells.
+    origin: Option<u64>,
     /// The page size that was asked for: a number of a page means nothing without it.
     pub(super) size: Option<u32>,
 }
@@ -27,15 +27,15 @@ impl Cursor {
         inside: bool,
         size: Option<u32>,
         found: &Found,
-    ) -> Self {
+    ) -> Result<Self> {
         let offset = found.offset.unwrap_or_default();
         let origin = match found.limit {
             // Whether records are counted from 0 or 1 is not shown; full pages tell.
-            Some(limit) if inside && limit > 1 => u64::from(offset % limit == 1),
-            _ if inside => 0,
-            _ => offset,
+            Some(limit) if inside && limit > 1 => Some(u64::from(offset % limit == 1)),
+            _ if inside => None,
+            _ => Some(offset),
         };
-        Self {
+        let first = Self {
             index,
             offset,
             count: found.count(),
@@ -43,7 +43,34 @@ impl Cursor {
             total: found.total,
             origin,
             size,
+        };
+        if !inside || found.offset.is_some() {
+            first.agrees_with(found.total)?;
         }
+        Ok(first)
+    }
+
+    /// Refuses a page that contradicts the `Total` beside it: taken as it is, it would end a search too early.
+    fn agrees_with(&self, total: Option<u64>) -> Result<()> {
+        let Some(total) = total else {
+            return Ok(());
+        };
+        let end = self.read();
+        if self.count == 0 && end < total {
+            return Err(empty_before(total));
+        }
+        // Counted from 1, an unknown origin is one too small.
+        if self.count > 0 && end > total.saturating_add(u64::from(self.origin.is_none())) {
+            return Err(Error::protocol(format!(
+                "the register gave records up to number {end} with a Total of {total}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many records there are up to the end of the page.
+    fn read(&self) -> u64 {
+        self.end().saturating_sub(self.origin.unwrap_or_default())
     }
 
     /// The offset behind the last record.
@@ -52,8 +79,7 @@ impl Cursor {
     }
 
     pub(super) fn has_next(&self) -> bool {
-        let read = self.end().saturating_sub(self.origin);
-        self.count > 0 && self.total.is_none_or(|total| read < total)
+        self.count > 0 && self.total.is_none_or(|total| self.read() < total)
     }
 
     /// Takes a reply as the next page only if it is that; `None` when it is empty and nothing is missing.
@@ -63,9 +89,7 @@ impl Cursor {
         if found.count() == 0 {
             // Fewer may be found by now than there were before.
             return match total {
-                Some(total) if end.saturating_sub(self.origin) < total => Err(Error::protocol(
-                    "the register gave an empty page before the last",
-                )),
+                Some(total) if self.read() < total => Err(empty_before(total)),
                 _ => Ok(None),
             };
         }
@@ -77,7 +101,7 @@ impl Cursor {
                 "the register gave another page than the next",
             ));
         }
-        Ok(Some(Self {
+        let next = Self {
             index: Some(index),
             offset,
             count: found.count(),
@@ -85,8 +109,16 @@ impl Cursor {
             total,
             origin: self.origin,
             size: self.size,
-        }))
+        };
+        next.agrees_with(found.total)?;
+        Ok(Some(next))
     }
+}
+
+fn empty_before(total: u64) -> Error {
+    Error::protocol(format!(
+        "the register gave an empty page before the last, with a Total of {total}"
+    ))
 }
 
 #[cfg(test)]
@@ -111,13 +143,13 @@ mod tests {
         for origin in [0, 1] {
             let page =
                 |number: u64, count| found(Some(origin + number * 3), Some(3), Some(7), count);
-            let first = Cursor::first(None, false, None, &page(0, 3));
+            let first = Cursor::first(None, false, None, &page(0, 3)).unwrap();
             let second = first.follow(1, &page(1, 3)).unwrap().unwrap();
             assert!(first.has_next() && second.has_next());
             let third = second.follow(2, &page(2, 1)).unwrap().unwrap();
             assert!(!third.has_next());
             // The same, begun at the second page.
-            let inside = Cursor::first(Some(1), true, None, &page(1, 3));
+            let inside = Cursor::first(Some(1), true, None, &page(1, 3)).unwrap();
             assert!(inside.has_next());
             assert!(!inside.follow(2, &page(2, 1)).unwrap().unwrap().has_next());
         }
@@ -125,7 +157,7 @@ mod tests {
 
     #[test]
     fn only_the_next_page_follows() {
-        let first = Cursor::first(None, false, None, &found(Some(0), Some(3), Some(9), 2));
+        let first = Cursor::first(None, false, None, &found(Some(0), Some(3), Some(9), 2)).unwrap();
         for (offset, fits) in [
             (0, false),
             (1, false),
@@ -162,7 +194,9 @@ mod tests {
             pages in proptest::collection::vec((any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>(), 0..4usize), 2..8)
         ) {
             let mut pages = pages.into_iter().map(|(offset, limit, total, count)| found(offset, limit, total, count));
-            let mut cursor = Cursor::first(Some(0), true, None, &pages.next().unwrap());
+            let Ok(mut cursor) = Cursor::first(Some(0), true, None, &pages.next().unwrap()) else {
+                return Ok(());
+            };
             for next in pages {
                 match cursor.follow(1, &next) {
                     Ok(Some(follower)) => {

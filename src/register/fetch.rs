@@ -35,7 +35,7 @@ impl Fetch {
                 return Ok(IfModified::Unchanged);
             };
             let inside = at.start.is_some() && at.start != first;
-            let cursor = Cursor::first(index, inside, size, &dated.0);
+            let cursor = Cursor::first(index, inside, size, &dated.0)?;
             return Ok(page(at, cursor, dated));
         };
         if before.size != size {
@@ -101,8 +101,7 @@ impl Fetch {
             return Ok(None);
         }
         let modified = last_modified(&reply);
-        let found = envelope::read(reply).map_err(|error| error.with_operation("PICRegister"))?;
-        Ok(Some((found, modified)))
+        Ok(Some((envelope::read(reply)?, modified)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::envelope::{self, Found};
 use super::if_modified::{IfModified, if_modified_since, last_modified};
 use super::send::Call;
-use super::{LookupMany, Register};
+use super::{LookupMany, OPERATION, Register};
 use crate::error::{Error, Result};
 use crate::model::{Pic, Property};
 use crate::transport::header::HeaderValue;
@@ -18,7 +18,8 @@ pub enum Lookup {
     Found(Box<Property>),
     /// The register says that there is none (status 404).
     NotFound,
-    /// An answer without a record: most likely there is none, which the specification does not show.
+    /// An answer without a record, and no `Total` that announces one: most likely there is none, which the specification
+    /// does not show.
     Empty,
     /// More than one record, or a total of more than one.
     Several(Vec<Property>),
@@ -72,7 +73,7 @@ impl Register {
             Lookup::Several(_) => Err(Error::protocol(
                 "the register gave several properties for one PIC",
             )
-            .with_operation("PICRegister")),
+            .with_operation(OPERATION)),
             answer => Ok(answer.into_property()),
         }
     }
@@ -81,8 +82,8 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// [`is_protocol`](Error::is_protocol) when the register gives the property of another PIC; else as for all calls, see
-    /// [`Register`].
+    /// [`is_protocol`](Error::is_protocol) when the register gives the property of another PIC, or a `Total` that
+    /// contradicts what it gives; else as for all calls, see [`Register`].
     pub async fn lookup(&self, pic: &Pic) -> Result<Lookup> {
         let cache = self.0.cache.as_ref();
         if let Some(kept) = cache.and_then(|cache| cache.get(*pic)) {
@@ -127,7 +128,7 @@ impl Register {
         envelope::read(reply)
             .and_then(|found| judge(found, pic))
             .map(|answer| IfModified::changed(answer, modified))
-            .map_err(|error| error.with_operation("PICRegister"))
+            .map_err(|error| error.with_operation(OPERATION))
     }
 }
 
@@ -140,6 +141,15 @@ fn is_unknown(error: &Error) -> bool {
 fn judge(found: Found, pic: Pic) -> Result<Lookup> {
     let several = found.total.is_some_and(|total| total > 1);
     let mut records = found.records.into_vec();
+    let count = records.len() as u64;
+    // More may be announced than a page holds, but not where it holds none.
+    if let Some(total) = found.total
+        && (count > total || count == 0 && total > 0)
+    {
+        return Err(Error::protocol(format!(
+            "the register gave {count} properties with a Total of {total}"
+        )));
+    }
     if several || records.len() > 1 {
         return Ok(Lookup::Several(records));
     }

@@ -66,3 +66,6 @@ pub use self::search::Search;
 pub use self::streams::{Items, Pages};
 pub use self::terms::Terms;
 pub use self::text_search::TextSearch;
+
+/// The name of the operation in errors and traces.
+const OPERATION: &str = "PICRegister";

@@ -10,7 +10,7 @@ use super::fetch::Fetch;
 use super::if_modified::{IfModified, if_modified_since};
 use super::mark::mark;
 use super::terms::Query;
-use super::{Items, PagePosition, Pages, PropertyPage, Register, Terms};
+use super::{Items, OPERATION, PagePosition, Pages, PropertyPage, Register, Terms};
 use crate::auth::BoxFuture;
 use crate::client::Circle;
 use crate::error::{Error, Result};
@@ -109,8 +109,8 @@ impl Search {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when a value cannot be searched for, and nothing was sent;
-    /// [`is_protocol`](Error::is_protocol) when the register gives another page than the next one, such as the same again;
-    /// else as for all calls, see [`Register`].
+    /// [`is_protocol`](Error::is_protocol) when the register gives another page than the next one, such as the same again,
+    /// or a `Total` that contradicts the records beside it; else as for all calls, see [`Register`].
     pub async fn next_page(&mut self) -> Result<Option<PropertyPage>> {
         poll_fn(|context| self.poll_page(context)).await.transpose()
     }
@@ -125,6 +125,11 @@ impl Search {
         date: SystemTime,
     ) -> Result<IfModified<Option<PropertyPage>>> {
         let since = if_modified_since(date)?;
+        let outcome = self.page_since(since).await;
+        outcome.map_err(|error| error.with_operation(OPERATION))
+    }
+
+    async fn page_since(&mut self, since: HeaderValue) -> Result<IfModified<Option<PropertyPage>>> {
         if self.ended {
             return Ok(IfModified::changed(None, None));
         }
@@ -156,6 +161,11 @@ impl Search {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<PropertyPage>>> {
+        let page = ready!(self.poll_next(context));
+        Poll::Ready(page.map(|page| page.map_err(|error| error.with_operation(OPERATION))))
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<PropertyPage>>> {
         if self.ended {
             return Poll::Ready(None);
         }
@@ -207,8 +217,7 @@ impl Search {
         if !page.records.is_empty() && self.circle.closes(&mark(&page.records)) {
             return Some(Err(Error::protocol(
                 "the register gave a page that was there before",
-            )
-            .with_operation("PICRegister")));
+            )));
         }
         match &page.next {
             Some(next) => self.position = next.clone(),

@@ -7,6 +7,7 @@ use tracing::Instrument;
 use tracing::field::Empty;
 use url::Url;
 
+use super::OPERATION;
 use super::pause::Pause;
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::Result;
@@ -40,7 +41,7 @@ impl Sender {
     pub(super) async fn get(&self, call: Call) -> Result<Reply> {
         let span = tracing::debug_span!(
             "envd.call",
-            operation = "PICRegister",
+            operation = OPERATION,
             kind = call.kind,
             status = Empty,
             attempts = Empty
@@ -55,7 +56,7 @@ impl Sender {
                 span.record("attempts", error.attempts())
             }
         };
-        result.map_err(|error| error.with_operation("PICRegister"))
+        result.map_err(|error| error.with_operation(OPERATION))
     }
 
     async fn tried(&self, call: Call) -> Result<Reply> {

@@ -6,6 +6,7 @@ mod many;
 mod paging;
 mod polite;
 mod tokens;
+mod totals;
 mod traces;
 
 use std::time::Duration;
