@@ -53,8 +53,14 @@ async fn run(text: &str) -> Result<(), Failure> {
     let mut properties = register.search(TextSearch::new(text)).page_size(50).items();
     let mut shown = 0;
     while let Some(property) = properties.next().await {
-        print_row(&property?);
-        shown += 1;
+        match property {
+            Ok(property) => {
+                print_row(&property);
+                shown += 1;
+            }
+            Err(error) if error.is_unreadable_record() => eprintln!("{error}"),
+            Err(error) => return Err(error.into()),
+        }
     }
     println!("{shown} found for {text:?}");
     Ok(())

@@ -65,6 +65,12 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
                 show(consignment);
             }
         }
+        for error in &page.unreadable {
+            bar.suspend(|| eprintln!("{error}"));
+        }
+        for notice in &page.notices {
+            bar.suspend(|| eprintln!("the list has changed meanwhile: {notice:?}"));
+        }
         bar.inc(page.records.len() as u64);
         // Only now: what is not written yet must come again.
         io::stdout().flush()?;

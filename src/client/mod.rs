@@ -19,4 +19,4 @@ pub use self::handle::Client;
 pub use self::pages::{Items, Page, Pager, Pages};
 pub use self::response::Response;
 
-pub(crate) use self::pages::{Circle, Leaf};
+pub(crate) use self::pages::{Circle, EMPTY_PAGES, InOrder, Leaf, NOTHING_NEW, Walk, placed};

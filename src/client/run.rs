@@ -142,7 +142,11 @@ impl Runner {
             .encoded
             .decode(status, media_type.as_deref(), &reply.body);
         match decoded.unwrap_or_else(|| Err(reply.into_error())) {
-            Ok(outcome) => Ok(Response::new(outcome, status, request_id)),
+            Ok(outcome) => {
+                // One for all: a schema that has changed breaks many records in the same way.
+                outcome.unreadable().take(1).for_each(trace::decode_failure);
+                Ok(Response::new(outcome, status, request_id))
+            }
             Err(error) => {
                 trace::decode_failure(&error);
                 Err(error.with_retry_after(wait))

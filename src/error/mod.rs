@@ -36,6 +36,7 @@ struct Inner {
     may_have_applied: bool,
     received: Option<Arc<Received>>,
     resume_from: Option<Position>,
+    unreadable_record: bool,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -50,6 +51,7 @@ impl Error {
             may_have_applied: false,
             received: None,
             resume_from: None,
+            unreadable_record: false,
             source: None,
         }))
     }
@@ -93,6 +95,10 @@ impl Error {
 
     pub(crate) fn with_resume_from(self, position: Position) -> Self {
         self.changed(|inner| inner.resume_from = Some(position))
+    }
+
+    pub(crate) fn with_unreadable_record(self) -> Self {
+        self.changed(|inner| inner.unreadable_record = true)
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
@@ -223,6 +229,14 @@ impl Error {
     #[must_use]
     pub fn is_decode(&self) -> bool {
         matches!(&self.0.kind, Kind::Decode { .. })
+    }
+
+    /// Whether one record of a list does not have the expected shape. The other records are there, and the list goes on:
+    /// a stream gives the next record when it is asked again. [`is_decode`](Self::is_decode) is true as well;
+    /// [`raw_data`](Self::raw_data) is the record.
+    #[must_use]
+    pub fn is_unreadable_record(&self) -> bool {
+        self.0.unreadable_record
     }
 
     /// Whether the other side broke the rules of the interface: a page whose cursor stands still, a page of HTML with

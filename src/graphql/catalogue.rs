@@ -17,30 +17,37 @@ pub(super) struct Known {
     pub(super) kind: OperationKind,
     /// Whether the record stands under `data` (spec 2.5).
     pub(super) wrapped: bool,
+    /// The members below `data` that lead to a list of records, of which each may be read by itself. Not the lists inside
+    /// a record: one that has lost an answer would be saved without it.
+    pub(super) list: Option<&'static [&'static str]>,
 }
 
 /// All of them.
 pub(super) const CATALOGUE: [Known; 15] = [
-    read("comments", comments::OPERATION_NAME, comments::QUERY),
+    list(&["comments"], comments::OPERATION_NAME, comments::QUERY),
     read(
         "consignment",
         consignment::OPERATION_NAME,
         consignment::QUERY,
     ),
-    read(
-        "consignmentUserMapping",
+    list(
+        &["consignmentUserMapping"],
         consignment_user_mapping::OPERATION_NAME,
         consignment_user_mapping::QUERY,
     ),
-    read(
-        "consignments",
+    list(
+        &["consignments", "edges"],
         consignments::OPERATION_NAME,
         consignments::QUERY,
     ),
-    read("edecs", edecs::OPERATION_NAME, edecs::QUERY),
+    list(&["edecs"], edecs::OPERATION_NAME, edecs::QUERY),
     read("questions", questions::OPERATION_NAME, questions::QUERY),
     read("template", template::OPERATION_NAME, template::QUERY),
-    read("templates", templates::OPERATION_NAME, templates::QUERY),
+    list(
+        &["templates", "edges"],
+        templates::OPERATION_NAME,
+        templates::QUERY,
+    ),
     read(
         "userDetails",
         user_details::OPERATION_NAME,
@@ -85,6 +92,18 @@ const fn read(name: &'static str, operation: &'static str, document: &'static st
         document,
         kind: OperationKind::Query,
         wrapped: false,
+        list: None,
+    }
+}
+
+const fn list(
+    list: &'static [&'static str],
+    operation: &'static str,
+    document: &'static str,
+) -> Known {
+    Known {
+        list: Some(list),
+        ..read(list[0], operation, document)
     }
 }
 
@@ -95,6 +114,7 @@ const fn change(name: &'static str, operation: &'static str, document: &'static 
         document,
         kind: OperationKind::Mutation,
         wrapped: true,
+        list: None,
     }
 }
 

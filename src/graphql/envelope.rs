@@ -63,6 +63,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
         let outcome = envelope.data.map(|value| Outcome {
             value,
             problems: Vec::new(),
+            unreadable: Vec::new(),
             status,
             extensions: envelope.extensions,
         });

@@ -8,6 +8,7 @@ mod envelope;
 mod outcome;
 mod overrides;
 mod page_info;
+mod records;
 mod request;
 mod salvage;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub(crate) use self::envelope::decode;
 pub use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
 pub(crate) use self::page_info::{BEGINNING, early_page_info};
+pub(crate) use self::records::{Mended, Unreadable, mend};
 pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
 
 /// The schema that this crate was written for, in the schema definition language.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::Unreadable;
 use crate::error::{Error, Kind};
 use crate::model::ServerError;
 
@@ -16,6 +17,8 @@ pub struct Outcome<T> {
     pub value: T,
     /// What the server said beside it; mostly empty.
     pub problems: Vec<ServerError>,
+    /// The records of the list in the reply that could not be read.
+    pub(crate) unreadable: Vec<Unreadable>,
     pub(super) status: u16,
     pub(super) extensions: Option<Value>,
 }
@@ -33,13 +36,38 @@ impl<T> Outcome<T> {
         self.extensions.as_ref()
     }
 
-    /// The value, or an error if the server said anything was wrong.
+    /// The records of a list that could not be read, mostly none: null stands in their place
+    /// ([`null_positions`](crate::model::List::null_positions)), and the others are there. Only for the lists of the
+    /// operations of this crate: consignments, templates, comments, user mappings and eDECs.
+    ///
+    /// Each is an error that [`is_unreadable_record`](Error::is_unreadable_record), with the record as
+    /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) at which it does not fit.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let edecs = account.edecs().await?;
+    /// for error in edecs.unreadable() {
+    ///     eprintln!("{error}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn unreadable(&self) -> impl Iterator<Item = &Error> {
+        self.unreadable.iter().map(|record| &record.error)
+    }
+
+    /// The value, or an error if the server said anything was wrong or a record could not be read.
     ///
     /// # Errors
     ///
     /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, which
-    /// [`may_have_applied`](Error::may_have_applied) says.
-    pub fn strict(self) -> Result<T, Error> {
+    /// [`may_have_applied`](Error::may_have_applied) says. [`is_unreadable_record`](Error::is_unreadable_record) with
+    /// the first of them.
+    pub fn strict(mut self) -> Result<T, Error> {
+        if self.problems.is_empty() && !self.unreadable.is_empty() {
+            return Err(self.unreadable.swap_remove(0).error);
+        }
         if self.problems.is_empty() {
             return Ok(self.value);
         }
@@ -56,6 +84,7 @@ impl<T> Outcome<T> {
             Some(value) => Ok(Outcome {
                 value,
                 problems: self.problems,
+                unreadable: self.unreadable,
                 status: self.status,
                 extensions: self.extensions,
             }),

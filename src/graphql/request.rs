@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::catalogue::ours;
 use super::document::operations;
 use super::overrides::{Overrides, Place};
-use super::{Outcome, decode};
+use super::records::decode_mended;
+use super::{Mended, Outcome, Unreadable, decode, mend};
 use crate::error::{Error, Kind, Received};
 
 /// Whether an operation reads or changes.
@@ -27,6 +28,8 @@ pub(crate) struct Encoded {
     pub(crate) body: Bytes,
     /// Where the record is to be moved, when an override has it in another place.
     pub(crate) place: Option<Place>,
+    /// The list whose records may be read one by one.
+    list: Option<&'static [&'static str]>,
 }
 
 // No further members: the GraphQL over HTTP draft forbids them.
@@ -76,6 +79,7 @@ pub(crate) fn encode_operation(
         kind: known.kind,
         body,
         place,
+        list: known.list,
     })
 }
 
@@ -90,6 +94,7 @@ pub(crate) fn encode_document(
         kind: kind_of(document, operation_name),
         body: written(document, operation_name, variables)?,
         place: None,
+        list: None,
     })
 }
 
@@ -118,33 +123,73 @@ impl Encoded {
         media_type: Option<&str>,
         body: &[u8],
     ) -> Option<Result<Outcome<T>, Error>> {
-        let Some(place) = &self.place else {
-            return decode(status, media_type, body);
-        };
+        if let Some(place) = &self.place {
+            return self.decode_moved(status, media_type, body, place);
+        }
+        let decoded = decode(status, media_type, body)?;
+        Some(decoded.or_else(|error| {
+            let list = self.list.filter(|_| error.is_decode());
+            let mended = list.and_then(|list| decode_mended(status, media_type, body, list));
+            mended.map(|outcome| self.named(outcome)).ok_or(error)
+        }))
+    }
+
+    /// Reads a reply that has the record in another place.
+    fn decode_moved<T: DeserializeOwned>(
+        &self,
+        status: u16,
+        media_type: Option<&str>,
+        body: &[u8],
+        place: &Place,
+    ) -> Option<Result<Outcome<T>, Error>> {
         let outcome = match decode::<Value>(status, media_type, body)? {
             Ok(outcome) => outcome,
             Err(error) => return Some(Err(error)),
         };
         let moved = place.moved(outcome.value);
-        Some(match serde_path_to_error::deserialize(&moved) {
-            Ok(value) => Ok(Outcome {
-                value,
-                problems: outcome.problems,
-                status: outcome.status,
-                extensions: outcome.extensions,
-            }),
+        let (value, unreadable) = match serde_path_to_error::deserialize(&moved) {
+            Ok(value) => (value, Vec::new()),
             Err(error) => {
-                let path = format!("data.{}", error.path());
-                let kind = Kind::Decode {
-                    status,
-                    path,
-                    detail: "a value of another type than expected".to_owned(),
-                    errors: outcome.problems,
+                let Some(mended) = self.mended(&moved, status) else {
+                    let kind = Kind::Decode {
+                        status,
+                        path: format!("data.{}", error.path()),
+                        detail: "a value of another type than expected".to_owned(),
+                        errors: outcome.problems,
+                    };
+                    let received = Received::new(status, media_type, body, Some(moved));
+                    return Some(Err(Error::new(kind).with_received(received)));
                 };
-                let received = Received::new(status, media_type, body, Some(moved));
-                Err(Error::new(kind).with_received(received))
+                mended
             }
-        })
+        };
+        Some(Ok(self.named(Outcome {
+            value,
+            problems: outcome.problems,
+            unreadable,
+            status: outcome.status,
+            extensions: outcome.extensions,
+        })))
+    }
+
+    fn mended<T: DeserializeOwned>(
+        &self,
+        moved: &Value,
+        status: u16,
+    ) -> Option<(T, Vec<Unreadable>)> {
+        let Mended { text, unreadable } =
+            mend::<T>(&moved.to_string(), "data.", self.list?, status)?;
+        Some((serde_json::from_str(&text).ok()?, unreadable))
+    }
+
+    /// The errors of records with the operation in them.
+    fn named<T>(&self, mut outcome: Outcome<T>) -> Outcome<T> {
+        let named = |record: Unreadable| Unreadable {
+            error: record.error.with_operation(&self.operation),
+            ..record
+        };
+        outcome.unreadable = outcome.unreadable.into_iter().map(named).collect();
+        outcome
     }
 }
 

@@ -59,6 +59,7 @@ fn judge<T: DeserializeOwned>(
         Ok(value) => Ok(Outcome {
             value,
             problems,
+            unreadable: Vec::new(),
             status: body.status,
             extensions,
         }),

@@ -12,8 +12,8 @@ use crate::graphql::generated::{
     delete_consignment,
 };
 use crate::model::{
-    AccountId, Consignment, ConsignmentId, ConsignmentInput, ConsignmentPage, ConsignmentStatus,
-    ConsignmentSummary, Maybe, SavedConsignment, WithExtra,
+    AccountId, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentPage,
+    ConsignmentStatus, ConsignmentSummary, Maybe, SavedConsignment, WithExtra,
 };
 
 impl Account {
@@ -79,6 +79,10 @@ impl Account {
                     page.edges,
                     |edge| (edge.cursor, edge.node),
                 ))
+            },
+            |record| {
+                let id = record.id.as_ref().map(ConsignmentId::as_str);
+                id.or_else(|| record.number.as_ref().map(ConsignmentNumber::as_str))
             },
         )
     }

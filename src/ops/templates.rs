@@ -62,6 +62,10 @@ impl Account {
                     |edge| (edge.cursor, edge.node),
                 ))
             },
+            |record| {
+                let id = record.id.as_ref().map(TemplateId::as_str);
+                id.or(record.number.as_deref())
+            },
         )
     }
 

@@ -135,6 +135,7 @@ mod tests {
             limit,
             total,
             records: vec![Property::default(); count].into(),
+            unreadable: Vec::new(),
         }
     }
 

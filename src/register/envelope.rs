@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use serde_json::error::Category;
 
+use super::OPERATION;
 use crate::error::{Error, Kind, Result};
+use crate::graphql::{Mended, Unreadable, mend};
 use crate::model::{List, Property};
 use crate::transport::Reply;
 
@@ -26,6 +28,9 @@ pub(super) struct Found {
     pub(super) total: Option<u64>,
     #[serde(rename = "SubSet")]
     pub(super) records: List<Property>,
+    /// The records that could not be read: null stands in their places.
+    #[serde(skip)]
+    pub(super) unreadable: Vec<Unreadable>,
 }
 
 impl Found {
@@ -47,11 +52,16 @@ pub(super) fn read(reply: Reply) -> Result<Found> {
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
             match serde_json::from_str::<Envelope>(text) {
                 Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
-                Err(failure) if failure.classify() == Category::Data => {
-                    let misfit = misfit(reply.status, text, &failure);
-                    return Err(said_instead(reply, misfit));
+                Err(failure) => {
+                    if let Some(found) = mended(reply.status, text) {
+                        return Ok(found);
+                    }
+                    if failure.classify() == Category::Data {
+                        let misfit = misfit(reply.status, text, &failure);
+                        return Err(said_instead(reply, misfit));
+                    }
+                    detail(&failure)
                 }
-                Err(failure) => detail(&failure),
             }
         }
         Err(_) => "not UTF-8".to_owned(),
@@ -61,6 +71,18 @@ pub(super) fn read(reply: Reply) -> Result<Found> {
         return Err(reply.into_error());
     }
     Err(decode(reply.status, ".".to_owned(), failure))
+}
+
+/// Reads once more, record by record.
+fn mended(status: u16, text: &str) -> Option<Found> {
+    let Mended { text, unreadable } = mend::<Envelope>(text, "", &["Value", "SubSet"], status)?;
+    let mut found = serde_json::from_str::<Envelope>(&text).ok()?.value?;
+    let named = |record: Unreadable| Unreadable {
+        error: record.error.with_operation(OPERATION),
+        ..record
+    };
+    found.unreadable = unreadable.into_iter().map(named).collect();
+    Some(found)
 }
 
 /// Reads once more, slowly, to learn where the reply does not fit.
@@ -124,10 +146,13 @@ mod tests {
 
     #[test]
     fn a_misfit_is_located_and_its_value_is_not_shown() {
-        let body = r#"{"Value": {"SubSet": [{"Town": ["hidden"]}, {"Town": 5}]}}"#;
-        let error = read(reply("application/json", body)).err().unwrap();
-        assert!(error.is_decode());
-        assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
+        let body = r#"{"Value": {"SubSet": [{"PIC": "QAZZ7777"}, {"Town": ["hidden"]}]}}"#;
+        let found = read(reply("application/json", body)).unwrap();
+        assert_eq!((found.records.len(), found.count()), (1, 2));
+        let error = &found.unreadable[0].error;
+        assert!(error.is_decode() && error.is_unreadable_record());
+        assert_eq!(error.json_path(), Some("Value.SubSet[1].Town"));
+        assert!(!format!("{error} {error:?}").contains("hidden"));
         let body = r#"{"Value": {"Total": "hidden"}}"#;
         let error = read(reply("application/json", body)).err().unwrap();
         assert_eq!(error.json_path(), Some("Value.Total"));

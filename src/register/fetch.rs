@@ -12,6 +12,7 @@ use super::if_modified::{IfModified, last_modified};
 use super::send::Call;
 use super::terms::Query;
 use super::{PagePosition, PropertyPage, Register};
+use crate::client::placed;
 use crate::error::{Error, Result};
 use crate::transport::header::HeaderValue;
 
@@ -107,15 +108,22 @@ impl Fetch {
 
 fn page(position: PagePosition, cursor: Cursor, dated: Dated) -> IfModified<Option<PropertyPage>> {
     let (found, last_modified) = dated;
+    let gaps = found.records.null_positions();
+    let missing = gaps.len() - found.unreadable.len();
+    let (before, unreadable) = placed(found.unreadable, gaps);
     let page = PropertyPage {
         offset: cursor.offset,
         limit: cursor.limit,
         total: cursor.total,
-        missing: found.records.null_positions().len(),
+        missing,
+        unreadable,
+        // A page does not know what came before it.
+        notices: Vec::new(),
         records: found.records.into_vec(),
         last_modified,
         position,
         next: cursor.has_next().then(|| PagePosition::behind(cursor)),
+        before,
     };
     IfModified::changed(Some(page), last_modified)
 }

@@ -138,7 +138,10 @@ fn is_unknown(error: &Error) -> bool {
     error.http_status() == Some(404) && error.media_type() != Some("text/html")
 }
 
-fn judge(found: Found, pic: Pic) -> Result<Lookup> {
+fn judge(mut found: Found, pic: Pic) -> Result<Lookup> {
+    if let Some(record) = found.unreadable.pop() {
+        return Err(record.error);
+    }
     let several = found.total.is_some_and(|total| total > 1);
     let mut records = found.records.into_vec();
     let count = records.len() as u64;

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::cursor::Cursor;
-use crate::model::Property;
+use crate::error::Error;
+use crate::model::{ListNotice, Property};
 
 /// A page of what a search found. `Debug` does not show the records.
 #[derive(Clone)]
@@ -22,6 +23,12 @@ pub struct PropertyPage {
     pub total: Option<u64>,
     /// How many places of the page hold no record: the register sent null.
     pub missing: usize,
+    /// The records of the page that could not be read, mostly none: each
+    /// [`is_unreadable_record`](Error::is_unreadable_record), with the record as [`raw_data`](Error::raw_data) and the
+    /// place where it does not fit as [`json_path`](Error::json_path).
+    pub unreadable: Vec<Error>,
+    /// Whether what was found changed or repeated itself meanwhile; mostly empty.
+    pub notices: Vec<ListNotice>,
     /// When the register says that it changed last (`Last-Modified`); for
     /// [`next_page_since`](super::Search::next_page_since).
     pub last_modified: Option<SystemTime>,
@@ -29,6 +36,8 @@ pub struct PropertyPage {
     pub position: PagePosition,
     /// Where the next page starts; `None` on the last page.
     pub next: Option<PagePosition>,
+    /// How many records come before each unreadable one.
+    pub(super) before: Vec<usize>,
 }
 
 /// A place in what a search found, to go on from later: [`Search::start_at`](super::Search::start_at).
@@ -62,7 +71,7 @@ pub struct PagePosition {
     /// The number of the page to begin with, where nothing was read yet.
     pub(super) start: Option<u32>,
     pub(super) after: Option<Cursor>,
-    /// How many records of the page were handed out already.
+    /// How many records of the page were handed out already, unreadable ones included.
     pub(super) skip: usize,
 }
 
@@ -83,6 +92,8 @@ impl fmt::Debug for PropertyPage {
             .field("offset", &self.offset)
             .field("limit", &self.limit)
             .field("total", &self.total)
+            .field("unreadable", &self.unreadable)
+            .field("notices", &self.notices)
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! A search, read page by page.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,8 +13,9 @@ use super::mark::mark;
 use super::terms::Query;
 use super::{Items, OPERATION, PagePosition, Pages, PropertyPage, Register, Terms};
 use crate::auth::BoxFuture;
-use crate::client::Circle;
-use crate::error::{Error, Result};
+use crate::client::{Circle, EMPTY_PAGES, NOTHING_NEW, Walk};
+use crate::error::{Error, Kind, Result};
+use crate::model::Property;
 use crate::transport::header::HeaderValue;
 
 /// A search and where it stands, from [`Register::search`]. Nothing is sent before the first page is asked for.
@@ -44,7 +46,13 @@ pub struct Search {
     /// Made from the three above when the first page is asked for.
     query: Option<Arc<Query>>,
     position: PagePosition,
+    max_empty_pages: u32,
     circle: Circle<u64>,
+    walk: Walk,
+    /// How many pages were read.
+    pages: u64,
+    /// Too many pages had no new record: the next call says so.
+    stalled: bool,
     ended: bool,
     flight: Option<BoxFuture<'static, Result<Option<PropertyPage>>>>,
 }
@@ -58,7 +66,11 @@ impl Search {
             checked: true,
             query: None,
             position: PagePosition::default(),
+            max_empty_pages: EMPTY_PAGES,
             circle: Circle::default(),
+            walk: Walk::default(),
+            pages: 0,
+            stalled: false,
             ended: false,
             flight: None,
         }
@@ -83,8 +95,18 @@ impl Search {
 
     /// Begins at a position that was kept.
     pub fn start_at(mut self, position: PagePosition) -> Self {
-        (self.position, self.circle) = (position, Circle::default());
-        (self.ended, self.flight) = (false, None);
+        let before = position.after.as_ref().and_then(|cursor| cursor.total);
+        (self.circle, self.walk) = (Circle::default(), Walk::after(before.and_then(count)));
+        (self.position, self.pages) = (position, 0);
+        (self.stalled, self.ended, self.flight) = (false, false, None);
+        self
+    }
+
+    /// How many pages in a row may bring no new record before the search is given up with
+    /// [`is_pagination_stalled`](Error::is_pagination_stalled); 20 unless set, and 0 counts as 1. New is a record whose
+    /// register id, or PIC where it has none, did not come before.
+    pub fn max_empty_pages(mut self, pages: u32) -> Self {
+        self.max_empty_pages = pages;
         self
     }
 
@@ -110,7 +132,9 @@ impl Search {
     ///
     /// [`is_config`](Error::is_config) when a value cannot be searched for, and nothing was sent;
     /// [`is_protocol`](Error::is_protocol) when the register gives another page than the next one, such as the same again,
-    /// or a `Total` that contradicts the records beside it; else as for all calls, see [`Register`].
+    /// or a `Total` that contradicts the records beside it; [`is_pagination_stalled`](Error::is_pagination_stalled) after
+    /// [`max_empty_pages`](Self::max_empty_pages); else as for all calls, see [`Register`]. A record that cannot be read is
+    /// no error here: it is in [`PropertyPage::unreadable`].
     pub async fn next_page(&mut self) -> Result<Option<PropertyPage>> {
         poll_fn(|context| self.poll_page(context)).await.transpose()
     }
@@ -191,6 +215,9 @@ impl Search {
     }
 
     fn fetch(&mut self, since: Option<HeaderValue>) -> Result<Fetch> {
+        if std::mem::take(&mut self.stalled) {
+            return Err(Error::new(Kind::Stalled(NOTHING_NEW)));
+        }
         let query = if let Some(query) = &self.query {
             Arc::clone(query)
         } else {
@@ -210,7 +237,7 @@ impl Search {
     }
 
     fn arrived(&mut self, page: Option<PropertyPage>) -> Option<Result<PropertyPage>> {
-        let Some(page) = page else {
+        let Some(mut page) = page else {
             self.ended = true;
             return None;
         };
@@ -219,11 +246,30 @@ impl Search {
                 "the register gave a page that was there before",
             )));
         }
+        self.pages += 1;
+        let (total, other) = (page.total.and_then(count), !page.unreadable.is_empty());
+        let ids = page.records.iter().map(id);
+        page.notices = self.walk.page(self.pages, total, ids, other);
         match &page.next {
-            Some(next) => self.position = next.clone(),
+            Some(next) => {
+                self.position = next.clone();
+                self.stalled = self.walk.stalls(self.max_empty_pages);
+            }
             None => self.ended = true,
         }
         Some(Ok(page))
+    }
+}
+
+fn count(total: u64) -> Option<i64> {
+    i64::try_from(total).ok()
+}
+
+/// What identifies a record.
+fn id(record: &Property) -> Option<Cow<'_, str>> {
+    match record.register_id {
+        Some(id) => Some(id.to_string().into()),
+        None => record.pic.as_deref().map(Cow::Borrowed),
     }
 }
 

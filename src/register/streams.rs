@@ -8,8 +8,9 @@ use std::{fmt, vec};
 use futures_core::Stream;
 
 use super::{PagePosition, PropertyPage, Search};
+use crate::client::InOrder;
 use crate::error::Result;
-use crate::model::Property;
+use crate::model::{ListNotice, Property};
 
 /// The pages of a search as a stream, from [`Search::pages`]. It ends with the last page or with a failure.
 #[derive(Debug)]
@@ -56,6 +57,9 @@ impl Stream for Pages {
 
 /// The properties of a search as a stream, from [`Search::items`]. One page is held at a time.
 ///
+/// A record that cannot be read is an error in its place ([`is_unreadable_record`](crate::Error::is_unreadable_record)),
+/// and the stream goes on behind it; after any other error it ends.
+///
 /// ```
 /// # use envd_sdk::fake::Fake;
 /// use envd_sdk::register::{Register, TextSearch};
@@ -74,8 +78,9 @@ impl Stream for Pages {
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items {
     pages: Pages,
-    left: vec::IntoIter<Property>,
+    left: InOrder<vec::IntoIter<Property>>,
     position: PagePosition,
+    notices: Vec<ListNotice>,
 }
 
 impl Items {
@@ -83,7 +88,8 @@ impl Items {
         Self {
             position: search.position().clone(),
             pages: Pages::new(search),
-            left: Vec::new().into_iter(),
+            left: InOrder::new(Vec::new().into_iter(), Vec::new(), Vec::new()),
+            notices: Vec::new(),
         }
     }
 
@@ -98,11 +104,18 @@ impl Items {
         &self.position
     }
 
+    /// Whether what was found changed or repeated itself on the pages read so far; mostly empty. It grows with the number
+    /// of pages on which that happened and of records that came again.
+    #[must_use]
+    pub fn notices(&self) -> &[ListNotice] {
+        &self.notices
+    }
+
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Property>>> {
         loop {
             if let Some(property) = self.left.next() {
                 self.position.skip += 1;
-                return Poll::Ready(Some(Ok(property)));
+                return Poll::Ready(Some(property));
             }
             match ready!(self.pages.poll(context)) {
                 None => return Poll::Ready(None),
@@ -115,10 +128,11 @@ impl Items {
                     return Poll::Ready(Some(Err(error)));
                 }
                 Some(Ok(page)) => {
-                    let mut left = page.records;
-                    left.drain(..page.position.skip.min(left.len()));
+                    let records = page.records.into_iter();
+                    self.left = InOrder::new(records, page.before, page.unreadable);
+                    self.left.by_ref().take(page.position.skip).for_each(drop);
                     self.position = page.position;
-                    self.left = left.into_iter();
+                    self.notices.extend(page.notices);
                 }
             }
         }

@@ -197,9 +197,13 @@ async fn one_bad_element_of_a_list_is_what_the_client_must_survive() {
     fake.on::<Consignments>().fault(fault);
     let account = client(&fake).account(fake.account_id());
     let filter = ConsignmentFilter::default();
-    let error = account.consignments_page(&filter, None).await.unwrap_err();
-    assert!(error.is_decode());
+    let outcome = account.consignments_page(&filter, None).await.unwrap();
+    assert_eq!(outcome.value.edges.null_positions(), [1]);
+    assert!(outcome.value.edges.len() > 2);
+    let error = outcome.unreadable().next().unwrap();
+    assert!(error.is_decode() && error.is_unreadable_record());
     assert!(error.json_path().unwrap().contains("edges[1]"), "{error:?}");
+    assert_eq!(error.raw_data(), Some(&json!({"cursor": 7, "node": "?"})));
 }
 
 #[tokio::test]

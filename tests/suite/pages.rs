@@ -2,6 +2,7 @@
 
 mod ahead;
 mod guards;
+mod unreadable;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -8,6 +8,7 @@ mod polite;
 mod tokens;
 mod totals;
 mod traces;
+mod unreadable;
 
 use std::time::Duration;
 

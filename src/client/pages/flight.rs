@@ -25,8 +25,8 @@ pub(crate) struct Leaf<T> {
     pub(crate) records: Vec<T>,
     /// The cursors of the records.
     pub(crate) cursors: Vec<Option<String>>,
-    /// How many places of the list hold no record.
-    pub(crate) missing: usize,
+    /// The places of the list without a record, in order: null, or a record that could not be read.
+    pub(crate) gaps: Vec<usize>,
 }
 
 impl<T> Leaf<T> {
@@ -40,20 +40,31 @@ impl<T> Leaf<T> {
         let places = edges.len() + edges.null_positions().len();
         // Records are large: this moves them inside the memory that the list has.
         let mut cursors = Vec::with_capacity(places);
+        let mut nulls = edges.null_positions().to_vec().into_iter().peekable();
+        let (mut gaps, mut place) = (Vec::new(), 0);
         let edges = edges.into_iter().map(split);
         let records: Vec<T> = edges
             .filter_map(|(cursor, record)| {
-                let record = record?;
-                cursors.push(cursor);
-                Some(record)
+                while nulls.next_if_eq(&place).is_some() {
+                    gaps.push(place);
+                    place += 1;
+                }
+                place += 1;
+                if record.is_some() {
+                    cursors.push(cursor);
+                } else {
+                    gaps.push(place - 1);
+                }
+                record
             })
             .collect();
+        gaps.extend(nulls);
         Self {
             total,
             info,
-            missing: places - records.len(),
             records,
             cursors,
+            gaps,
         }
     }
 }

@@ -7,9 +7,11 @@
 
 mod circle;
 mod flight;
+mod in_order;
 mod page;
 mod pager;
 mod streams;
+mod walk;
 
 pub use self::page::Page;
 pub use self::pager::Pager;
@@ -17,3 +19,5 @@ pub use self::streams::{Items, Pages};
 
 pub(crate) use self::circle::Circle;
 pub(crate) use self::flight::Leaf;
+pub(crate) use self::in_order::{InOrder, placed};
+pub(crate) use self::walk::{EMPTY_PAGES, NOTHING_NEW, Walk};

@@ -1,6 +1,7 @@
 //! One page of a list.
 
-use crate::model::{Position, ServerError};
+use crate::error::Error;
+use crate::model::{ListNotice, Position, ServerError};
 
 /// One page of a list.
 #[derive(Clone, Debug)]
@@ -15,6 +16,12 @@ pub struct Page<T> {
     pub total_drift: Option<i64>,
     /// How many places of the page hold no record: the server sent null.
     pub missing: usize,
+    /// The records of the page that could not be read, mostly none: each
+    /// [`is_unreadable_record`](Error::is_unreadable_record), with the record as [`raw_data`](Error::raw_data) and the
+    /// place where it does not fit as [`json_path`](Error::json_path).
+    pub unreadable: Vec<Error>,
+    /// Whether the list changed or repeated itself; mostly empty.
+    pub notices: Vec<ListNotice>,
     /// What the server said beside the records; mostly empty.
     pub problems: Vec<ServerError>,
     /// Where this page starts.
@@ -25,6 +32,8 @@ pub struct Page<T> {
     pub number: u64,
     /// The cursors of the records.
     pub(super) cursors: Vec<Option<String>>,
+    /// How many records come before each unreadable one.
+    pub(super) before: Vec<usize>,
 }
 
 impl<T> Page<T> {

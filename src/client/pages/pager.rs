@@ -8,6 +8,8 @@ use graphql_client::GraphQLQuery;
 
 use super::circle::Circle;
 use super::flight::{Ahead, Flight, Leaf, Source, next_of};
+use super::in_order::placed;
+use super::walk::{EMPTY_PAGES, NOTHING_NEW, Walk};
 use super::{Items, Page, Pages};
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
@@ -38,13 +40,18 @@ use crate::model::Position;
 /// ```
 #[must_use = "a pager does nothing until a page is asked for"]
 pub struct Pager<T> {
+    operation: &'static str,
     source: Source<T>,
     look_ahead: usize,
+    max_empty_pages: u32,
     position: Position,
     /// The number of the page at the position, from 1.
     number: u64,
     first_total: Option<i64>,
     circle: Circle<String>,
+    /// What identifies a record.
+    id: fn(&T) -> Option<&str>,
+    walk: Walk,
     state: State,
     flight: Option<Flight<T>>,
     ahead: Option<Ahead<T>>,
@@ -64,19 +71,24 @@ impl<T: Send + 'static> Pager<T> {
         operation: &'static str,
         variables: impl Fn(Option<String>) -> Q::Variables + Send + Sync + 'static,
         leaf: fn(Q::ResponseData) -> Option<Leaf<T>>,
+        id: fn(&T) -> Option<&str>,
     ) -> Self
     where
         Q: GraphQLQuery,
         Q::ResponseData: Send + 'static,
     {
         Self {
+            operation,
             source: Source::of::<Q>(client.clone(), operation, variables, leaf),
             // Two, so that a line of long round trips is busy while a page is worked on for as long as one takes.
             look_ahead: 2,
+            max_empty_pages: EMPTY_PAGES,
             position: Position::start(),
             number: 1,
             first_total: None,
             circle: Circle::default(),
+            id,
+            walk: Walk::default(),
             state: State::Open,
             flight: None,
             ahead: None,
@@ -89,6 +101,14 @@ impl<T: Send + 'static> Pager<T> {
     /// the page before it has arrived.
     pub fn look_ahead(mut self, pages: usize) -> Self {
         self.look_ahead = pages;
+        self
+    }
+
+    /// How many pages in a row may bring no new record before the list is given up with
+    /// [`is_pagination_stalled`](Error::is_pagination_stalled); 20 unless set, and 0 counts as 1. New is a record whose id
+    /// did not come before.
+    pub fn max_empty_pages(mut self, pages: u32) -> Self {
+        self.max_empty_pages = pages;
         self
     }
 
@@ -110,7 +130,8 @@ impl<T: Send + 'static> Pager<T> {
     ///
     /// As [`Client::execute`](crate::Client::execute), and
     /// [`is_pagination_stalled`](Error::is_pagination_stalled) when the list does not come to an end. Each error says
-    /// where to go on ([`resume_from`](Error::resume_from)), and the next call tries the same page again.
+    /// where to go on ([`resume_from`](Error::resume_from)), and the next call tries the same page again. A record that
+    /// cannot be read is no error here: it is in [`Page::unreadable`].
     pub async fn next_page(&mut self) -> Result<Option<Page<T>>> {
         poll_fn(|context| self.poll_page(context)).await.transpose()
     }
@@ -133,7 +154,8 @@ impl<T: Send + 'static> Pager<T> {
                 return Poll::Ready(None);
             }
             State::Stalled(what) => {
-                return Poll::Ready(Some(self.failed(Error::new(Kind::Stalled(what)))));
+                let error = Error::new(Kind::Stalled(what)).with_operation(self.operation);
+                return Poll::Ready(Some(self.failed(error)));
             }
         }
         if self.flight.is_none() {
@@ -175,21 +197,33 @@ impl<T: Send + 'static> Pager<T> {
         let Outcome {
             value: leaf,
             problems,
+            unreadable,
             ..
         } = outcome;
         let next = self.follow(&leaf);
+        let (before, unreadable) = placed(unreadable, &leaf.gaps);
+        let ids = leaf.records.iter().map(self.id);
+        let notices = self
+            .walk
+            .page(self.number, leaf.total, ids, !unreadable.is_empty());
+        if matches!(self.state, State::Open) && self.walk.stalls(self.max_empty_pages) {
+            self.state = State::Stalled(NOTHING_NEW);
+        }
         self.first_total = self.first_total.or(leaf.total);
         let drift = |total: i64| Some(total.saturating_sub(self.first_total?));
         let page = Page {
             records: leaf.records,
             total: leaf.total,
             total_drift: leaf.total.and_then(drift),
-            missing: leaf.missing,
+            missing: leaf.gaps.len() - unreadable.len(),
+            unreadable,
+            notices,
             problems,
             position: self.position.clone(),
             next: next.clone(),
             number: self.number,
             cursors: leaf.cursors,
+            before,
         };
         if let Some(next) = next {
             self.position = next;

@@ -7,9 +7,10 @@ use std::{fmt, iter, vec};
 
 use futures_core::Stream;
 
+use super::in_order::InOrder;
 use super::{Page, Pager};
 use crate::error::Result;
-use crate::model::{Position, ServerError};
+use crate::model::{ListNotice, Position, ServerError};
 
 /// The pages of a list as a stream, from [`Pager::pages`].
 ///
@@ -67,6 +68,9 @@ impl<T> fmt::Debug for Pages<T> {
 
 /// The records of a list as a stream, from [`Pager::items`]. One page is held at a time, and what the look-ahead brings.
 ///
+/// A record that cannot be read is an error in its place ([`is_unreadable_record`](crate::Error::is_unreadable_record)),
+/// and the stream goes on behind it; after any other error it ends.
+///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use envd_sdk::ops::ConsignmentFilter;
@@ -82,9 +86,10 @@ impl<T> fmt::Debug for Pages<T> {
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
-    left: iter::Zip<vec::IntoIter<Option<String>>, vec::IntoIter<T>>,
+    left: InOrder<iter::Zip<vec::IntoIter<Option<String>>, vec::IntoIter<T>>>,
     position: Position,
     problems: Vec<ServerError>,
+    notices: Vec<ListNotice>,
 }
 
 impl<T: Send + 'static> Items<T> {
@@ -92,8 +97,9 @@ impl<T: Send + 'static> Items<T> {
         Self {
             position: pager.position().clone(),
             pages: Pages::new(pager),
-            left: iter::zip(Vec::new(), Vec::new()),
+            left: InOrder::new(iter::zip(Vec::new(), Vec::new()), Vec::new(), Vec::new()),
             problems: Vec::new(),
+            notices: Vec::new(),
         }
     }
 
@@ -107,7 +113,8 @@ impl<T: Send + 'static> Items<T> {
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`].
+    /// As [`Pager::next_page`], and [`is_unreadable_record`](crate::Error::is_unreadable_record) for a record that cannot
+    /// be read; the next call goes on behind it.
     pub async fn collect_up_to(&mut self, limit: usize, records: &mut Vec<T>) -> Result<bool> {
         while records.len() < limit {
             match self.next().await {
@@ -131,13 +138,30 @@ impl<T: Send + 'static> Items<T> {
         &self.problems
     }
 
+    /// Whether the list changed or repeated itself on the pages read so far; mostly empty. It grows with the number of
+    /// pages on which that happened and of records that came again.
+    #[must_use]
+    pub fn notices(&self) -> &[ListNotice] {
+        &self.notices
+    }
+
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
         loop {
-            if let Some((cursor, record)) = self.left.next() {
-                if let Some(cursor) = cursor {
-                    self.position = Position::after(cursor);
+            match self.left.next() {
+                Some(Ok((cursor, record))) => {
+                    if let Some(cursor) = cursor {
+                        self.position = Position::after(cursor);
+                    }
+                    return Poll::Ready(Some(Ok(record)));
                 }
-                return Poll::Ready(Some(Ok(record)));
+                Some(Err(error)) => {
+                    if let Some(behind) = error.resume_from() {
+                        self.position = behind.clone();
+                    }
+                    let error = error.with_resume_from(self.position.clone());
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {}
             }
             match ready!(self.pages.poll(context)) {
                 None => return Poll::Ready(None),
@@ -145,7 +169,9 @@ impl<T: Send + 'static> Items<T> {
                 Some(Ok(page)) => {
                     self.position = page.position;
                     self.problems = page.problems;
-                    self.left = iter::zip(page.cursors, page.records);
+                    self.notices.extend(page.notices);
+                    let records = iter::zip(page.cursors, page.records);
+                    self.left = InOrder::new(records, page.before, page.unreadable);
                 }
             }
         }

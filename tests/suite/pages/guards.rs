@@ -4,13 +4,16 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
+use envd_sdk::model::ListNotice;
+
 use super::{account, end, filter, more, ok, page, serve};
 
 /// Reads until the failure: how many pages came, the failure, and how many requests were made.
 async fn read(
     info: impl Fn(&str) -> Value + Send + Sync + 'static,
 ) -> (usize, envd_sdk::Error, usize) {
-    let (server, asked) = serve(move |after| ok(page(info(after), &["1"]))).await;
+    // Each page has a record of its own.
+    let (server, asked) = serve(move |after| ok(page(info(after), &[&format!("1{after}")]))).await;
     let mut pager = account(&server.uri()).consignments(&filter());
     let mut read = 0;
     loop {
@@ -29,6 +32,7 @@ async fn a_cursor_that_stands_still_ends_the_list_with_an_error() {
     assert_eq!((pages, asked), (2, 2));
     assert!(error.is_pagination_stalled() && error.is_protocol() && !error.is_retryable());
     assert_eq!(error.resume_from().unwrap().cursor(), Some("a"));
+    assert_eq!(error.operation(), Some("consignments"));
 }
 
 #[tokio::test]
@@ -104,4 +108,110 @@ async fn what_the_server_says_beside_a_page_is_kept_on_it() {
     let mut pager = account(&server.uri()).consignments(&filter());
     let page = pager.next_page().await.unwrap().unwrap();
     assert_eq!(page.problems[0].message(), "some of it is old");
+}
+
+#[tokio::test]
+async fn empty_pages_with_fresh_cursors_come_to_an_end() {
+    let repeated = |after: &str| page(more(&format!("{after}x")), &["1"]);
+    let empty = |after: &str| page(more(&format!("{after}x")), &[]);
+    let nulls = |after: &str| {
+        let mut body = page(more(&format!("{after}x")), &["1"]);
+        body["data"]["consignments"]["edges"] = json!([null, {"cursor": "c", "node": null}]);
+        body
+    };
+    let kinds: [fn(&str) -> Value; 3] = [repeated, empty, nulls];
+    for (kind, (most, given)) in kinds
+        .into_iter()
+        .zip([(None, 20), (Some(5), 5), (Some(0), 1)])
+    {
+        // The first page has a record.
+        let answer = move |after: &str| match after {
+            "" => ok(page(more("x"), &["1"])),
+            after => ok(kind(after)),
+        };
+        let (server, asked) = serve(answer).await;
+        let mut pager = account(&server.uri()).consignments(&filter()).look_ahead(0);
+        if let Some(most) = most {
+            pager = pager.max_empty_pages(most);
+        }
+        let mut read = 0;
+        let error = loop {
+            match pager.next_page().await {
+                Ok(page) => assert!(page.unwrap().next.is_some()),
+                Err(error) => break error,
+            }
+            read += 1;
+            assert!(read < 50, "the list goes on and on");
+        };
+        assert_eq!((read, asked.load(Ordering::SeqCst)), (1 + given, 1 + given));
+        assert!(error.is_pagination_stalled() && error.operation() == Some("consignments"));
+        // It says where to go on, and the caller may.
+        assert_eq!(error.resume_from(), Some(pager.position()));
+        assert_eq!(
+            pager.position().cursor(),
+            Some("x".repeat(1 + given).as_str())
+        );
+        assert!(pager.next_page().await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_list_with_empty_pages_in_it_is_read_to_its_end() {
+    let (server, _) = serve(|after| match after.len() {
+        40 => ok(page(end(), &["last"])),
+        length if length % 20 == 0 => ok(page(more(&format!("{after}x")), &[&format!("{length}")])),
+        _ => ok(page(more(&format!("{after}x")), &[])),
+    })
+    .await;
+    let mut records = Vec::new();
+    let mut items = account(&server.uri()).consignments(&filter()).items();
+    assert!(!items.collect_up_to(9, &mut records).await.unwrap());
+    assert_eq!(records.len(), 3);
+}
+
+#[tokio::test]
+async fn a_total_that_changes_and_records_that_come_again_are_noticed() {
+    let (server, _) = serve(|after| match after {
+        "" => ok(page(more("2"), &["1", "2"])),
+        "2" => {
+            // A record was added at the start meanwhile.
+            let mut body = page(more("3"), &["2", "3"]);
+            body["data"]["consignments"]["totalCount"] = json!(10);
+            ok(body)
+        }
+        _ => {
+            let mut body = page(end(), &["4", "4"]);
+            body["data"]["consignments"]["totalCount"] = json!(10);
+            ok(body)
+        }
+    })
+    .await;
+    let mut pager = account(&server.uri()).consignments(&filter());
+    let mut notices = Vec::new();
+    while let Some(page) = pager.next_page().await.unwrap() {
+        notices.push(page.notices);
+    }
+    assert!(notices[0].is_empty());
+    let [
+        ListNotice::TotalChanged {
+            page: 2,
+            before: 9,
+            now: 10,
+            ..
+        },
+        ListNotice::Repeated { page: 2, ids, .. },
+    ] = &notices[1][..]
+    else {
+        panic!("{notices:?}");
+    };
+    assert_eq!(ids, &["2"]);
+    let [ListNotice::Repeated { page: 3, ids, .. }] = &notices[2][..] else {
+        panic!("{notices:?}");
+    };
+    assert_eq!(ids, &["4"]);
+    let mut items = account(&server.uri()).consignments(&filter()).items();
+    while let Some(item) = items.next().await {
+        item.unwrap();
+    }
+    assert_eq!(items.notices(), notices.concat());
 }

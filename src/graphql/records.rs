@@ -1,0 +1,259 @@
+//! Reads a list of records one by one, for a reply that cannot be read as a whole.
+//!
+//! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
+//! decoded by itself: one that does not fit is set apart with its JSON, and null stands in its place.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Outcome, decode};
+use crate::error::{Error, Kind, Received};
+use crate::model::Position;
+
+/// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
+const MOST: usize = 1_000;
+
+/// What surrounds the list is decoded once for each record. Where that is more than this many times the text, and more
+/// than so many bytes, the reply as a whole is unreadable: the work must not grow faster than the reply.
+const WORK: (usize, usize) = (16, 4 << 20);
+
+/// A record of a list that could not be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Unreadable {
+    /// The position in the list as it was received, from 0.
+    pub(crate) index: usize,
+    /// Where the record does not fit, with its JSON.
+    pub(crate) error: Error,
+}
+
+impl PartialEq for Unreadable {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+            && self.error.json_path() == other.error.json_path()
+            && self.error.raw_data() == other.error.raw_data()
+    }
+}
+
+/// A text in which null stands in place of each record that cannot be read.
+pub(crate) struct Mended {
+    pub(crate) text: String,
+    pub(crate) unreadable: Vec<Unreadable>,
+}
+
+/// Sets apart the records that do not fit into a `T`. `list` names the members that lead to the list, `root` is the JSON
+/// path of the text.
+///
+/// `None` when the list is not there, or when something else in the text does not fit.
+pub(crate) fn mend<T: DeserializeOwned>(
+    text: &str,
+    root: &str,
+    list: &[&str],
+    status: u16,
+) -> Option<Mended> {
+    let place = place_of(text, list)?;
+    let (before, after) = (&text[..place.start], &text[place.end..]);
+    let around = |records: &str| format!("{before}[{records}]{after}");
+    // Something else than a record does not fit.
+    serde_json::from_str::<T>(&around("")).ok()?;
+    let records: Vec<&RawValue> = serde_json::from_str(&text[place]).ok()?;
+    let work = records.len().saturating_mul(before.len() + after.len());
+    if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
+        return None;
+    }
+    let (mut unreadable, mut mended) = (Vec::new(), Vec::with_capacity(records.len()));
+    for (index, record) in records.iter().map(|raw| raw.get()).enumerate() {
+        let alone = around(record);
+        if serde_json::from_str::<T>(&alone).is_ok() {
+            mended.push(record);
+            continue;
+        }
+        if unreadable.len() == MOST {
+            return None;
+        }
+        let path = path_in::<T>(&alone, &list.join("."), index);
+        let error = error_of(status, format!("{root}{path}"), record);
+        unreadable.push(Unreadable { index, error });
+        mended.push("null");
+    }
+    let text = around(&mended.join(","));
+    (!unreadable.is_empty()).then_some(Mended { text, unreadable })
+}
+
+/// Where the list stands in the text.
+fn place_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
+    let mut part: &RawValue = serde_json::from_str(text).ok()?;
+    for name in list {
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(part.get()).ok()?;
+        part = members.remove(*name)?;
+    }
+    // A part of the text, so this is its distance from the start.
+    let start = part.get().as_ptr().addr() - text.as_ptr().addr();
+    Some(start..start + part.get().len())
+}
+
+/// Where the only record of a text does not fit, as if it stood at its index.
+fn path_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> String {
+    let mut reader = serde_json::Deserializer::from_str(alone);
+    let found = serde_path_to_error::deserialize::<_, T>(&mut reader).err();
+    let path = found
+        .map(|error| error.path().to_string())
+        .unwrap_or_default();
+    let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
+    format!("{list}[{index}]{inside}")
+}
+
+fn error_of(status: u16, path: String, record: &str) -> Error {
+    #[derive(Deserialize)]
+    struct Edge {
+        cursor: String,
+    }
+    let error = Error::new(Kind::Decode {
+        status,
+        path,
+        // Not serde's words: they would repeat the value.
+        detail: "a value of another type than expected".to_owned(),
+        errors: Vec::new(),
+    });
+    // JSON that no `Value` can hold stays as its text.
+    let raw = serde_json::from_str(record).unwrap_or_else(|_| Value::from(record));
+    let error = error
+        .with_received(Received::new(status, None, record.as_bytes(), Some(raw)))
+        .with_unreadable_record();
+    match serde_json::from_str::<Edge>(record) {
+        Ok(edge) => error.with_resume_from(Position::after(edge.cursor)),
+        Err(_) => error,
+    }
+}
+
+/// Reads a reply of the interface again that could not be read, record by record.
+pub(super) fn decode_mended<T: DeserializeOwned>(
+    status: u16,
+    media_type: Option<&str>,
+    body: &[u8],
+    list: &[&str],
+) -> Option<Outcome<T>> {
+    let text = std::str::from_utf8(body).ok()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let data = place_of(text, &["data"])?;
+    let mended = mend::<T>(&text[data.clone()], "data.", list, status)?;
+    let text = [&text[..data.start], &mended.text, &text[data.end..]].concat();
+    let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
+    outcome.unreadable = mended.unreadable;
+    Some(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::List;
+
+    #[derive(Debug, Deserialize)]
+    struct Data {
+        page: Page,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Page {
+        total: u8,
+        edges: List<Edge>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Edge {
+        node: Option<Node>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Node {
+        heads: u8,
+    }
+
+    fn mended(edges: &str) -> Option<Mended> {
+        let text = format!(r#" {{"page": {{"edges":{edges}, "total": 9 }}, "other": [1]}} "#);
+        mend::<Data>(&text, "data.", &["page", "edges"], 200)
+    }
+
+    #[test]
+    fn each_record_that_does_not_fit_is_set_apart() {
+        let edges = r#" [ {"node": {"heads": 1}}, {"node": {"heads": "2"}}, null, {"cursor": "c", "node": {"heads": 1e999}}, 5, {"node": {"heads": 3}} ] "#;
+        let mended = mended(edges).unwrap();
+        let data: Data = serde_json::from_str(&mended.text).unwrap();
+        let heads = data
+            .page
+            .edges
+            .iter()
+            .map(|edge| edge.node.as_ref().unwrap().heads);
+        assert_eq!(heads.collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(data.page.edges.null_positions(), [1, 2, 3, 4]);
+        assert_eq!(data.page.total, 9);
+        let found: Vec<_> = mended.unreadable.iter().collect();
+        let at = |index: usize| (found[index].index, found[index].error.json_path().unwrap());
+        assert_eq!(at(0), (1, "data.page.edges[1].node.heads"));
+        assert_eq!(at(1), (3, "data.page.edges[3].node.heads"));
+        assert_eq!(at(2), (4, "data.page.edges[4]"));
+        // No `Value` holds the number.
+        assert!(
+            found[1]
+                .error
+                .raw_data()
+                .unwrap()
+                .as_str()
+                .unwrap()
+                .contains("1e999")
+        );
+        assert_eq!(found[1].error.resume_from().unwrap().cursor(), Some("c"));
+        assert_eq!(found[0].error.raw_data().unwrap()["node"]["heads"], "2");
+        assert!(
+            found
+                .iter()
+                .all(|record| record.error.is_unreadable_record())
+        );
+    }
+
+    #[test]
+    fn what_is_not_about_records_is_left_alone() {
+        for edges in [
+            "null",
+            "5",
+            "[]",
+            r#"[{"node": {"heads": 1}}]"#,
+            "[,]",
+            r#"[{"node": 5}"#,
+        ] {
+            assert!(mended(edges).is_none(), "{edges}");
+        }
+        for text in [
+            r#"{"page": {"edges": [5], "total": "x"}}"#,
+            r#"{"page": {"edges": [5], "total": 1, "total": 1}}"#,
+            r#"{"page": [5]}"#,
+            "[]",
+        ] {
+            assert!(
+                mend::<Data>(text, "", &["page", "edges"], 200).is_none(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_work_and_the_errors_are_bounded() {
+        let all = |count: usize| format!("[{}]", vec!["5"; count].join(","));
+        assert_eq!(mended(&all(MOST)).unwrap().unreadable.len(), MOST);
+        assert!(mended(&all(MOST + 1)).is_none());
+        // As many bytes around the list as in it: each record would cost all of them.
+        let long = "x".repeat(50_000);
+        let list = |count: usize| vec!["{}"; count].join(",");
+        for (count, fits) in [(10, true), (20_000, false)] {
+            let list = list(count);
+            let text =
+                format!(r#"{{"page": {{"edges": [5,{list}], "total": 9}}, "other": "{long}"}}"#);
+            let mended = mend::<Data>(&text, "data.", &["page", "edges"], 200);
+            assert_eq!(mended.is_some(), fits, "{count}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Records that cannot be read: the others are given, and the list goes on.
+
+use envd_sdk::model::Position;
+use envd_sdk::{Client, Error};
+use serde_json::{Value, json};
+
+use super::{account, end, filter, more, ok, page, serve};
+
+/// A page of 100 records from this number on, of which those at some places have a text for a number of heads.
+fn hundred(info: Value, from: usize, broken: &[usize]) -> Value {
+    let numbers: Vec<String> = (from..from + 100)
+        .map(|number| number.to_string())
+        .collect();
+    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+    let mut body = page(info, &numbers);
+    for at in broken {
+        body["data"]["consignments"]["edges"][*at]["node"]["heads"] = json!("hidden");
+    }
+    body
+}
+
+fn located(error: &Error) -> &str {
+    assert!(error.is_unreadable_record() && error.is_decode());
+    assert!(!error.is_retryable() && !error.may_have_applied());
+    assert_eq!(error.operation(), Some("consignments"));
+    assert!(!format!("{error} {error:?}").contains("hidden"));
+    assert_eq!(error.raw_data().unwrap()["node"]["heads"], "hidden");
+    error.json_path().unwrap()
+}
+
+#[tokio::test]
+async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
+    let (server, _) = serve(|after| match after {
+        "" => ok(hundred(more("a"), 0, &[37])),
+        _ => ok(hundred(end(), 100, &[])),
+    })
+    .await;
+    let mut pager = account(&server.uri()).consignments(&filter());
+    let first = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((first.records.len(), first.missing), (99, 0));
+    assert_eq!(first.unreadable.len(), 1);
+    let path = located(&first.unreadable[0]);
+    assert_eq!(path, "data.consignments.edges[37].node.heads");
+    assert_eq!(first.position_after(37).unwrap().cursor(), Some("38"));
+    let second = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((second.records.len(), second.unreadable.len()), (100, 0));
+    assert!(pager.next_page().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn items_give_the_error_in_the_place_of_the_record() {
+    let (server, _) = serve(|after| match after {
+        "" => ok({
+            let mut body = hundred(more("99"), 0, &[0, 37, 38, 99]);
+            body["data"]["consignments"]["edges"][20] = json!(null);
+            body["data"]["consignments"]["edges"][30]["node"] = json!(null);
+            body
+        }),
+        _ => ok(page(end(), &["100"])),
+    })
+    .await;
+    let mut items = account(&server.uri()).consignments(&filter()).items();
+    let mut seen = Vec::new();
+    while let Some(item) = items.next().await {
+        let number = match &item {
+            Ok(record) => record.number.as_ref().unwrap().as_str().to_owned(),
+            Err(error) => {
+                located(error);
+                assert_eq!(error.resume_from(), Some(items.position()));
+                error.raw_data().unwrap()["cursor"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            }
+        };
+        assert_eq!(items.position(), &Position::after(number.as_str()));
+        seen.push((number, item.is_err()));
+    }
+    let expected = (0..=100).filter(|number| ![20, 30].contains(number));
+    let expected: Vec<_> = expected
+        .map(|number| (number.to_string(), [0, 37, 38, 99].contains(&number)))
+        .collect();
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_from_a_last_record_that_could_not_be_read() {
+    let (server, _) = serve(|after| match after {
+        "" => ok(hundred(more("99"), 0, &[99])),
+        "99" => ok(page(end(), &["100"])),
+        _ => ok(page(end(), &["of the wrong page"])),
+    })
+    .await;
+    let mut items = account(&server.uri()).consignments(&filter()).items();
+    let mut records = Vec::new();
+    let error = items.collect_up_to(500, &mut records).await.unwrap_err();
+    assert_eq!(
+        (located(&error), records.len()),
+        ("data.consignments.edges[99].node.heads", 99)
+    );
+    let kept = error.resume_from().unwrap().clone();
+    assert_eq!(kept.cursor(), Some("99"));
+    // The same stream, and a new one from the position that was kept.
+    assert!(!items.collect_up_to(500, &mut records).await.unwrap());
+    assert_eq!(records.len(), 100);
+    let mut pager = account(&server.uri())
+        .consignments(&filter())
+        .start_at(kept);
+    let rest = pager.next_page().await.unwrap().unwrap();
+    assert_eq!(rest.records[0].number.as_ref().unwrap(), &"100");
+}
+
+#[tokio::test]
+async fn what_the_server_says_beside_such_a_page_is_kept() {
+    let (server, _) = serve(|_| {
+        let mut body = hundred(end(), 0, &[5]);
+        body["errors"] = json!([{"message": "some of it is old"}]);
+        ok(body)
+    })
+    .await;
+    let mut pager = account(&server.uri()).consignments(&filter());
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((page.records.len(), page.unreadable.len()), (99, 1));
+    assert_eq!(page.problems[0].message(), "some of it is old");
+}
+
+#[tokio::test]
+async fn a_page_that_does_not_fit_elsewhere_is_an_error_as_a_whole() {
+    let (server, _) = serve(|_| {
+        let mut body = hundred(end(), 0, &[5]);
+        body["data"]["consignments"]["pageInfo"] = json!("none");
+        ok(body)
+    })
+    .await;
+    let mut pager = account(&server.uri()).consignments(&filter());
+    let error = pager.next_page().await.unwrap_err();
+    assert!(error.is_decode() && !error.is_unreadable_record());
+}
+
+#[tokio::test]
+async fn lists_that_come_whole_give_their_other_records_too() {
+    let comments = json!({"data": {"comments": [{"commentText": "a"}, {"commentText": 5}]}});
+    let (server, _) = serve(move |_| ok(comments.clone())).await;
+    let outcome = account(&server.uri()).comments("C-1").await.unwrap();
+    assert_eq!(
+        (outcome.value.len(), outcome.value.null_positions()),
+        (1, [1].as_slice())
+    );
+    let error = outcome.unreadable().next().unwrap();
+    assert_eq!(error.json_path(), Some("data.comments[1].commentText"));
+    assert_eq!(
+        (error.raw_data(), error.operation()),
+        (Some(&json!({"commentText": 5})), Some("comments"))
+    );
+    assert!(outcome.strict().unwrap_err().is_unreadable_record());
+}
+
+#[tokio::test]
+async fn a_record_that_has_lost_an_answer_is_not_given() {
+    let record =
+        json!({"data": {"consignment": {"number": "C-1", "forms": [{"serialNumber": 5}]}}});
+    let (server, _) = serve(move |_| ok(record.clone())).await;
+    let error = account(&server.uri()).consignment("C-1").await.unwrap_err();
+    assert!(error.is_decode() && !error.is_unreadable_record());
+}
+
+#[tokio::test]
+async fn an_override_that_moves_the_list_keeps_the_other_records() {
+    let (server, _) = serve(|_| {
+        let list = hundred(end(), 0, &[37])["data"]["consignments"].take();
+        ok(json!({"data": {"all": {"of": list}}}))
+    })
+    .await;
+    let document = "query All($envdAccountId: String!) { all(a: $envdAccountId) { of } }";
+    let client = Client::builder(server.uri())
+        .token_source(envd_sdk::auth::StaticToken::new("a-token").unwrap())
+        .override_operation_at("consignments", document, "/all/of")
+        .build()
+        .unwrap();
+    let mut pager = client.account("envd-1").consignments(&filter());
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!(page.records.len(), 99);
+    assert_eq!(
+        located(&page.unreadable[0]),
+        "data.consignments.edges[37].node.heads"
+    );
+}

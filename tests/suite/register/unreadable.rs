@@ -1,0 +1,177 @@
+//! Records of the register that cannot be read, and lists that change or repeat themselves.
+
+use envd_sdk::model::ListNotice;
+use envd_sdk::register::{PagePosition, Register, TextSearch};
+use serde_json::{Value, json};
+use wiremock::matchers::{any, query_param};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{client, first, pic};
+
+/// A server with these pages of two places each, the first one for requests without a number too.
+async fn pages(total: impl Fn(usize) -> Option<u64>, pages: &[[Value; 2]]) -> MockServer {
+    let server = MockServer::start().await;
+    for (index, records) in pages.iter().enumerate().rev() {
+        let mut value = json!({"Offset": 2 * index, "Limit": 2, "SubSet": records});
+        if let Some(total) = total(index) {
+            value["Total"] = json!(total);
+        }
+        let reply = ResponseTemplate::new(200).set_body_json(json!({ "Value": value }));
+        let numbered = Mock::given(query_param("pageindex", index.to_string()));
+        numbered.respond_with(reply.clone()).mount(&server).await;
+        if index == 0 {
+            Mock::given(any()).respond_with(reply).mount(&server).await;
+        }
+    }
+    server
+}
+
+fn record(pic: &str) -> Value {
+    json!({ "PIC": pic })
+}
+
+fn broken(pic: &str) -> Value {
+    json!({ "PIC": pic, "Town": ["hidden"] })
+}
+
+fn search(server: &MockServer) -> envd_sdk::register::Search {
+    let builder = Register::builder(server.uri()).first_page_index(0);
+    builder.build().unwrap().search(TextSearch::new("x"))
+}
+
+#[tokio::test]
+async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
+    let part = [
+        [broken("QAZZ7777"), record("QBZZ2222")],
+        [record("QCZZ8888"), broken("QDZZ3333")],
+        [broken("QEZZ4444"), record("QFZZ5555")],
+    ];
+    let server = pages(|_| Some(6), &part).await;
+    let page = first(search(&server)).await.unwrap();
+    assert_eq!(
+        (page.records.len(), page.unreadable.len(), page.missing),
+        (1, 1, 0)
+    );
+    let error = &page.unreadable[0];
+    assert!(error.is_unreadable_record() && error.operation() == Some("PICRegister"));
+    assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
+    assert_eq!(error.raw_data(), Some(&broken("QAZZ7777")));
+    assert!(!format!("{page:?} {error}").contains("hidden"));
+
+    let all = [
+        "QAZZ7777", "QBZZ2222", "QCZZ8888", "QDZZ3333", "QEZZ4444", "QFZZ5555",
+    ];
+    for taken in 0..=6 {
+        let mut items = search(&server).items();
+        let mut seen = Vec::new();
+        for _ in 0..taken {
+            seen.push(items.next().await.unwrap());
+        }
+        // The rest from a position that was stored.
+        let stored = serde_json::to_string(items.position()).unwrap();
+        let position: PagePosition = serde_json::from_str(&stored).unwrap();
+        let mut rest = search(&server).start_at(position).items();
+        while let Some(item) = rest.next().await {
+            seen.push(item);
+        }
+        let pics: Vec<_> = seen
+            .iter()
+            .map(|item| match item {
+                Ok(property) => property.pic.clone().unwrap(),
+                Err(error) => error.raw_data().unwrap()["PIC"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned(),
+            })
+            .collect();
+        assert_eq!(pics, all, "after {taken}");
+        let errors = seen.iter().map(Result::is_err).collect::<Vec<_>>();
+        assert_eq!(errors, [true, false, false, true, true, false]);
+    }
+}
+
+#[tokio::test]
+async fn a_look_up_whose_record_cannot_be_read_is_an_error() {
+    let server = MockServer::start().await;
+    let body = json!({"Value": {"Total": 1, "SubSet": [broken("QAZZ7777")]}});
+    let reply = ResponseTemplate::new(200).set_body_json(body);
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let error = client(&server).lookup(&pic("QAZZ7777")).await.unwrap_err();
+    assert!(error.is_unreadable_record());
+    assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
+}
+
+#[tokio::test]
+async fn a_total_that_changes_and_records_that_come_again_are_noted() {
+    let part = [
+        [record("QAZZ7777"), record("QBZZ2222")],
+        [record("QBZZ2222"), record("QCZZ8888")],
+        [
+            record("QDZZ3333"),
+            json!({"PIC": "QDZZ3333", "PICRegisterId": 7}),
+        ],
+    ];
+    let server = pages(|index| Some([5, 6, 6][index]), &part).await;
+    let mut walk = search(&server);
+    let mut notices = Vec::new();
+    while let Some(page) = walk.next_page().await.unwrap() {
+        notices.push(page.notices);
+    }
+    assert!(notices[0].is_empty() && notices[2].is_empty());
+    let [
+        ListNotice::TotalChanged {
+            page: 2,
+            before: 5,
+            now: 6,
+            ..
+        },
+        ListNotice::Repeated { page: 2, ids, .. },
+    ] = &notices[1][..]
+    else {
+        panic!("{notices:?}");
+    };
+    assert_eq!(ids, &["QBZZ2222"]);
+    let mut items = search(&server).items();
+    while let Some(item) = items.next().await {
+        item.unwrap();
+    }
+    assert_eq!(items.notices(), notices.concat());
+    // A search that goes on later still knows the total of the page before.
+    let position = first(search(&server)).await.unwrap().next.unwrap();
+    let second = first(search(&server).start_at(position)).await.unwrap();
+    assert!(matches!(
+        second.notices[..],
+        [ListNotice::TotalChanged {
+            before: 5,
+            now: 6,
+            ..
+        }]
+    ));
+}
+
+#[tokio::test]
+async fn a_search_whose_pages_bring_nothing_new_is_given_up() {
+    // Fresh offsets, no total, and the same two records in ever another order or none at all.
+    let (one, two) = (record("QAZZ7777"), record("QBZZ2222"));
+    let mut part = vec![[one.clone(), two.clone()], [two.clone(), one.clone()]];
+    part.extend(vec![[json!(null), json!(null)]; 60]);
+    let server = pages(|_| None, &part).await;
+    for (most, pages) in [(None, 21), (Some(3), 4), (Some(0), 2)] {
+        let mut walk = search(&server);
+        if let Some(most) = most {
+            walk = walk.max_empty_pages(most);
+        }
+        let mut read = 0;
+        let error = loop {
+            match walk.next_page().await {
+                Ok(page) => assert!(page.is_some()),
+                Err(error) => break error,
+            }
+            read += 1;
+        };
+        assert_eq!(read, pages);
+        assert!(error.is_pagination_stalled() && error.operation() == Some("PICRegister"));
+        // The caller may go on.
+        assert!(walk.next_page().await.unwrap().is_some());
+    }
+}
