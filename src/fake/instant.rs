@@ -42,14 +42,50 @@ pub(super) fn parse(text: &str) -> Option<SystemTime> {
 /// `yyyy-MM-dd`, and nothing else.
 pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
-    (day.format("%Y-%m-%d").to_string() == text && day.year() > 0).then_some(day)
+    let has_form = text.len() == 10 && day.format("%Y-%m-%d").to_string() == text;
+    (has_form && day.year() > 0).then_some(day)
 }
 
 /// `yyyy-MM-ddTHH:mm:ss`, and nothing else.
 pub(super) fn is_date_time(text: &str) -> bool {
-    const FORM: &str = "%Y-%m-%dT%H:%M:%S";
-    NaiveDateTime::parse_from_str(text, FORM)
-        .is_ok_and(|time| time.format(FORM).to_string() == text && time.year() > 0)
+    let parts = text.split_once('T');
+    parts.is_some_and(|(day, time)| parse_day(day).is_some() && is_clock(time, "99:99:99"))
+}
+
+/// The day of a day with a time: `HH:mm`, perhaps with seconds and a fraction of them, perhaps with a zone. assumed
+pub(super) fn day_of_date_time(text: &str) -> Option<NaiveDate> {
+    let (day, time) = text.split_once('T')?;
+    let offset = time.len().checked_sub("+99:99".len());
+    let offset = offset.filter(|at| {
+        time.get(*at..)
+            .and_then(|zone| zone.strip_prefix(['+', '-']))
+            .is_some_and(|zone| is_clock(zone, "99:99"))
+    });
+    let local = match offset {
+        Some(at) => &time[..at],
+        None => time.strip_suffix('Z').unwrap_or(time),
+    };
+    let is_time = match local.split_once('.') {
+        Some((clock, fraction)) => {
+            let is_fraction = fraction.bytes().all(|byte| byte.is_ascii_digit());
+            is_fraction && !fraction.is_empty() && is_clock(clock, "99:99:99")
+        }
+        None => is_clock(local, "99:99") || is_clock(local, "99:99:99"),
+    };
+    parse_day(day).filter(|_| is_time)
+}
+
+/// Hours to 23, minutes and seconds to 59, in one form. Chrono would also read second 60, which only a leap second has.
+fn is_clock(text: &str, form: &str) -> bool {
+    let digits_as_nines = text.bytes().map(|byte| match byte {
+        b'0'..=b'9' => b'9',
+        other => other,
+    });
+    digits_as_nines.eq(form.bytes())
+        && text
+            .split(':')
+            .zip(["24", "60", "60"])
+            .all(|(n, end)| n < end)
 }
 
 fn utc(time: SystemTime) -> DateTime<Utc> {
@@ -93,6 +129,8 @@ mod tests {
             "20260203",
             " 2026-02-03",
             "+2026-02-03",
+            "+12026-02-03",
+            "0000-01-01",
         ] {
             assert!(parse_day(bad).is_none(), "{bad}");
         }
@@ -102,6 +140,12 @@ mod tests {
             "2026-11-20T09:45",
             "2026-11-20T09:45:00Z",
             "2026-11-20 09:45:00",
+            "+12026-11-20T09:45:00",
+            "0000-01-01T00:00:00",
+            // A leap second needs a known time zone (RFC 3339, section 5.7), which the form of 2.3 lacks.
+            "2026-11-20T09:45:60",
+            "2026-01-29T14:00:60",
+            "2016-12-31T23:59:60",
         ] {
             assert!(!is_date_time(bad), "{bad}");
         }

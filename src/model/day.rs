@@ -47,10 +47,12 @@ impl Day {
         day.ok_or(TextError::new("not an ISO 8601 date (yyyy-MM-dd)"))
     }
 
-    /// A day by its numbers; `None` when the calendar has no such day.
+    /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
+    /// yyyy-MM-dd has no others, and the calendar no year 0.
     #[must_use]
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
-        NaiveDate::from_ymd_opt(year, month, day).map(Self)
+        let day = NaiveDate::from_ymd_opt(year, month, day)?;
+        (1..=9999).contains(&year).then_some(Self(day))
     }
 
     /// The day at an instant, in UTC. Where the user is, it may be another day already.
@@ -211,6 +213,7 @@ mod tests {
         }
         for bad in [
             "2026-02-30",
+            "0000-01-01",
             "2026-1-2",
             "+2026-01-02",
             " 2026-01-02",

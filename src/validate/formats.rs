@@ -58,6 +58,7 @@ pub(super) fn time(text: &str) -> Option<Complaint> {
     (!good).then(|| (Rule::Time, no_match(text, pattern), None))
 }
 
+/// Second 60 is none: RFC 3339 has it only in a leap second, and spec 2.3 does not speak of it.
 pub(super) fn date_time(text: &str) -> Option<Complaint> {
     let good = text.split_once('T').is_some_and(|(day, time)| {
         let clock = match time.as_bytes() {
@@ -83,11 +84,14 @@ pub(super) fn email(text: &str) -> Option<Complaint> {
     (!good).then(|| (Rule::Email, no_format(text, "email"), None))
 }
 
-/// Perhaps a plus, then 7 to 15 digits (E.164 allows 15), with spaces, dashes, dots and brackets anywhere. assumed
+/// 6 to 15 digits (E.164 allows 15), with spaces, dashes, dots and brackets anywhere: six make a short national number,
+/// such as 131114. After a plus comes the code of a country, so that there are 7 at least. assumed
 pub(super) fn phone(text: &str) -> Option<Complaint> {
-    let rest = text.strip_prefix('+').unwrap_or(text);
+    let international = text.strip_prefix('+');
+    let least = if international.is_some() { 7 } else { 6 };
+    let rest = international.unwrap_or(text);
     let digits = rest.bytes().filter(u8::is_ascii_digit).count();
-    let good = (7..=15).contains(&digits)
+    let good = (least..=15).contains(&digits)
         && rest
             .bytes()
             .all(|b| b.is_ascii_digit() || b" -().".contains(&b));

@@ -71,14 +71,14 @@ fn is_time(text: &str) -> bool {
         .get(..5)
         .is_some_and(|clock| formats::time(clock).is_none());
     let rest = text.get(5..).unwrap_or_default();
-    let rest = match rest.strip_prefix(':') {
+    let (rest, fraction) = match rest.strip_prefix(':') {
         Some(rest) => match rest.as_bytes() {
-            [b'0'..=b'5', b'0'..=b'9', ..] => &rest[2..],
+            [b'0'..=b'5', b'0'..=b'9', ..] => (&rest[2..], rest[2..].strip_prefix('.')),
             _ => return false,
         },
-        None => rest,
+        None => (rest, None),
     };
-    let rest = match rest.strip_prefix('.') {
+    let rest = match fraction {
         Some(digits) => {
             let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
             if rest.len() == digits.len() {
@@ -122,6 +122,7 @@ mod tests {
                     "2000-01-01T00:00",
                     "2001-02-03T04:05:06.789Z",
                     "2001-02-03T04:05:06+10:00",
+                    "2001-02-03T04:05:06.5+10:00",
                 ][..],
                 &[
                     "1999",
@@ -136,6 +137,7 @@ mod tests {
                     "2024-13",
                     "2024-01-01T24:00",
                     "2024-01-01T00:00:60",
+                    "2024-01-01T00:00.5",
                     "2024-01-01T00:00:00.",
                     "2024-01-01T00:00:00+1",
                     "2024-01-01T",
@@ -146,8 +148,8 @@ mod tests {
             ),
             (
                 max,
-                &["2040", "2040-12", "2040-12-31"][..],
-                &["2041", "2041-01", "2041-01-01"][..],
+                &["2040", "2040-12", "2040-12-31", "0001"][..],
+                &["2041", "2041-01", "2041-01-01", "0000", "0000-01"][..],
             ),
             (
                 now,

@@ -66,12 +66,14 @@ fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) 
 }
 
 fn breaks(rule: &Value, value: &str, today: NaiveDate) -> bool {
-    let parameter = rule["parameter"].as_str().unwrap_or_default();
+    let parameter = rule["parameter"].as_str().unwrap_or_default().trim();
     let breaks = |beyond: &dyn Fn(NaiveDate) -> bool| first_day(value).is_none_or(beyond);
     match (rule["type"].as_str(), parameter.parse::<i32>()) {
         (Some("minYear"), Ok(year)) => breaks(&|day| day.year() < year),
         (Some("maxYear"), Ok(year)) => breaks(&|day| day.year() > year),
-        (Some("maxYear"), Err(_)) if parameter == "now" => breaks(&|day| day > today),
+        (Some("maxYear"), Err(_)) if parameter.eq_ignore_ascii_case("now") => {
+            breaks(&|day| day > today)
+        }
         // Validators that the specification does not name are not judged.
         _ => false,
     }
@@ -96,16 +98,14 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
     })
 }
 
-/// The first day of a day, a month or a year; all three were seen as answers (public).
+/// The first day of a day (perhaps with a time), a month or a year; all three were seen as answers (public).
 fn first_day(value: &str) -> Option<NaiveDate> {
     let day = match value.len() {
         4 => format!("{value}-01-01"),
         7 => format!("{value}-01"),
-        // A day with a time, in the form of 2.3.
-        _ if instant::is_date_time(value) => value[..10].to_owned(),
         _ => value.to_owned(),
     };
-    instant::parse_day(&day)
+    instant::parse_day(&day).or_else(|| instant::day_of_date_time(value))
 }
 
 #[cfg(test)]
@@ -145,6 +145,28 @@ mod tests {
                 "2000",
                 ["2024-02-29"; 3],
                 ["2026-02-30", "soon", "12/2024"],
+            ),
+            (
+                "minYear",
+                " 2000 ",
+                [
+                    "2020-05-06T07:08",
+                    "2020-05-06T07:08:09",
+                    "2020-05-06T07:08:09.5+10:00",
+                ],
+                ["2020-05-06T07:08:60", "2020-05-06T07:08.5", "2020-05-06T"],
+            ),
+            (
+                "maxYear",
+                "2040",
+                ["0001", "0001-01", "2040-12-31T23:59:59Z"],
+                ["0000", "0000-01", "0000-01-01"],
+            ),
+            (
+                "maxYear",
+                "Now",
+                ["2026-11-20T23:59:59"; 3],
+                ["2026-11-21T00:00"; 3],
             ),
             ("maxLength", "1", ["unnamed kinds pass"; 3], [""; 3]),
         ] {

@@ -148,11 +148,15 @@ fn is_email(text: &str) -> bool {
             .all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
 }
 
-/// Seven to fifteen digits, with the usual marks between them and perhaps a plus before them. assumed
+/// Six to fifteen digits (131114 is a number of Australia), after a plus at least seven, with the usual marks between
+/// them. assumed
 fn is_phone(text: &str) -> bool {
-    let rest = text.strip_prefix('+').unwrap_or(text);
+    let (rest, least) = match text.strip_prefix('+') {
+        Some(international) => (international, 7),
+        None => (text, 6),
+    };
     let digits = rest.chars().filter(char::is_ascii_digit).count();
-    (7..=15).contains(&digits)
+    (least..=15).contains(&digits)
         && rest
             .chars()
             .all(|c| c.is_ascii_digit() || " ()-.".contains(c))
@@ -203,12 +207,20 @@ mod tests {
         );
         check(
             is_phone,
-            &["0491570156", "+61491570156", "(07) 5550 1234"],
+            &[
+                "0491570156",
+                "+61491570156",
+                "(07) 5550 1234",
+                "131114",
+                "13 11 14",
+            ],
             &[
                 "call me",
                 "",
                 "+",
-                "123456",
+                "12345",
+                "+131114",
+                "13 TAXI",
                 "1234567890123456",
                 "07+5550123",
             ],
