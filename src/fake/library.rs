@@ -10,6 +10,8 @@ use super::world::World;
 
 pub(super) struct Library {
     question_list: Value,
+    /// As the rules read them.
+    questions: Vec<Value>,
     people: Vec<Value>,
     account_pics: Map<String, Value>,
     /// The address of the server, without a path.
@@ -22,6 +24,10 @@ impl Library {
     pub(super) fn of(world: &World, base: String) -> Self {
         Self {
             question_list: world.questions.clone(),
+            questions: match world.questions["items"].as_array() {
+                Some(questions) => rules::with_forms(questions, &[]),
+                None => Vec::new(),
+            },
             people: world.people.clone(),
             account_pics: world.pics.clone(),
             base,
@@ -36,9 +42,7 @@ impl Library {
 
     /// The questions that stand under no other.
     pub(super) fn questions(&self) -> &[Value] {
-        self.question_list["items"]
-            .as_array()
-            .map_or(&[], Vec::as_slice)
+        &self.questions
     }
 
     /// The questions of some forms, for the field `questions` of a consignment.

@@ -34,7 +34,7 @@ pub(super) fn of_question(
     found: &mut Vec<Arc<Finding>>,
 ) {
     let node = &view.prepared.nodes[position];
-    if !node.takes_answers() || node.kind == Kind::Unknown {
+    if !node.takes_answers() {
         return;
     }
     // An empty text is no answer.
@@ -77,14 +77,15 @@ fn question(view: View<'_>, position: usize, row: Option<Row>) -> QuestionRef {
     QuestionRef::new(view.prepared.id_of(position), row.and_then(|row| row.index))
 }
 
-/// A choice is one of the acceptable answers; for several choices the whole text, or each part between commas. assumed
+/// A choice is one of the acceptable answers; for several choices the whole text, or each part between commas. A question
+/// of an unknown type may be a choice of several. assumed
 fn fits(view: View<'_>, kind: Kind, choices: Span, value: &str) -> bool {
     let is_choice = |text: &str| view.prepared.values(choices).any(|choice| choice == text);
     match kind {
-        Kind::One | Kind::Several if choices.is_empty() || is_choice(value) => true,
+        Kind::Text => true,
+        _ if choices.is_empty() || is_choice(value) => true,
         Kind::One => false,
-        Kind::Several => value.split(',').all(|part| is_choice(part.trim())),
-        _ => true,
+        _ => value.split(',').all(|part| is_choice(part.trim())),
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) enum Kind {
     Several,
     /// Another type that the crate knows.
     Text,
-    /// A type that it does not know.
+    /// A type that it does not know. Its validators and acceptable answers count all the same: spec 2.6 and 7.2 tie them to
+    /// no type.
     Unknown,
 }
 
@@ -58,7 +59,7 @@ pub(super) struct Node {
     pub(super) forms: u64,
     pub(super) kind: Kind,
     pub(super) read_only: bool,
-    /// Whether an answer must be given when it applies. What is not known or only shown is never required.
+    /// Whether an answer must be given when it applies. What is only shown is never required.
     pub(super) required: bool,
     pub(super) years: Years,
     /// Positions in `Prepared::choices`.

@@ -100,11 +100,7 @@ impl Prepared {
             groups,
         };
         // Without an id it cannot be answered.
-        node.required = required
-            && !read_only
-            && question.id.is_some()
-            && node.takes_answers()
-            && kind != Kind::Unknown;
+        node.required = required && !read_only && question.id.is_some() && node.takes_answers();
         self.nodes.push(node);
         let text = question.text.as_deref().unwrap_or_default();
         let text = keep(&mut self.shown_text, text);

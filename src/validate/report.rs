@@ -24,7 +24,7 @@ pub enum QuestionRules {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum UncheckedReason {
-    /// This version of the crate does not know the type of the question.
+    /// This version of the crate does not know the type of the question. Its validators and acceptable answers are checked.
     UnknownType(String),
     /// This version of the crate does not know the type of the validator.
     UnknownValidator(String),

@@ -9,10 +9,12 @@ use super::tree::list;
 use crate::fake::instant;
 use crate::fake::problem::Problem;
 
-/// Kinds of questions that have an answer of their own (2.6, and public). Others are not judged.
-const KINDS_WITH_ANSWERS: [&str; 9] = [
-    "SINGLE_CHOICE",
-    "MULTIPLE_CHOICE",
+/// Kinds of questions that have no answer of their own (2.6, and public). The validators of all others count, also of
+/// kinds that are not known.
+const KINDS_WITHOUT_ANSWERS: [&str; 2] = ["REPEATABLE", "DISPLAY"];
+
+/// Kinds whose acceptable answers say nothing: 2.4 and 2.6 have them for choices, of which an unknown kind may be one.
+const KINDS_WITHOUT_CHOICES: [&str; 7] = [
     "STRING",
     "NUMBER",
     "BOOLEAN",
@@ -34,10 +36,10 @@ pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
 
 fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) -> Vec<Problem> {
     let kind = question["type"].as_str().unwrap_or_default();
-    if !KINDS_WITH_ANSWERS.contains(&kind) {
+    let id = question["id"].as_str().unwrap_or_default();
+    if id.is_empty() || KINDS_WITHOUT_ANSWERS.contains(&kind) {
         return Vec::new();
     }
-    let id = question["id"].as_str().unwrap_or_default();
     let code = match row {
         Some(row) => format!("answers.{id}.{row}"),
         None => format!("answers.{id}"),
@@ -84,11 +86,11 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
         .iter()
         .filter_map(|choice| choice["value"].as_str())
         .collect();
-    // Other questions have no acceptable answers (2.6).
-    let several = question["type"] == "MULTIPLE_CHOICE";
-    if !several && question["type"] != "SINGLE_CHOICE" {
+    let kind = question["type"].as_str().unwrap_or_default();
+    if KINDS_WITHOUT_CHOICES.contains(&kind) {
         return None;
     }
+    let several = kind != "SINGLE_CHOICE";
     let fits = choices.contains(&value)
         || several && value.split(',').all(|part| choices.contains(&part.trim()));
     (!choices.is_empty() && !fits).then(|| {
@@ -193,6 +195,33 @@ mod tests {
         );
         assert!(outside_choices(&question("SINGLE_CHOICE"), "answers.1", "A, B").is_some());
         assert!(outside_choices(&question("MULTIPLE_CHOICE"), "answers.1", "A, C").is_some());
+    }
+
+    #[test]
+    fn validators_count_whatever_the_type_except_for_headings() {
+        let question = |kind: &str| {
+            json!({"id": "1", "type": kind, "acceptableAnswers": [{"value": "2001"}, {"value": "2002"}],
+                "validators": [{"type": "required"}, {"type": "minYear", "parameter": "2000"}]})
+        };
+        let count =
+            |kind: &str, given: &[&str]| judged(&question(kind), None, given, today()).len();
+        for (given, problems) in [
+            (&[][..], 1),
+            (&["2001"], 0),
+            (&["1999"], 2),
+            (&["2003"], 1),
+            (&["2001, 2002"], 1),
+        ] {
+            assert_eq!(count("COLOUR", given), problems, "{given:?}");
+            assert_eq!(count("DISPLAY", given), 0, "{given:?}");
+            assert_eq!(count("REPEATABLE", given), 0, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_without_an_id_cannot_be_answered() {
+        let question = json!({"type": "STRING", "validators": [{"type": "required"}]});
+        assert!(judged(&question, None, &[], today()).is_empty());
     }
 
     #[test]

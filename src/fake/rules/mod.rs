@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::problem::Problem;
 
 pub(super) use self::forms::{serial_prefix, species};
-pub(super) use self::tree::questions_of;
+pub(super) use self::tree::{questions_of, with_forms};
 
 /// What a consignment is judged against beside itself.
 pub(super) struct Setting<'a> {

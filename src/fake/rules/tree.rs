@@ -2,6 +2,22 @@
 
 use serde_json::Value;
 
+/// The tree with the forms that count: a child that names none has those of the question above. assumed
+pub(in crate::fake) fn with_forms(questions: &[Value], above: &[Value]) -> Vec<Value> {
+    let with_forms = questions.iter().map(|question| {
+        let mut question = question.clone();
+        let mut forms = list(&question["forms"]).to_vec();
+        if forms.is_empty() {
+            forms = above.to_vec();
+        }
+        let below = with_forms(children(&question), &forms);
+        question["childQuestions"] = below.into();
+        question["forms"] = forms.into();
+        question
+    });
+    with_forms.collect()
+}
+
 /// A list of the wire, where null and absent are empty.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
@@ -37,4 +53,37 @@ pub(in crate::fake) fn questions_of(questions: &[Value], forms: &Value) -> Vec<V
             question
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Ids of a tree, of a list of questions for some forms.
+    fn ids(questions: &[Value], forms: &[&str]) -> Vec<String> {
+        let mut ids = Vec::new();
+        let of_forms = questions_of(&with_forms(questions, &[]), &json!(forms));
+        let mut open: Vec<&Value> = of_forms.iter().collect();
+        while let Some(question) = open.pop() {
+            ids.push(question["id"].as_str().unwrap().to_owned());
+            open.extend(children(question));
+        }
+        ids.sort();
+        ids
+    }
+
+    #[test]
+    fn a_child_that_names_no_forms_has_those_of_the_question_above() {
+        let deep = json!({"id": "3", "forms": []});
+        let child = json!({"id": "2", "childQuestions": [deep]});
+        let other = json!({"id": "4", "forms": ["G"]});
+        let questions = [
+            json!({"id": "1", "forms": ["F"], "childQuestions": [child, other]}),
+            json!({"id": "5", "forms": []}),
+        ];
+        assert_eq!(ids(&questions, &["F"]), ["1", "2", "3"]);
+        assert_eq!(ids(&questions, &["G"]), [""; 0]);
+    }
 }

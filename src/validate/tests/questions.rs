@@ -242,7 +242,7 @@ fn unknown_kinds_are_listed_as_unchecked() {
     question["validators"] =
         json!([{"type": "maxLength", "parameter": "1"}, {"type": "minYear", "parameter": "soon"}]);
     let tree = prepare(&json!([question, ask("2", "COLOUR", &[], &[])]));
-    let report = tree.validate(&input(&[("1", None, "long")]), &today());
+    let report = tree.validate(&input(&[("1", None, "long"), ("2", None, "red")]), &today());
     assert!(report.findings().is_empty());
     let reasons: Vec<_> = report
         .unchecked()
@@ -262,6 +262,30 @@ fn unknown_kinds_are_listed_as_unchecked() {
             .iter()
             .any(|lint| lint.kind == LintKind::UnknownType)
     );
+}
+
+#[test]
+fn validators_of_a_question_of_unknown_type_still_count() {
+    let mut question = ask("1", "COLOUR", &[], &[]);
+    question["acceptableAnswers"] = json!([{"value": "2001"}, {"value": "2002"}]);
+    question["validators"] = json!([{"type": "required"}, {"type": "minYear", "parameter": "2000"},
+        {"type": "maxYear", "parameter": "2040"}]);
+    let tree = prepare(&json!([question]));
+    for (answer, expected) in [
+        ("", &["1"][..]),
+        ("2001", &[]),
+        ("1999", &["1!", "1"]),
+        ("2041", &["1!", "1"]),
+        ("2003", &["1!"]),
+        // It may be a choice of several.
+        ("2001, 2002", &["1"]),
+    ] {
+        assert_eq!(found(&tree, &[("1", None, answer)]), expected, "{answer}");
+    }
+    let report = tree.validate(&input(&[]), &today());
+    let unknown = UncheckedReason::UnknownType("COLOUR".to_owned());
+    assert_eq!(report.unchecked()[0].reason, unknown);
+    assert_eq!(tree.progress(&input(&[])).required, 1);
 }
 
 #[test]
