@@ -38,6 +38,8 @@
 //! * Deleted consignments stay readable and are listed only when the status `DELETED` is asked for.
 //! * Lists are newest first by creation. A page holds 20 records unless `first` says otherwise, and at most 200.
 //!   `fromDate` and `toDate` compare `updatedAt` and are inclusive.
+//! * Questions 23, 24 and 87 are no part of LPAG3, also in a list that names them for it (stated, 2.6 and 9.4). A child that
+//!   names no forms has those of the question above.
 //! * `today` is the day in UTC. Answers inside a REPEATABLE question carry the row, answers elsewhere no index; others do
 //!   not count.
 //! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), gives 25 records a page unless asked, at

@@ -73,6 +73,9 @@
 //!   because the samples of section 2.4 show null. Outside of rows an index does not matter.
 //! * A child without triggers applies when the question above it applies and is answered; headings and REPEATABLE
 //!   questions need no answer for that. A child that names no forms has those of the question above.
+//! * Questions 23, 24 and 87 are no part of LPAG3, also where a list still names them for it (spec 2.6, 9.4).
+//! * Of a question of an unknown type the validators and acceptable answers that are known count; it may be a choice of
+//!   several.
 //! * Questions that wait for each other never apply; a lint names them.
 //! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
 //! * After a value that the server's schema cannot take nothing else is checked, because the server stops there.

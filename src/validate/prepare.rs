@@ -8,7 +8,10 @@ use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table};
 use super::order;
 use super::year::Years;
 use super::{Policy, UncheckedReason};
-use crate::model::{Question, QuestionId, QuestionType, ValidatorType};
+use crate::model::{FormType, Question, QuestionId, QuestionType, ValidatorType};
+
+/// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
+const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
 
 impl Prepared {
     /// Never fails: what cannot be understood is kept as unchecked.
@@ -62,7 +65,10 @@ impl Prepared {
             Kind::Rows if above.scope == 0 => at(self.scopes.len() - 1),
             _ => above.scope,
         });
-        let forms = forms.unwrap_or_else(|| self.forms.bits_noting(&question.forms));
+        let mut forms = forms.unwrap_or_else(|| self.forms.bits_noting(&question.forms));
+        if NOT_OF_LPAG3.contains(&self.name(id).as_str()) {
+            forms &= !self.forms.bits(&[FormType::Lpag3]);
+        }
         let kind = self.kind(question, position);
         if kind == Kind::Rows && scope == 0 {
             self.scopes.push(Span {

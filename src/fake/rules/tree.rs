@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-/// The tree with the forms that count: a child that names none has those of the question above. assumed
+/// The questions that LPAG3 no longer has (2.6, 9.4).
+const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
+
+/// The tree with the forms that count: a child that names none has those of the question above (assumed), and some
+/// questions are no part of LPAG3 whatever the list says.
 pub(in crate::fake) fn with_forms(questions: &[Value], above: &[Value]) -> Vec<Value> {
     let with_forms = questions.iter().map(|question| {
         let mut question = question.clone();
@@ -10,6 +14,8 @@ pub(in crate::fake) fn with_forms(questions: &[Value], above: &[Value]) -> Vec<V
         if forms.is_empty() {
             forms = above.to_vec();
         }
+        let id = question["id"].as_str().unwrap_or_default();
+        forms.retain(|form| form != "LPAG3" || !NOT_OF_LPAG3.contains(&id));
         let below = with_forms(children(&question), &forms);
         question["childQuestions"] = below.into();
         question["forms"] = forms.into();
@@ -85,5 +91,19 @@ mod tests {
         ];
         assert_eq!(ids(&questions, &["F"]), ["1", "2", "3"]);
         assert_eq!(ids(&questions, &["G"]), [""; 0]);
+    }
+
+    #[test]
+    fn questions_23_24_and_87_are_no_part_of_lpag3_whatever_the_list_says() {
+        let goats = ["LPAG2", "LPAG3", "HSG0"];
+        let questions = [
+            json!({"id": "23", "forms": goats, "childQuestions": [{"id": "24", "forms": goats}]}),
+            json!({"id": "87", "forms": goats}),
+            json!({"id": "88", "forms": goats, "childQuestions": [{"id": "24"}]}),
+        ];
+        assert_eq!(ids(&questions, &["LPAG3"]), ["88"]);
+        let all = ["23", "24", "24", "87", "88"];
+        assert_eq!(ids(&questions, &["LPAG2"]), all);
+        assert_eq!(ids(&questions, &["LPAG3", "HSG0"]), all);
     }
 }

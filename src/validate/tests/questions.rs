@@ -289,6 +289,35 @@ fn validators_of_a_question_of_unknown_type_still_count() {
 }
 
 #[test]
+fn questions_23_24_and_87_are_no_part_of_lpag3_whatever_the_list_says() {
+    let goats = |id: &str, children: &[Value]| {
+        let mut question = ask(id, "STRING", &[], children);
+        question["forms"] = json!(["LPAG2", "LPAG3", "HSG0"]);
+        question
+    };
+    // A child that names no forms has those of the question above, but for these three ids.
+    let mut inherited = ask("24", "STRING", &[], &[]);
+    inherited["forms"] = json!([]);
+    let tree = prepare(&json!([
+        goats("23", &[goats("24", &[])]),
+        goats("87", &[]),
+        goats("88", &[inherited]),
+    ]));
+    let asked = |forms: &[FormType]| -> Vec<String> {
+        let mut input = input(&[("23", None, "x"), ("87", None, "x"), ("88", None, "x")]);
+        input.forms = forms.to_vec();
+        let applied = tree.applicable(&input).into_iter();
+        applied
+            .map(|applied| applied.question.id.to_string())
+            .collect()
+    };
+    assert_eq!(asked(&[FormType::Lpag3]), ["88"]);
+    let all = ["23", "24", "87", "88", "24"];
+    assert_eq!(asked(&[FormType::Lpag2]), all);
+    assert_eq!(asked(&[FormType::Lpag3, FormType::Hsg0]), all);
+}
+
+#[test]
 fn advice_is_given_on_request_only() {
     let tree = prepare(&json!([
         ask("1", "STRING", &[], &[]),
