@@ -103,8 +103,9 @@ impl<'a> Account<'a> {
         self.pic.filter(|_| self.program == "LPA")
     }
 
-    pub(super) fn rangeland_goats(&self) -> bool {
-        self.holder["accreditations"]["hRG"] == true
+    /// The flags of the user (2.8).
+    pub(super) fn accreditations(&self) -> &'a Value {
+        &self.holder["accreditations"]
     }
 
     pub(super) fn roles(&self) -> impl Iterator<Item = &'a str> {

@@ -30,6 +30,10 @@
 //!
 //! * An account that is not one of the user's: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
+//! * A form of a program that the user is not accredited for: "Access denied" and HTTP 403, also for a copy. The forms of the
+//!   LPA program want `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG`, MSAC1 `mSA`, those of the NFAS program `nFAS`, others none.
+//! * Question 185 of `LPAHRG0`: any answer but Yes is refused; without an answer a draft is saved with the warning
+//!   "Required", and anything but a draft is refused. It does not matter whether the list has the question.
 //! * `LPAHRG0` is seen with the accreditation hRG only (stated, 9.3): without it such consignments are not listed and are
 //!   answered as unknown ones.
 //! * An unknown consignment or template: the body that the specification shows for an update of one (7.2), also for reads.

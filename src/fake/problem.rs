@@ -85,6 +85,11 @@ impl Problem {
         self.weight == Weight::Warning
     }
 
+    /// Whether a required answer is missing.
+    pub(super) fn is_required(&self) -> bool {
+        self.is_warning() && self.message == "Required"
+    }
+
     /// Whether HTTP says 403.
     pub(super) fn is_denial(&self) -> bool {
         self.weight == Weight::Denial

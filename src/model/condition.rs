@@ -30,7 +30,7 @@ pub enum Condition {
     OutsideAcceptableAnswers,
     /// The form LPAG2 can no longer be created. The shape is assumed.
     Lpag2Rejected,
-    /// Question 185 was answered No: the goats may not be moved. The shape is assumed.
+    /// Question 185 was not answered Yes: the goats may not be moved. The shape is assumed.
     Question185No,
     /// The user is not permitted, for example not accredited for a form. The shape is assumed.
     AccessDenied,
@@ -84,14 +84,14 @@ impl Condition {
     fn of_refusal(error: &ServerError) -> Self {
         let description = error.description().unwrap_or_default().to_ascii_lowercase();
         let message = error.message();
-        if description.contains("more than one species") {
+        if is(message, "access denied") {
+            Self::AccessDenied
+        } else if description.contains("more than one species") {
             Self::MixedSpecies
         } else if description.contains("lpag2") {
             Self::Lpag2Rejected
         } else if matches!(error.path().last(), Some(PathSegment::Name(last)) if last == "185") {
             Self::Question185No
-        } else if is(message, "access denied") {
-            Self::AccessDenied
         } else if is(message, "internal server error") {
             Self::NotFoundOrForbidden
         } else {

@@ -64,9 +64,11 @@ impl Context {
         self
     }
 
-    /// The accreditations of the user: LPAHRG0 needs `hRG` (spec 2.8, 9.3), other forms that of their program (spec 1.3).
+    /// The accreditations of the user: a form of a program that the user is not accredited for is an error (spec 1.3).
     ///
-    /// Only for `hRG` the specification says that the server looks, so the others are advice.
+    /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
+    /// the NFAS program `nFAS`. An accreditation that is not said to be false is held against no form, except `hRG`, which
+    /// must be true. See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
     #[must_use]
     pub fn accreditations(mut self, accreditations: &Accreditations) -> Self {
         self.accreditations = Some(accreditations.clone());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::excerpt::is_same_but_for_excerpt;
 use super::{Finding, Report, Severity};
 
 /// What only one of two reports says.
@@ -51,6 +52,9 @@ impl fmt::Display for Drift {
 
 /// Names what only one side said: findings match by severity, code, and message whatever its case.
 ///
+/// A message of the mirror repeats at most 60 characters of a value, and nothing of a signature; it matches that of the
+/// server with the whole value.
+///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day};
 /// use envd_sdk::validate::{Context, Report, compare, validate_fields};
@@ -69,18 +73,39 @@ pub fn compare(mirror: &Report, server: &Report) -> Drift {
         waiting.entry(key(said)).or_default().push_back(position);
     }
     let mut is_shared = vec![false; server.findings().len()];
-    let mut only_mirror = Vec::new();
+    let mut only_mirror: Vec<&Arc<Finding>> = Vec::new();
     for finding in mirror.findings() {
         let same = waiting.get_mut(&key(finding)).and_then(VecDeque::pop_front);
         match same {
             Some(position) => is_shared[position] = true,
-            None => only_mirror.push(Arc::clone(finding)),
+            None => only_mirror.push(finding),
         }
     }
+    // What is left: messages with excerpts, in the order of the mirror.
+    let mut left: HashMap<(Severity, &str), Vec<(usize, String)>> = HashMap::new();
+    for (position, said) in server.findings().iter().enumerate() {
+        if !is_shared[position] {
+            let (severity, code, message) = key(said);
+            left.entry((severity, code))
+                .or_default()
+                .push((position, message));
+        }
+    }
+    only_mirror.retain(|finding| {
+        let (severity, code, cut) = key(finding);
+        let left = left.get_mut(&(severity, code));
+        let same = left.and_then(|left| {
+            let at = left
+                .iter()
+                .position(|(_, whole)| is_same_but_for_excerpt(&cut, whole))?;
+            Some(left.remove(at).0)
+        });
+        same.map(|position| is_shared[position] = true).is_none()
+    });
     let only_server = server.findings().iter().zip(is_shared);
     let only_server = only_server.filter(|(_, is_shared)| !is_shared);
     Drift {
-        only_mirror,
+        only_mirror: only_mirror.into_iter().map(Arc::clone).collect(),
         only_server: only_server.map(|(said, _)| Arc::clone(said)).collect(),
     }
 }

@@ -3,8 +3,17 @@
 use std::sync::Arc;
 
 use super::formats::{self, Complaint};
-use super::{Context, Finding, QuestionRules, Report, Rule, advice, forms};
-use crate::model::{AddressInput, ConsignmentInput, DeclarationInput, FormType, Maybe, PartyInput};
+use super::{
+    Context, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity, accreditation,
+    advice, answers, forms,
+};
+use crate::model::{
+    AddressInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType, Maybe,
+    PartyInput,
+};
+
+/// Whether rangeland goats have devices: the question of LPAHRG0 that spec 2.6 speaks of.
+pub(super) const DEVICES_QUESTION: &str = "185";
 
 /// Checks everything that needs no questions.
 ///
@@ -20,18 +29,24 @@ use crate::model::{AddressInput, ConsignmentInput, DeclarationInput, FormType, M
 #[must_use]
 pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-    check(input, context, &mut report);
+    check(input, context, Policy::default(), &mut report);
     report
 }
 
 /// Collects the findings; false when the server would not look any further.
-pub(super) fn check(input: &ConsignmentInput, context: &Context, report: &mut Report) -> bool {
-    let found = &mut report.findings;
-    forms::of_schema(input, found);
-    if !found.is_empty() {
+pub(super) fn check(
+    input: &ConsignmentInput,
+    context: &Context,
+    policy: Policy,
+    report: &mut Report,
+) -> bool {
+    forms::of_schema(input, &mut report.findings);
+    if !report.findings.is_empty() {
         return false;
     }
-    forms::of_forms(input, context, found);
+    forms::of_forms(input, context, &mut report.findings);
+    accreditation::check(input, context, policy, report);
+    let found = &mut report.findings;
     of_party(Some(&input.origin), "origin", true, found);
     of_account(input, context, found);
     of_party(Some(&input.destination), "destination", true, found);
@@ -55,7 +70,7 @@ pub(super) fn check(input: &ConsignmentInput, context: &Context, report: &mut Re
     );
     of_goats(input, found);
     if context.advice {
-        advice::of_fields(input, context, &mut report.advice);
+        advice::of_fields(input, &mut report.advice);
     }
     true
 }
@@ -142,24 +157,38 @@ fn of_declaration(declaration: Option<&DeclarationInput>, found: &mut Vec<Arc<Fi
     );
 }
 
-/// Only Yes to question 185 lets goats move without devices (spec 2.6). It needs no questions to know that.
+/// Only Yes to question 185 lets a consignment of rangeland goats be created (spec 2.6). It needs no questions to know
+/// that. assumed: the wordings, and that a draft without an answer is saved with a warning.
 fn of_goats(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
     if !input.forms.contains(&FormType::Lpahrg0) {
         return;
     }
-    let refused = input.answers().iter().any(|answer| {
-        answer.question_id.value().is_some_and(|id| *id == "185")
-            && answer.value.value().is_some_and(|value| value == "No")
+    let question = || QuestionRef::new(DEVICES_QUESTION, None);
+    let given = input.answers().iter().filter(|answer| {
+        let id = answer.question_id.value();
+        id.is_some_and(|id| *id == DEVICES_QUESTION)
     });
-    if refused {
-        let description =
-            "The goats are not eligible to be moved without devices. The accreditation is at risk.";
-        found.push(Arc::new(Finding {
-            path: vec!["answers".to_owned(), "185".to_owned()],
-            question: Some(super::QuestionRef::new("185", None)),
-            ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
-        }));
-    }
+    let given = given.map(answers::text).filter(|value| !value.is_empty());
+    let mut given = given.peekable();
+    let status = input.status.value();
+    let is_draft = status.is_none_or(|status| *status == ConsignmentStatus::Draft);
+    let description = if given.peek().is_some() {
+        if given.all(|value| value == "Yes") {
+            return;
+        }
+        "The goats are not eligible to be moved without devices. The accreditation is at risk."
+    } else if is_draft {
+        let message = "Required".to_owned();
+        let finding = Finding::answer(Severity::Warning, Rule::Required, question(), message);
+        return found.push(Arc::new(finding));
+    } else {
+        "Question 185 must be answered Yes."
+    };
+    found.push(Arc::new(Finding {
+        path: vec!["answers".to_owned(), DEVICES_QUESTION.to_owned()],
+        question: Some(question()),
+        ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
+    }));
 }
 
 /// Judges a text that is there; absent and null are fine. The code is built only when there is something to say.

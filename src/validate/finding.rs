@@ -37,7 +37,7 @@ pub enum Rule {
     OneSpecies,
     /// The form can be created on this day (spec 9.3, 9.4).
     FormOpen,
-    /// The user is accredited for the form (spec 2.8).
+    /// The user is accredited for the form (spec 1.3, 2.8).
     Accredited,
     /// Origin and destination have a PIC (spec 2.2).
     PicPresent,
@@ -63,7 +63,7 @@ pub enum Rule {
     Time,
     /// Base64 (spec 2.3).
     Base64,
-    /// Question 185 is not answered No (spec 2.6).
+    /// Question 185 is answered Yes (spec 2.6).
     GoatsWithDevices,
     /// The question must be answered (spec 2.6).
     Required,
@@ -125,6 +125,9 @@ pub struct Finding {
     /// The server's Code: the dotted path of the field, or empty (spec 7.2).
     pub code: String,
     /// The text for people, in the server's words where the specification shows them.
+    ///
+    /// Of a value that the user entered the mirror repeats at most 60 characters, and nothing of a signature; an ellipsis
+    /// stands for the rest. What the server said is whole.
     pub message: String,
     /// A longer text, where the server gives one.
     pub description: Option<String>,

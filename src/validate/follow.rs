@@ -8,7 +8,7 @@ use super::node::{Kind, Node, Prepared};
 use super::play::Play;
 use super::session::{Change, Session, Touched};
 use super::view::View;
-use super::{Context, Finding, QuestionRef, QuestionRules, Report, answers, fields, judge};
+use super::{Context, Finding, Policy, QuestionRef, QuestionRules, Report, answers, fields, judge};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 
 impl Session {
@@ -290,7 +290,8 @@ pub(super) fn ranks(play: &Play, prepared: &Prepared) -> Vec<u32> {
 }
 
 pub(super) fn is_stopped(input: &ConsignmentInput, context: &Context) -> bool {
-    !fields::check(input, context, &mut Report::new(QuestionRules::Checked))
+    let mut report = Report::new(QuestionRules::Checked);
+    !fields::check(input, context, Policy::default(), &mut report)
 }
 
 /// Takes away what stands in both lists.

@@ -2,6 +2,7 @@
 
 use email_address::EmailAddress;
 
+use super::excerpt::{ELLIPSIS, excerpt};
 use super::{Expected, Rule};
 use crate::model::{Day, Pic};
 
@@ -11,13 +12,16 @@ pub(super) type Complaint = (Rule, String, Option<Expected>);
 const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
 
 pub(super) fn pic(text: &str) -> Option<Complaint> {
-    let message = || format!("{text} is not a valid value for PIC");
+    let message = || format!("{} is not a valid value for PIC", excerpt(text));
     (!Pic::has_format(text)).then(|| (Rule::PicFormat, message(), None))
 }
 
 /// Lengths count characters. There are never more characters than bytes, which settles nearly all.
 pub(super) fn max_length(text: &str, max: usize) -> Option<Complaint> {
-    let message = || format!("String '{text}' exceeds maximum length of {max}.");
+    let message = || {
+        let text = excerpt(text);
+        format!("String '{text}' exceeds maximum length of {max}.")
+    };
     (text.len() > max && text.chars().count() > max).then(|| {
         (
             Rule::MaxLength,
@@ -34,7 +38,7 @@ pub(super) fn postcode(text: &str) -> Option<Complaint> {
 }
 
 pub(super) fn state(text: &str) -> Option<Complaint> {
-    let message = || format!("Value \"{text}\" is not defined in enum.");
+    let message = || format!("Value \"{}\" is not defined in enum.", excerpt(text));
     (!STATES.contains(&text)).then(|| (Rule::State, message(), Some(states())))
 }
 
@@ -115,7 +119,9 @@ pub(super) fn base64(text: &str) -> Option<Complaint> {
         && data[..data.len() - padding]
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
-    (!good).then(|| (Rule::Base64, no_format(text, "base64"), None))
+    // A message repeats nothing of a signature.
+    let message = || no_format(ELLIPSIS.encode_utf8(&mut [0; 4]), "base64");
+    (!good).then(|| (Rule::Base64, message(), None))
 }
 
 fn is_below(digits: [u8; 2], limit: u8) -> bool {
@@ -123,9 +129,11 @@ fn is_below(digits: [u8; 2], limit: u8) -> bool {
 }
 
 fn no_match(text: &str, pattern: &str) -> String {
+    let text = excerpt(text);
     format!("String '{text}' does not match regex pattern '{pattern}'.")
 }
 
 fn no_format(text: &str, format: &str) -> String {
+    let text = excerpt(text);
     format!("String '{text}' does not validate against format '{format}'.")
 }

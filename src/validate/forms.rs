@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::excerpt::excerpt;
 use super::{Context, Expected, Finding, Operation, Rule};
 use crate::model::{ConsignmentInput, FormType};
 
@@ -9,6 +10,7 @@ use crate::model::{ConsignmentInput, FormType};
 pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
     for (position, form) in input.forms.iter().enumerate() {
         if !form.is_known() {
+            let form = excerpt(form.as_str());
             let message = format!(
                 "Variable '$input.forms[{position}]' is invalid. Unable to convert '{form}' to 'EFormType'"
             );
@@ -18,6 +20,7 @@ pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>)
     }
     if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
         // assumed: as for forms.
+        let status = excerpt(status.as_str());
         let message = format!(
             "Variable '$input.status' is invalid. Unable to convert '{status}' to 'ConsignmentStatus'"
         );
@@ -54,14 +57,6 @@ pub(super) fn of_forms(input: &ConsignmentInput, context: &Context, found: &mut 
                 found.extend(closed(form, context).map(Arc::new));
             }
         }
-    }
-    let known = context.accreditations.as_ref();
-    let refused = known.is_some_and(|known| known.hrg != Some(true));
-    if refused && forms.contains(&FormType::Lpahrg0) {
-        found.push(Arc::new(
-            Finding::whole(Rule::Accredited, "Access denied")
-                .described("The user is not accredited for LPAHRG0."),
-        ));
     }
 }
 

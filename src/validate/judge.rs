@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::answers;
+use super::excerpt::excerpt;
+use super::fields::DEVICES_QUESTION;
 use super::node::{Kind, Span};
 use super::play::Row;
 use super::view::View;
@@ -46,6 +48,7 @@ pub(super) fn of_question(
         }
         if node.years.broken_by(value, context.today) {
             let id = view.prepared.id_of(position);
+            let value = excerpt(value);
             let finding = Finding::answer(
                 Severity::Warning,
                 Rule::Year,
@@ -56,9 +59,16 @@ pub(super) fn of_question(
             found.push(finding.expecting(expected).into());
         }
     }
-    if node.required && !answered {
+    if node.required && !answered && !is_judged_with_fields(view, position) {
         found.push(missing(view, position, row));
     }
+}
+
+/// Question 185 of rangeland goats needs no list of questions, and is reported once.
+fn is_judged_with_fields(view: View<'_>, position: usize) -> bool {
+    view.play.has_rangeland_goats
+        && view.prepared.nodes[position].scope == 0
+        && *view.prepared.id_of(position) == DEVICES_QUESTION
 }
 
 /// Lists of what is still missing are long and asked for again and again, so each such finding is made once.
@@ -90,6 +100,7 @@ fn fits(view: View<'_>, kind: Kind, choices: Span, value: &str) -> bool {
 }
 
 fn outside(view: View<'_>, position: usize, row: Option<Row>, value: &str) -> Finding {
+    let value = excerpt(value);
     let mut message = format!("Answer: {value} is not valid. Acceptable answers are: ");
     let choices = view.prepared.nodes[position].choices;
     for (nth, choice) in view.prepared.values(choices).enumerate() {

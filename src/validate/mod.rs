@@ -85,11 +85,13 @@
 //! Judging a consignment with nothing wrong makes no allocation after the first and takes about as long as writing its
 //! answers as JSON; `cargo bench --bench validate` measures it.
 
+mod accreditation;
 mod advice;
 mod answers;
 mod applied;
 mod context;
 mod drift;
+mod excerpt;
 mod expected;
 mod explain;
 mod field;

@@ -5,7 +5,7 @@ use super::ids::{NONE, at};
 use super::node::Prepared;
 use super::order;
 use super::view::View;
-use crate::model::ConsignmentInput;
+use crate::model::{ConsignmentInput, FormType};
 
 /// A row of a REPEATABLE question.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +36,14 @@ pub(super) struct Play {
     /// The order of evaluation when the list has rings.
     order: Vec<u32>,
     found: Vec<(u32, Option<i64>)>,
+    /// Whether the consignment has the form LPAHRG0, so that question 185 is judged with the fields.
+    pub(super) has_rangeland_goats: bool,
 }
 
 impl Play {
     pub(super) fn set(&mut self, prepared: &Prepared, input: &ConsignmentInput) {
         let forms = prepared.forms.bits(&input.forms);
+        self.has_rangeland_goats = input.forms.contains(&FormType::Lpahrg0);
         self.on_forms.clear();
         for node in &prepared.nodes {
             // A form hides with a question all that stand below it.

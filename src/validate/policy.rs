@@ -25,6 +25,7 @@
 #[non_exhaustive]
 pub struct Policy {
     pub(super) stale_answers_count: bool,
+    pub(super) accreditations_are_advice: bool,
 }
 
 impl Policy {
@@ -35,6 +36,17 @@ impl Policy {
     #[must_use]
     pub fn stale_answers_count(mut self, count: bool) -> Self {
         self.stale_answers_count = count;
+        self
+    }
+
+    /// Whether a form that the user is not accredited for is advice and no error. assumed: spec 1.3 says that a user creates
+    /// forms only of programs that they are accredited to, but shows an accreditation that the server looks at for LPAHRG0
+    /// only.
+    ///
+    /// [`validate_fields`](super::validate_fields) has no policy; there, leave the accreditations out of the context.
+    #[must_use]
+    pub fn accreditations_are_advice(mut self, advice: bool) -> Self {
+        self.accreditations_are_advice = advice;
         self
     }
 }

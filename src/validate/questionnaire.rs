@@ -52,7 +52,7 @@ impl Questionnaire {
     #[must_use]
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        if fields::check(input, context, &mut report) {
+        if fields::check(input, context, self.0.policy, &mut report) {
             report.question_rules = QuestionRules::Checked;
             self.look(input, |view| {
                 judge::check(view, context, &mut report);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::DEVICES_QUESTION;
 use super::{Finding, Rule, Severity};
 use crate::model::{OneLine, QuestionId};
 
@@ -68,10 +69,14 @@ impl fmt::Display for Report {
     /// A line for the verdict, then one for each finding, each piece of advice, and each rule that was not checked. No text of
     /// a server forges a line or commands a terminal: control characters are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match (self.is_valid(), self.ready_to_submit()) {
-            (false, _) => "not valid",
-            (true, false) => "valid, but not ready to be submitted",
-            (true, true) => "valid",
+        f.write_str(if !self.is_valid() {
+            "not valid"
+        } else if !self.can_create() {
+            "valid, but question 185 must be answered Yes before it can be created"
+        } else if !self.ready_to_submit() {
+            "valid, but not ready to be submitted"
+        } else {
+            "valid"
         })?;
         for finding in self.findings.iter().chain(&self.advice) {
             let code = if finding.code.is_empty() {
@@ -151,10 +156,38 @@ impl Report {
         self.errors().next().is_none()
     }
 
-    /// Whether the server would create the consignment: no finding is an error.
+    /// Whether the consignment can be created: no finding is an error, and question 185 of LPAHRG0 is answered.
+    ///
+    /// Without that answer a draft is valid and saved with a warning, but only Yes lets a consignment be created (spec 2.6).
+    /// [`create_blockers`](Self::create_blockers) names the reasons.
+    ///
+    /// ```
+    /// use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::validate::{Context, Rule, validate_fields};
+    ///
+    /// let today = Context::on(Day::parse("2026-11-20")?);
+    /// let goats = ConsignmentInput::new([FormType::Lpahrg0], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let report = validate_fields(&goats, &today);
+    /// assert!(report.is_valid() && !report.can_create());
+    /// assert_eq!(report.create_blockers().next().unwrap().rule, Rule::Required);
+    /// assert!(validate_fields(&goats.answer(AnswerInput::new("185", "Yes")), &today).can_create());
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
     #[must_use]
     pub fn can_create(&self) -> bool {
-        self.is_valid()
+        self.create_blockers().next().is_none()
+    }
+
+    /// The findings that keep the consignment from being created: see [`can_create`](Self::can_create).
+    pub fn create_blockers(&self) -> impl Iterator<Item = &Finding> {
+        let is_devices = |f: &Finding| {
+            f.question
+                .as_ref()
+                .is_some_and(|q| q.id == DEVICES_QUESTION)
+        };
+        self.all().filter(move |f| {
+            f.severity == Severity::Error || f.rule == Rule::Required && is_devices(f)
+        })
     }
 
     /// Whether there is no error and no required answer is missing.

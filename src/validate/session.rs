@@ -139,7 +139,8 @@ impl Session {
     #[must_use]
     pub fn report(&self) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        if fields::check(&self.input, &self.context, &mut report) {
+        let policy = self.questionnaire.0.policy;
+        if fields::check(&self.input, &self.context, policy, &mut report) {
             report.question_rules = QuestionRules::Checked;
             judge::check(self.view(), &self.context, &mut report);
             if self.context.advice {
@@ -181,12 +182,14 @@ impl Session {
     ) -> Change {
         let id = question.as_ref();
         match (value, self.questionnaire.0.ids.find(id)) {
-            // The rule about 185 is none of its question's.
-            (Some(value), Some(number)) if id != "185" => match self.place(number, row) {
-                Place::Given(position) => self.replace(number, position, value),
-                Place::Free => self.append(number, row, value),
-                Place::Elsewhere => self.rebuild(|session| session.put(id, row, Some(value))),
-            },
+            // The rule of question 185 is about the consignment: judge all again.
+            (Some(value), Some(number)) if id != fields::DEVICES_QUESTION => {
+                match self.place(number, row) {
+                    Place::Given(position) => self.replace(number, position, value),
+                    Place::Free => self.append(number, row, value),
+                    Place::Elsewhere => self.rebuild(|session| session.put(id, row, Some(value))),
+                }
+            }
             _ => self.rebuild(|session| session.put(id, row, value)),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::excerpt::excerpt;
 use super::{Context, Finding, QuestionRules, Report, Rule, forms, validate_fields};
 use crate::model::{
     AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
@@ -268,6 +269,7 @@ impl Reader {
         {
             self.inside(field.clone(), |reader| {
                 let at = reader.variable(reader.path.len() - 1);
+                let field = excerpt(field);
                 let what = format!("Unrecognized input fields '{field}' for type '{name}'.");
                 reader.note(&at, &what);
             });
@@ -309,12 +311,12 @@ impl Reader {
     }
 }
 
-/// A text as it is, anything else as JSON; lists and objects only by their kind, they may be large.
+/// The beginning of a text as it is, of anything else as JSON; lists and objects only by their kind.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => excerpt(text).into_owned(),
         Value::Array(_) => "[..]".to_owned(),
         Value::Object(_) => "{..}".to_owned(),
-        other => other.to_string(),
+        other => excerpt(&other.to_string()).into_owned(),
     }
 }

@@ -80,7 +80,7 @@ fn save(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
         &rules::Setting {
             today: instant::day(scene.now),
             account_pic: call.account.origin_pic(),
-            rangeland_goats: call.account.rangeland_goats(),
+            accreditations: call.account.accreditations(),
             questions: scene.library.questions(),
             kept_forms: kept_forms.as_array().map_or(&[], Vec::as_slice),
         },
@@ -110,9 +110,10 @@ fn copy(call: &Call<'_>, scene: &mut Scene<'_>) -> Outcome {
         return Err(Problem::not_found().into());
     }
     let input = record::updated_input(original, &json!({"status": "DRAFT"}));
-    let outdated = rules::forms_out_of_date(&input, instant::day(scene.now));
-    if !outdated.is_empty() {
-        return Err(outdated);
+    let today = instant::day(scene.now);
+    let problems = rules::forms_of_copy(&input, today, call.account.accreditations());
+    if !problems.is_empty() {
+        return Err(problems);
     }
     let author = call.account.holder("email").into();
     let copied = scene

@@ -3,9 +3,9 @@
 use chrono::{Datelike, NaiveDate};
 use serde_json::Value;
 
-use super::Setting;
 use super::play::Play;
 use super::tree::list;
+use super::{Setting, forms};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
 
@@ -27,11 +27,41 @@ const KINDS_WITHOUT_CHOICES: [&str; 7] = [
 /// Question by question, in the order of the tree, row by row.
 pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
     let play = Play::new(input, setting.questions);
-    let mut problems = Vec::new();
+    let rangeland_goats = forms::names(input).contains(&"LPAHRG0");
+    let mut problems: Vec<_> = without_devices(input)
+        .filter(|_| rangeland_goats)
+        .into_iter()
+        .collect();
     play.walk(setting.questions, &mut |question, row, given| {
-        problems.extend(judged(question, row, given, setting.today));
+        let mut found = judged(question, row, given, setting.today);
+        if rangeland_goats && row.is_none() && question["id"] == "185" {
+            // Reported already, whether or not the list has the question.
+            found.retain(|problem| !problem.is_required());
+        }
+        problems.extend(found);
     });
     problems
+}
+
+/// Section 2.6: only Yes to question 185 lets a consignment of rangeland goats be created. assumed: a draft without an
+/// answer is saved.
+fn without_devices(input: &Value) -> Option<Problem> {
+    let answers = list(&input["answers"]).iter();
+    let given = answers.filter(|answer| answer["questionId"] == "185");
+    let values: Vec<&str> = given
+        .filter_map(|answer| answer["value"].as_str())
+        .filter(|value| !value.is_empty())
+        .collect();
+    let is_draft = input["status"].is_null() || input["status"] == "DRAFT";
+    let why = match values.as_slice() {
+        [] if is_draft => return Some(Problem::warning("answers.185", "Required")),
+        [] => "Question 185 must be answered Yes.",
+        values if values.iter().all(|value| *value == "Yes") => return None,
+        _ => {
+            "The goats are not eligible to be moved without devices. The accreditation is at risk."
+        }
+    };
+    Some(Problem::bad_request(&["answers", "185"], why))
 }
 
 fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) -> Vec<Problem> {
@@ -57,11 +87,6 @@ fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) 
         if validators.iter().any(|rule| breaks(rule, value, today)) {
             let message = format!("Question {id}: {value} is not valid");
             problems.push(Problem::warning(&code, message));
-        }
-        // Section 2.6: the goats may not be moved.
-        if id == "185" && value == "No" {
-            let why = "The goats are not eligible to be moved without devices. The accreditation is at risk.";
-            problems.push(Problem::bad_request(&["answers", "185"], why));
         }
     }
     problems

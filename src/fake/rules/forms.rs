@@ -4,6 +4,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 
 use super::Setting;
+use super::tree::list;
 use crate::fake::problem::Problem;
 
 /// The species of a form (2.7, names as in public material).
@@ -30,7 +31,7 @@ pub(in crate::fake) fn serial_prefix(form: &str) -> &'static str {
 
 pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if names(input).next().is_none() {
+    if names(input).is_empty() {
         // The species follows from the forms, so it is missing too (7.2, row 3).
         problems.push(Problem::field(
             "species",
@@ -43,14 +44,31 @@ pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
     }
     problems.extend(mixed_species(input));
     problems.extend(out_of_date(input, setting.today, setting.kept_forms));
-    if !setting.rangeland_goats && names(input).any(|form| form == "LPAHRG0") {
-        problems.push(Problem::denied("The user is not accredited for LPAHRG0."));
-    }
+    problems.extend(not_accredited(input, setting.accreditations));
     problems
 }
 
+/// Section 1.3: a user creates forms only of programs that they are accredited to. What is not said of the user counts
+/// against LPAHRG0 only (2.8, 9.3). assumed: the words
+pub(super) fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Problem> {
+    let lacks = |name: &str| accreditations[name] == false;
+    let denied = |form: &str| match form {
+        "LPAC1" | "LPABC1" | "LPASL1" | "LPAG2" | "LPAG3" => lacks("lPA"),
+        "EUC1" => lacks("lPA") || lacks("eU"),
+        "LPAHRG0" => lacks("lPA") || accreditations["hRG"] != true,
+        "NFASC0" | "NFASDDC1" | "NFASEUC1" => lacks("nFAS"),
+        "MSAC1" => lacks("mSA"),
+        // No program is shown for the others.
+        _ => false,
+    };
+    let forms = names(input).into_iter().filter(|form| denied(form));
+    forms
+        .map(|form| Problem::denied(format!("The user is not accredited for {form}.")))
+        .collect()
+}
+
 pub(super) fn mixed_species(input: &Value) -> Option<Problem> {
-    let mut kinds = names(input).filter_map(species);
+    let mut kinds = names(input).into_iter().filter_map(species);
     let first = kinds.next();
     kinds
         .any(|kind| Some(kind) != first)
@@ -63,6 +81,7 @@ pub(super) fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Ve
         |year, month, day| NaiveDate::from_ymd_opt(year, month, day).is_some_and(|d| today >= d);
     let goats_changed = from(2024, 11, 19);
     names(input)
+        .into_iter()
         .filter(|form| !kept.iter().any(|kept| kept == form))
         .filter_map(|form| match form {
             "LPAG2" if goats_changed => Some("LPAG2 can no longer be created. Use LPAG3."),
@@ -74,7 +93,13 @@ pub(super) fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Ve
         .collect()
 }
 
-fn names(input: &Value) -> impl Iterator<Item = &str> {
-    let forms = input["forms"].as_array();
-    forms.into_iter().flatten().filter_map(Value::as_str)
+/// Each form once.
+pub(super) fn names(input: &Value) -> Vec<&str> {
+    let mut names = Vec::new();
+    for name in list(&input["forms"]).iter().filter_map(Value::as_str) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

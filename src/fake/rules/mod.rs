@@ -21,7 +21,8 @@ pub(super) struct Setting<'a> {
     pub(super) today: NaiveDate,
     /// The PIC of the selected account, when it is of the type LPA.
     pub(super) account_pic: Option<&'a str>,
-    pub(super) rangeland_goats: bool,
+    /// The flags of the user (2.8).
+    pub(super) accreditations: &'a Value,
     pub(super) questions: &'a [Value],
     /// The forms that the record has already: they may stay.
     pub(super) kept_forms: &'a [Value],
@@ -42,7 +43,13 @@ pub(super) fn template(input: &Value) -> Vec<Problem> {
     problems
 }
 
-/// The forms among these that cannot be created today.
-pub(super) fn forms_out_of_date(input: &Value, today: NaiveDate) -> Vec<Problem> {
-    forms::out_of_date(input, today, &[])
+/// The forms among these that the user cannot create today.
+pub(super) fn forms_of_copy(
+    input: &Value,
+    today: NaiveDate,
+    accreditations: &Value,
+) -> Vec<Problem> {
+    let mut problems = forms::out_of_date(input, today, &[]);
+    problems.extend(forms::not_accredited(input, accreditations));
+    problems
 }

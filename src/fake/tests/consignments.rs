@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::caller::{at, call, data, fixture, fixture_day};
-use crate::fake::{Fake, User};
+use crate::fake::{Fake, User, World};
 use crate::transport::Clock;
 
 /// Four letters, so that the variables stand where the fixtures say.
@@ -74,6 +74,25 @@ async fn every_valid_fixture_is_saved_without_errors() {
         assert_eq!(read["origin"], input["origin"], "{file}");
         assert_eq!(read["updatedAt"], "2026-11-20T03:00:00.0000000+00:00");
         assert_eq!(read["submittedAt"].is_null(), case["status"] != "SUBMITTED");
+    }
+}
+
+#[tokio::test]
+async fn a_form_is_copied_only_by_who_may_create_it() {
+    const COPY: &str = "mutation($id: String!) {
+      copyConsignment(envdAccountId: \"envd-100201\", id: $id) { data { status } }
+    }";
+    let variables = fixture("consignments/euc1.json");
+    for (granted, status) in [(true, 200), (false, 403)] {
+        let world = World::sample().consignment("envd-100201", &variables["input"]);
+        let builder = Fake::builder().clock(fixture_day()).world(world);
+        let fake = builder.accreditation("eU", granted).start().await.unwrap();
+        let list = "{ consignments(envdAccountId: \"envd-100201\", first: 1) { edges { node { id forms { type } } } } }";
+        let listed = data(&fake, list, json!({})).await;
+        let node = &listed["consignments"]["edges"][0]["node"];
+        assert_eq!(node["forms"], json!([{"type": "EUC1"}]));
+        let answer = call(&fake, COPY, json!({"id": node["id"]})).await;
+        assert_eq!(answer.status, status, "{}", answer.body);
     }
 }
 

@@ -54,7 +54,7 @@ impl Person {
     }
 
     /// Grants or withdraws an accreditation by its wire name, such as `hRG`. None is granted unless set, but for `lPA`,
-    /// which comes with an account of the type LPA.
+    /// which comes with an account of the type LPA. Forms of other programs are refused without theirs (spec 1.3).
     pub fn accreditation(mut self, name: impl Into<String>, granted: bool) -> Self {
         self.accreditations.insert(name.into(), granted.into());
         self

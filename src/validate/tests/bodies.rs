@@ -42,6 +42,20 @@ fn context(case: &Value) -> Context {
     }
 }
 
+/// The server's message as the mirror has it: a quoted value is cut, and a signature is left out.
+fn cut(message: &str, code: &str) -> String {
+    let parts: Vec<&str> = message.split('\'').collect();
+    let [before, value, after @ ..] = parts.as_slice() else {
+        return message.to_owned();
+    };
+    let value = match value.chars().count() {
+        _ if code.ends_with("signature") => "…".to_owned(),
+        0..=60 => (*value).to_owned(),
+        _ => value.chars().take(60).chain(['…']).collect(),
+    };
+    format!("{before}'{value}'{}", after.join("'"))
+}
+
 fn told(finding: &Finding) -> [String; 4] {
     // The table has the path of the body, and schema-level errors have none there.
     let end = finding
@@ -71,6 +85,10 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
             .unwrap()
             .iter()
             .map(|f| ["severity", "code", "path_ends_with", "message"].map(|name| text(f, name)))
+            .map(|[severity, code, end, message]| {
+                let message = cut(&message, &code);
+                [severity, code, end, message]
+            })
             .collect();
         found.sort();
         wanted.sort();
@@ -81,13 +99,12 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
         let server = Report::from_server_errors(&errors);
         assert!(compare(&report, &server).is_none(), "{file}");
         for said in server.findings() {
-            let mirrored = report
-                .findings()
-                .iter()
-                .find(|f| f.message == said.message && f.code == said.code);
-            let mirrored = mirrored.unwrap();
-            assert_eq!(mirrored.path, said.path, "{file}");
-            assert_eq!(mirrored.description, said.description, "{file}");
+            // Several may have the same message, such as "Access denied".
+            let mirrored = report.findings().iter().find(|f| {
+                (&f.message, &f.code) == (&cut(&said.message, &said.code), &said.code)
+                    && f.description == said.description
+            });
+            assert_eq!(mirrored.map(|f| &f.path), Some(&said.path), "{file}");
         }
     }
 }

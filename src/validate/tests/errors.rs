@@ -60,6 +60,7 @@ const CASES: [Case; 15] = [
     }),
     ("not-accredited", |input| {
         input["forms"] = json!(["LPAHRG0"]);
+        answer(input, "185", Some("Yes"));
     }),
     ("origin-pic-not-associated", |input| {
         input["origin"]["pic"] = json!("QDZZ3333");

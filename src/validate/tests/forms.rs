@@ -2,16 +2,22 @@
 
 use crate::model::{
     Accreditations, AnswerInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput,
+    Question,
 };
-use crate::validate::{Context, Operation, Rule, validate_fields};
+use crate::validate::{Context, Operation, Policy, Questionnaire, Rule, validate_fields};
 
 fn on(year: i32, month: u32, day: u32) -> Context {
     Context::on(Day::new(year, month, day).unwrap())
 }
 
-fn input(forms: &[FormType]) -> ConsignmentInput {
+fn bare(forms: &[FormType]) -> ConsignmentInput {
     let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     ConsignmentInput::new(forms.to_vec(), origin, destination)
+}
+
+/// With the answer that LPAHRG0 wants.
+fn input(forms: &[FormType]) -> ConsignmentInput {
+    bare(forms).answer(AnswerInput::new("185", "Yes"))
 }
 
 fn rules(forms: &[FormType], context: &Context) -> Vec<Rule> {
@@ -68,7 +74,10 @@ fn all_forms_have_one_species() {
 #[test]
 fn rangeland_goats_need_the_accreditation() {
     let today = on(2026, 11, 20);
-    let mut user = Accreditations::default();
+    let mut user = Accreditations {
+        lpa: Some(true),
+        ..Accreditations::default()
+    };
     for (hrg, expected) in [
         (None, vec![Rule::Accredited]),
         (Some(false), vec![Rule::Accredited]),
@@ -83,14 +92,197 @@ fn rangeland_goats_need_the_accreditation() {
 }
 
 #[test]
-fn goats_without_devices_do_not_move_whether_or_not_questions_are_loaded() {
-    for (form, answer, valid) in [
-        (FormType::Lpahrg0, "No", false),
-        (FormType::Lpahrg0, "Yes", true),
-        (FormType::Lpag3, "No", true),
+fn each_form_needs_the_accreditation_of_its_program() {
+    type Withdraw = fn(&mut Accreditations);
+    let lpa: Withdraw = |user| user.lpa = Some(false);
+    let eu: Withdraw = |user| user.eu = Some(false);
+    let msa: Withdraw = |user| user.msa = Some(false);
+    let nfas: Withdraw = |user| user.nfas = Some(false);
+    let hrg: Withdraw = |user| user.hrg = Some(false);
+    let all: Accreditations = serde_json::from_value(serde_json::json!(
+        {"lPA": true, "eU": true, "mSA": true, "eUGFHQB": true, "nFAS": true, "hRG": true}
+    ))
+    .unwrap();
+    for (name, form, needed) in [
+        ("lPA", "LPAC1", &[lpa][..]),
+        ("lPA", "LPABC1", &[lpa]),
+        ("lPA", "LPASL1", &[lpa]),
+        ("lPA", "LPAG3", &[lpa]),
+        ("lPA and eU", "EUC1", &[lpa, eu]),
+        ("lPA and hRG", "LPAHRG0", &[lpa, hrg]),
+        ("mSA", "MSAC1", &[msa]),
+        ("nFAS", "NFASC0", &[nfas]),
+        ("nFAS", "NFASDDC1", &[nfas]),
+        ("nFAS", "NFASEUC1", &[nfas]),
+        ("none", "HSC2", &[]),
+        ("none", "HSSL1", &[]),
+        ("none", "HSG0", &[]),
     ] {
-        let input = input(&[form]).answer(AnswerInput::new("185", answer));
-        assert_eq!(validate_fields(&input, &on(2026, 11, 20)).is_valid(), valid);
+        for withdraw in [lpa, eu, msa, nfas, hrg] {
+            let mut user = all.clone();
+            withdraw(&mut user);
+            let refused = needed.iter().any(|need| {
+                let mut needed = all.clone();
+                need(&mut needed);
+                needed == user
+            });
+            let context = on(2026, 11, 20).accreditations(&user);
+            let expected = if refused {
+                &[Rule::Accredited][..]
+            } else {
+                &[]
+            };
+            assert_eq!(rules(&[form.into()], &context), expected, "{form}: {name}");
+        }
+    }
+    // What the service does not say of the user is not held against the consignment, and a form is refused once.
+    let unknown = on(2026, 11, 20).accreditations(&Accreditations::default());
+    assert_eq!(rules(&[FormType::Euc1], &unknown), []);
+    let mut none = all;
+    (none.lpa, none.eu) = (Some(false), Some(false));
+    let context = on(2026, 11, 20).accreditations(&none);
+    let said: Vec<_> = validate_fields(&input(&[FormType::Euc1]), &context)
+        .errors()
+        .map(|f| (f.message.clone(), f.description.clone().unwrap()))
+        .collect();
+    let refused = "The user is not accredited for EUC1.".to_owned();
+    assert_eq!(said, [("Access denied".to_owned(), refused)]);
+}
+
+#[test]
+fn a_missing_accreditation_is_advice_if_the_policy_says_so() {
+    let user: Accreditations =
+        serde_json::from_str(r#"{"lPA": false, "eU": false, "nFAS": true, "hRG": false}"#).unwrap();
+    let context = on(2026, 11, 20).accreditations(&user).advice(true);
+    let told = |policy: Policy, form: FormType| {
+        let list = Questionnaire::prepare_with(&[], policy);
+        let report = list.validate(&input(&[form]), &context);
+        let advice: Vec<String> = report.advice().iter().map(ToString::to_string).collect();
+        let needs = |text: &String| text.contains("accreditation");
+        let advice: Vec<String> = advice.into_iter().filter(needs).collect();
+        (report.errors().count(), advice)
+    };
+    let lowered = Policy::default().accreditations_are_advice(true);
+    let needs = |form: &str, names: &[&str]| -> Vec<String> {
+        let names = names.iter();
+        names
+            .map(|name| format!("{form} needs the accreditation {name}"))
+            .collect()
+    };
+    assert_eq!(told(Policy::default(), FormType::Euc1), (1, vec![]));
+    assert_eq!(
+        told(lowered, FormType::Euc1),
+        (0, needs("EUC1", &["lPA", "eU"]))
+    );
+    assert_eq!(
+        told(lowered, FormType::Lpahrg0),
+        (0, needs("LPAHRG0", &["lPA", "hRG"]))
+    );
+    // The specification ties NFASEUC1 to no flag of the European Union.
+    let export = needs("NFASEUC1", &["eU"]);
+    assert_eq!(told(Policy::default(), FormType::Nfaseuc1), (0, export));
+}
+
+#[test]
+fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded() {
+    let list = |id: &str| {
+        let question = serde_json::json!([{"id": id, "type": "SINGLE_CHOICE", "forms": ["LPAHRG0"],
+            "validators": [{"type": "required"}], "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]}]);
+        let questions: Vec<Question> = serde_json::from_value(question).unwrap();
+        Questionnaire::prepare(&questions)
+    };
+    let (with, without) = (list("185"), list("3"));
+    let today = on(2026, 11, 20);
+    for (form, answer, status, rule) in [
+        (FormType::Lpahrg0, "Yes", "DRAFT", None),
+        (FormType::Lpahrg0, "Yes", "SUBMITTED", None),
+        (
+            FormType::Lpahrg0,
+            "No",
+            "DRAFT",
+            Some(Rule::GoatsWithDevices),
+        ),
+        (
+            FormType::Lpahrg0,
+            "Perhaps",
+            "DRAFT",
+            Some(Rule::GoatsWithDevices),
+        ),
+        (
+            FormType::Lpahrg0,
+            "yes",
+            "DRAFT",
+            Some(Rule::GoatsWithDevices),
+        ),
+        (FormType::Lpahrg0, "", "DRAFT", Some(Rule::Required)),
+        (
+            FormType::Lpahrg0,
+            "",
+            "SUBMITTED",
+            Some(Rule::GoatsWithDevices),
+        ),
+        (
+            FormType::Lpahrg0,
+            "",
+            "LOCKED",
+            Some(Rule::GoatsWithDevices),
+        ),
+        (FormType::Lpag3, "No", "SUBMITTED", None),
+        (FormType::Lpag3, "", "SUBMITTED", None),
+    ] {
+        let mut input = bare(std::slice::from_ref(&form)).status(ConsignmentStatus::from(status));
+        if !answer.is_empty() {
+            input = input.answer(AnswerInput::new("185", answer));
+        }
+        let reports = [
+            validate_fields(&input, &today),
+            with.validate(&input, &today),
+            without.validate(&input, &today),
+            with.session(&input, &today).report(),
+        ];
+        for report in reports {
+            let case = format!("{form} {answer:?} {status}\n{report}");
+            let mut about = report
+                .question("185")
+                .filter(|f| f.rule != Rule::Acceptable);
+            assert_eq!(about.next().map(|f| f.rule), rule, "{case}");
+            assert!(about.next().is_none(), "{case}");
+            let is_warning = rule == Some(Rule::Required);
+            let acceptable = answer.is_empty() || form == FormType::Lpag3 || answer == "Yes";
+            assert_eq!(
+                report.is_valid(),
+                rule.is_none() || is_warning && acceptable,
+                "{case}"
+            );
+            // As a reason of its own: the draft is saved, the consignment not created.
+            assert_eq!(report.can_create(), rule.is_none(), "{case}");
+            let mut blockers = report.create_blockers().map(|f| f.rule);
+            let blocker = blockers.find(|rule| *rule != Rule::Acceptable);
+            assert_eq!(blocker, rule, "{case}");
+            if is_warning {
+                assert!(
+                    report.to_string().starts_with("valid, but question 185 "),
+                    "{case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_tells_of_question_185_what_the_report_tells() {
+    let question = serde_json::json!([{"id": "185", "type": "STRING", "forms": ["LPAHRG0", "LPAG3"],
+        "triggers": [{"questionId": "1", "value": "A"}], "validators": [{"type": "required"}]},
+        {"id": "1", "type": "STRING", "forms": ["LPAHRG0", "LPAG3"]}]);
+    let questions: Vec<Question> = serde_json::from_value(question).unwrap();
+    let list = Questionnaire::prepare(&questions);
+    for (form, told) in [(FormType::Lpahrg0, 0), (FormType::Lpag3, 1)] {
+        let mut session = list.session(&bare(&[form]), &on(2026, 11, 20));
+        let before = session.report().findings().len();
+        let change = session.answer("1", None, Some("A"));
+        assert_eq!(change.appeared.len(), 1);
+        assert_eq!((change.added.len(), before), (told, 1 - told));
+        assert_eq!(session.report().question("185").count(), 1);
     }
 }
 

@@ -92,7 +92,7 @@ fn a_finding_says_what_would_have_been_right() {
 }
 
 #[test]
-fn each_program_wants_its_accreditation_by_advice_only() {
+fn an_accreditation_that_is_not_known_is_advice() {
     let mut cattle = input(&[("unknown", None, "x")]);
     cattle.forms = ["LPAC1", "NFASC0", "MSAC1", "EUC1"]
         .map(FormType::from)
@@ -141,7 +141,7 @@ fn an_accreditation_that_is_there_or_not_needed_is_not_missed() {
     assert_eq!(told(&known), ["EUC1 needs the accreditation eU"]);
     known.eu = Some(true);
     assert_eq!(told(&known), [""; 0]);
-    known.lpa = Some(false);
+    known.lpa = None;
     assert_eq!(told(&known)[0], "LPAC1 needs the accreditation lPA");
 }
 
@@ -223,4 +223,77 @@ fn a_session_asks_for_what_is_open_and_reports_only_what_changed() {
     let open = session.next_questions();
     assert_eq!(open.len(), 1);
     assert_eq!(open[0].question.id, "2");
+}
+
+/// A consignment with a value of more than 60 characters in each text, and the whole values.
+fn long() -> (serde_json::Value, String) {
+    // Three bytes each, so that no count of bytes will do.
+    let long = "a…".to_owned() + &"水".repeat(400);
+    let address = json!({"line1": long, "town": long, "state": long, "postcode": long});
+    let party = json!({"name": long, "pic": long, "address": address});
+    let input = json!({
+        "forms": ["LPAC1"], "origin": party, "destination": party, "owner": party, "consignee": party,
+        "movementDate": long, "movementTime": long,
+        "declaration": {"fullName": long, "phone": long, "email": long, "date": long,
+            "certificateNumber": long, "address": address},
+        "answers": [{"questionId": "1", "index": 0, "value": long}, {"questionId": "2", "index": null, "value": long}],
+    });
+    (input, long)
+}
+
+#[test]
+fn a_message_repeats_at_most_sixty_characters_of_a_value() {
+    let (input, long) = long();
+    let years = json!({"id": "1", "type": "STRING", "forms": ["LPAC1"],
+        "validators": [{"type": "minYear", "parameter": "2000"}]});
+    let choice = json!({"id": "2", "type": "SINGLE_CHOICE", "forms": ["LPAC1"],
+        "acceptableAnswers": [{"value": "Yes"}, {"value": "No…"}]});
+    let report = prepare(&json!([years, choice])).validate_json(&input, &today());
+    assert_eq!(report.findings().len(), 4 * 6 + 2 + 5 + 4 + 2);
+    let head: String = long.chars().take(60).collect();
+    let mut whole = report.to_server_errors("createOrSaveConsignment");
+    for (finding, error) in report.findings().iter().zip(&mut whole) {
+        assert!(finding.message.contains(&format!("{head}…")), "{finding}");
+        assert!(!finding.message.contains(&format!("{head}水")), "{finding}");
+        // As the server sends it, with the whole value.
+        let message = finding.message.replace(&format!("{head}…"), &long);
+        let mut value = serde_json::to_value(&*error).unwrap();
+        value["message"] = json!(message);
+        value["extensions"]["data"]["Message"] = json!(message);
+        *error = serde_json::from_value(value).unwrap();
+    }
+    let server = Report::from_server_errors(&whole);
+    let drift = compare(&report, &server);
+    assert!(drift.is_none(), "{drift}");
+    // Each matches once.
+    let again = [&whole[..], &whole[..1]].concat();
+    let drift = compare(&report, &Report::from_server_errors(&again));
+    assert_eq!((drift.only_mirror.len(), drift.only_server.len()), (0, 1));
+
+    let report = validate_fields_json(
+        &json!({"forms": [long], "status": long, long.clone(): 1}),
+        &today(),
+    );
+    assert_eq!(report.findings().len(), 3);
+    for finding in report.findings() {
+        assert!(finding.message.contains(&format!("{head}…")), "{finding}");
+        assert!(!finding.message.contains(&format!("{head}水")), "{finding}");
+    }
+}
+
+#[test]
+fn a_message_repeats_nothing_of_a_signature() {
+    for signature in ["not base64!".to_owned(), "?".repeat(210_000)] {
+        let mut wrong = input(&[]);
+        let declaration = json!({"signature": signature});
+        wrong.declaration = serde_json::from_value(declaration).unwrap();
+        let report = validate_fields(&wrong, &today());
+        let finding = report.at("declaration.signature").next().unwrap();
+        let said = "String '…' does not validate against format 'base64'.";
+        assert_eq!(finding.message, said);
+        let mut whole = serde_json::to_value(report.to_server_errors("save")).unwrap();
+        whole[0]["message"] = json!(said.replace('…', &signature));
+        let server = serde_json::from_value::<Vec<_>>(whole).unwrap();
+        assert!(compare(&report, &Report::from_server_errors(&server)).is_none());
+    }
 }
