@@ -30,6 +30,8 @@ pub enum Explanation {
         /// The values that will do.
         wanted: Vec<String>,
     },
+    /// There is too much to judge: see [`Rule::Size`](super::Rule::Size).
+    TooLarge,
     /// It waits for itself: see [`LintKind::Ring`](super::LintKind::Ring).
     Ring,
 }
@@ -50,6 +52,7 @@ impl fmt::Display for Explanation {
                     wanted.join(" or ")
                 )
             }
+            Self::TooLarge => f.write_str("there are too many questions and answers to judge"),
             Self::Ring => f.write_str("it waits for itself"),
         }
     }
@@ -61,6 +64,9 @@ pub(super) fn explain(view: View<'_>, id: &str, index: Option<i64>) -> Explanati
     let mut nodes = nodes.iter().map(|node| *node as usize).peekable();
     if nodes.peek().is_none() {
         return Explanation::Unknown;
+    }
+    if view.play.too_large {
+        return Explanation::TooLarge;
     }
     if nodes.clone().any(|node| view.applies_in(node, index)) {
         return Explanation::Applies;

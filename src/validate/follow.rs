@@ -74,6 +74,7 @@ impl Session {
                 .map(|node| view.cell(node, view.row(view.prepared.nodes[node].scope, row)))
                 .collect();
             session.play.append(number, position, &cells);
+            session.play.steps += session.questionnaire.0.weights.of_answers(&[number]);
         })
     }
 

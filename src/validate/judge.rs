@@ -7,11 +7,19 @@ use super::excerpt::excerpt;
 use super::fields::DEVICES_QUESTION;
 use super::node::{Kind, Span};
 use super::play::Row;
+use super::size;
 use super::view::View;
-use super::{Context, Expected, Finding, QuestionRef, Report, Rule, Severity, Unchecked};
+use super::{
+    Context, Expected, Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Unchecked,
+};
 
 /// Question by question, row by row.
 pub(super) fn check(view: View<'_>, context: &Context, report: &mut Report) {
+    if view.play.too_large {
+        report.findings.push(size::finding());
+        return;
+    }
+    report.question_rules = QuestionRules::Checked;
     view.walk(|position, _, row| {
         of_question(view, position, row, context, &mut report.findings);
     });
@@ -122,6 +130,9 @@ fn outside(view: View<'_>, position: usize, row: Option<Row>, value: &str) -> Fi
 
 /// Answers that nobody asked for, in the order of the input.
 pub(super) fn advise(view: View<'_>, report: &mut Report) {
+    if view.play.too_large {
+        return;
+    }
     let prepared = view.prepared;
     for (position, answer) in view.answers.iter().enumerate() {
         let id = answer.question_id.value().map_or("", |id| id.as_str());

@@ -1,5 +1,6 @@
 //! What is odd about a list of questions.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::UncheckedReason;
 use super::ids::{NONE, at};
 use super::node::{Group, Kind, Prepared};
+use super::work::step;
 use crate::model::QuestionId;
 
 /// What kind of oddity.
@@ -30,6 +32,8 @@ pub enum LintKind {
     UnknownValidator,
     /// A year that cannot be read.
     UnreadableParameter,
+    /// Too many triggers on too many questions with the same id to be followed: nothing is judged.
+    TooLarge,
     /// A question without an id.
     NoId,
 }
@@ -59,6 +63,11 @@ impl fmt::Display for Lint {
             LintKind::UnknownValidator => "has an unknown validator",
             LintKind::UnreadableParameter => "has a validator with an unreadable parameter",
             LintKind::NoId => "has no id",
+            LintKind::TooLarge => {
+                return f.write_str(
+                    "the list has more triggers than can be followed: see its repeated ids",
+                );
+            }
         };
         let several = self.questions.len() > 1;
         f.write_str(if several { "questions " } else { "question " })?;
@@ -77,24 +86,30 @@ impl fmt::Display for Lint {
 /// Looks a prepared list over.
 pub(super) fn look(prepared: &Prepared, rings: Vec<Vec<u32>>) -> Vec<Lint> {
     let mut lints = Vec::new();
+    if prepared.too_large {
+        lints.push(Lint {
+            kind: LintKind::TooLarge,
+            questions: Vec::new(),
+            detail: String::new(),
+        });
+    }
     for mut ring in rings {
         ring.sort_unstable();
         // A question may stand at several places of a ring; it is named once.
-        let mut questions: Vec<QuestionId> = Vec::new();
-        for question in ring.into_iter().map(|node| id(prepared, node as usize)) {
-            if !questions.contains(&question) {
-                questions.push(question);
-            }
-        }
+        let mut named = HashSet::new();
+        ring.retain(|node| named.insert(prepared.nodes[*node as usize].id));
+        let questions = ring.into_iter().map(|node| id(prepared, node as usize));
+        let questions = questions.inspect(|_| step()).collect();
         lints.push(Lint {
             kind: LintKind::Ring,
             questions,
             detail: String::new(),
         });
     }
+    let mut choices = HashMap::new();
     for (position, node) in prepared.nodes.iter().enumerate() {
         for group in &prepared.groups[node.groups.range()] {
-            of_trigger(prepared, position, group, &mut lints);
+            of_trigger(prepared, position, group, &mut choices, &mut lints);
         }
         if node.years.are_unsatisfiable() {
             lints.push(lint(prepared, LintKind::UnsatisfiableYears, position, ""));
@@ -125,7 +140,16 @@ pub(super) fn look(prepared: &Prepared, rings: Vec<Vec<u32>>) -> Vec<Lint> {
     lints
 }
 
-fn of_trigger(prepared: &Prepared, position: usize, group: &Group, lints: &mut Vec<Lint>) {
+/// By source: what an answer can be; `None` where it can be anything.
+type Choices<'a> = HashMap<u32, Option<HashSet<&'a str>>>;
+
+fn of_trigger<'a>(
+    prepared: &'a Prepared,
+    position: usize,
+    group: &Group,
+    choices: &mut Choices<'a>,
+    lints: &mut Vec<Lint>,
+) {
     let sources = match group.source {
         NONE => &[],
         source => prepared.id_nodes.of(source),
@@ -139,21 +163,30 @@ fn of_trigger(prepared: &Prepared, position: usize, group: &Group, lints: &mut V
         lints.push(lint(prepared, kind, position, target));
         return;
     }
-    // Only choices say what an answer can be.
-    let can_be = |wanted: &str| {
-        sources.iter().any(|source| {
-            let source = &prepared.nodes[*source as usize];
-            let is_choice = matches!(source.kind, Kind::One | Kind::Several);
-            let mut choices = prepared.values(source.choices);
-            !is_choice || source.choices.is_empty() || choices.any(|choice| choice == wanted)
-        })
-    };
-    for wanted in prepared.values(group.wanted) {
-        if !can_be(wanted) {
+    let choices = choices
+        .entry(group.source)
+        .or_insert_with(|| choices_of(prepared, sources));
+    let Some(choices) = choices else { return };
+    for wanted in prepared.values(group.wanted).inspect(|_| step()) {
+        if !choices.contains(wanted) {
             let kind = LintKind::ImpossibleTrigger;
             lints.push(lint(prepared, kind, position, wanted));
         }
     }
+}
+
+/// Only choices say what an answer can be.
+fn choices_of<'a>(prepared: &'a Prepared, sources: &[u32]) -> Option<HashSet<&'a str>> {
+    let mut choices = HashSet::new();
+    for source in sources {
+        let source = &prepared.nodes[*source as usize];
+        let is_choice = matches!(source.kind, Kind::One | Kind::Several);
+        if !is_choice || source.choices.is_empty() {
+            return None;
+        }
+        choices.extend(prepared.values(source.choices).inspect(|_| step()));
+    }
+    Some(choices)
 }
 
 fn lint(prepared: &Prepared, kind: LintKind, position: usize, detail: &str) -> Lint {

@@ -80,6 +80,13 @@
 //! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
 //! * After a value that the server's schema cannot take nothing else is checked, because the server stops there.
 //!
+//! # Limits
+//!
+//! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. What a declaration
+//! never has is refused with an error of the rule [`Rule::Size`](crate::validate::Rule::Size) and not judged: more than
+//! 100,000 questions in rows (the sample list has at most 16 in a row), or more than a million triggers, choices and
+//! answers to look at. Up to there work grows as questions and answers do, and nesting is followed without recursion.
+//!
 //! # Speed
 //!
 //! Judging a consignment with nothing wrong makes no allocation after the first and takes about as long as writing its
@@ -114,11 +121,13 @@ mod questionnaire;
 mod report;
 mod server;
 mod session;
+mod size;
 #[cfg(test)]
 mod tests;
 mod view;
 mod waiting;
 mod wire;
+mod work;
 mod year;
 
 pub use self::applied::{AppliedQuestion, Because, Choice, Progress};

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::ids::Ids;
 use super::pool::Pool;
+use super::size::Weights;
 use super::year::Years;
 use super::{Finding, Lint, Policy, UncheckedReason};
 use crate::model::{FormType, QuestionId, QuestionType};
@@ -129,6 +130,9 @@ pub(super) struct Prepared {
     /// By node: that its answer is missing, outside rows. Made when it is first said, and then shared.
     pub(super) missing: Vec<OnceLock<Arc<Finding>>>,
     pub(super) pool: Pool,
+    pub(super) weights: Weights,
+    /// Whether there are too many triggers to be followed; then nothing is linked and nothing judged.
+    pub(super) too_large: bool,
 }
 
 impl Prepared {
@@ -204,13 +208,15 @@ impl Table {
 /// Forms as bits: the known ones first, then those that only these questions name.
 #[derive(Debug, Default)]
 pub(super) struct Forms {
+    /// At most as many as there are bits.
     further: Vec<FormType>,
 }
 
 impl Forms {
     pub(super) fn bits_noting(&mut self, forms: &[FormType]) -> u64 {
         for form in forms {
-            if !form.is_known() && !self.further.contains(form) {
+            let has_room = self.further.len() < 64 - FormType::KNOWN.len();
+            if has_room && !form.is_known() && !self.further.contains(form) {
                 self.further.push(form.clone());
             }
         }
@@ -231,7 +237,8 @@ impl Forms {
             FormType::KNOWN.iter().position(|other| other == form)
         } else {
             let further = self.further.iter().position(|other| other == form);
-            further.map(|bit| known + bit)
+            let is_full = self.further.len() == 64 - known;
+            further.map(|bit| known + bit).or(is_full.then_some(63))
         };
         bit.map(|bit| bit.min(63))
     }

@@ -4,6 +4,7 @@ use super::answers::{self, Chains};
 use super::ids::{NONE, at};
 use super::node::Prepared;
 use super::order;
+use super::size;
 use super::view::View;
 use crate::model::{ConsignmentInput, FormType};
 
@@ -36,6 +37,10 @@ pub(super) struct Play {
     /// The order of evaluation when the list has rings.
     order: Vec<u32>,
     found: Vec<(u32, Option<i64>)>,
+    /// What the answers cost; see `Weights`.
+    pub(super) steps: u64,
+    /// Whether there is too much to judge; then nothing applies, and there are no rows.
+    pub(super) too_large: bool,
     /// Whether the consignment has the form LPAHRG0, so that question 185 is judged with the fields.
     pub(super) has_rangeland_goats: bool,
 }
@@ -51,13 +56,29 @@ impl Play {
             self.on_forms.push(above && node.forms & forms != 0);
         }
         self.chains.set(prepared, input.answers());
-        self.find_rows(prepared, input);
-        self.find_order(prepared);
-        self.evaluate(prepared, input);
+        self.steps = prepared.weights.of_answers(&self.chains.ids);
+        let fits = !prepared.too_large && size::fits(prepared, self.steps, std::iter::empty());
+        self.too_large = !fits || !self.find_rows(prepared, input);
+        if self.too_large {
+            self.apply_nothing(prepared);
+        } else {
+            self.find_order(prepared);
+            self.evaluate(prepared, input);
+        }
     }
 
-    /// The rows of a REPEATABLE question are the distinct indexes of answers below it.
-    fn find_rows(&mut self, prepared: &Prepared, input: &ConsignmentInput) {
+    fn apply_nothing(&mut self, prepared: &Prepared) {
+        self.rows.clear();
+        self.scope_rows.clear();
+        self.scope_rows.resize(prepared.scopes.len() + 1, 0);
+        self.applies.clear();
+        self.applies.resize(prepared.nodes.len(), false);
+        self.in_ring.clear();
+        self.order.clear();
+    }
+
+    /// The rows of a REPEATABLE question are the distinct indexes of answers below it. False when there are too many.
+    fn find_rows(&mut self, prepared: &Prepared, input: &ConsignmentInput) -> bool {
         let mut cells = prepared.nodes.len();
         self.rows.clear();
         self.scope_rows.clear();
@@ -82,10 +103,18 @@ impl Play {
                 let start = at(cells);
                 let index = *index;
                 self.rows.push(Row { index, start });
-                cells += (span.end - span.start - 1) as usize;
+                // A cell beyond all numbers is one too many as well.
+                cells = cells.saturating_add((span.end - span.start - 1) as usize);
             }
         }
         self.scope_rows.push(at(self.rows.len()));
+        let rows = self
+            .scope_rows
+            .windows(2)
+            .map(|two| u64::from(two[1] - two[0]));
+        if !size::fits(prepared, self.steps, rows) {
+            return false;
+        }
         self.applies.clear();
         self.applies.resize(cells, false);
         self.first.clear();
@@ -93,6 +122,7 @@ impl Play {
             self.first.resize(cells, NONE);
             self.fill_rows(prepared, input);
         }
+        true
     }
 
     fn fill_rows(&mut self, prepared: &Prepared, input: &ConsignmentInput) {

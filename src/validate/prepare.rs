@@ -1,11 +1,14 @@
 //! Makes flat nodes of a tree of questions.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::ids::{NONE, at};
 use super::lint;
 use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table};
 use super::order;
+use super::size::{self, Weights};
+use super::work::step;
 use super::year::Years;
 use super::{Policy, UncheckedReason};
 use crate::model::{FormType, Question, QuestionId, QuestionType, ValidatorType};
@@ -176,16 +179,24 @@ impl Prepared {
     /// Triggers by their source: any of the values within one, all of the sources. assumed
     fn triggers(&mut self, question: &Question) -> Span {
         let start = at(self.groups.len());
-        let triggers = &question.triggers;
-        for (position, trigger) in triggers.iter().enumerate() {
-            let source = &trigger.question_id;
-            let is_same = |other: &&crate::model::Trigger| other.question_id == *source;
-            if triggers[..position].iter().any(|other| is_same(&other)) {
-                continue;
-            }
+        // By the first trigger on the same source.
+        let mut firsts = HashMap::new();
+        let mut triggers = Vec::with_capacity(question.triggers.len());
+        for (position, trigger) in question.triggers.iter().enumerate() {
+            step();
+            let source = trigger.question_id.as_ref();
+            let source = source.map_or(NONE, |id| self.intern(id));
+            let first = match question.triggers.len() {
+                1 => position,
+                _ => *firsts.entry(source).or_insert(position),
+            };
+            triggers.push((first, source, trigger));
+        }
+        triggers.sort_by_key(|(first, ..)| *first);
+        for group in triggers.chunk_by(|one, other| one.0 == other.0) {
             let first = at(self.choices.len());
-            for value in triggers[position..].iter().filter(is_same) {
-                if let Some(value) = &value.value {
+            for (_, _, trigger) in group {
+                if let Some(value) = &trigger.value {
                     self.keep(value);
                     self.choice_names.push(Span::default());
                 }
@@ -194,7 +205,7 @@ impl Prepared {
                 start: first,
                 end: at(self.choices.len()),
             };
-            let source = source.as_ref().map_or(NONE, |id| self.intern(id));
+            let source = group[0].1;
             self.groups.push(Group { source, wanted });
         }
         Span {
@@ -227,6 +238,12 @@ impl Prepared {
         let nodes = self.nodes.iter().enumerate();
         let pairs: Vec<_> = nodes.map(|(at_, node)| (node.id, at(at_))).collect();
         self.id_nodes = Table::of_pairs(self.names.len(), &pairs);
+        self.too_large = !size::can_link(self);
+        if self.too_large {
+            self.lints = lint::look(self, Vec::new());
+            return;
+        }
+        self.weights = Weights::of(self);
         let mut pairs = Vec::with_capacity(self.nodes.len() + self.groups.len());
         for (position, node) in self.nodes.iter().enumerate() {
             let position = at(position);

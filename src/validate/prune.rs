@@ -5,25 +5,74 @@ use std::collections::HashSet;
 use super::answers;
 use super::node::Kind;
 use super::view::View;
+use super::work::step;
 use crate::model::{AnswerInput, ConsignmentInput};
 
 /// By answer: whether it counts. Answers to ids that no question has are kept: the list may be old.
 pub(super) fn kept(view: View<'_>) -> Vec<bool> {
+    if view.play.too_large {
+        return vec![true; view.answers.len()];
+    }
     let sources = sources(view);
     let counts = |answer| applies(view, answer, &sources);
     let mut kept: Vec<bool> = view.answers.iter().map(counts).collect();
-    let mut answered = HashSet::new();
+    let mut held = HeldRows::new(view);
     for (answer, _) in view.answers.iter().zip(&kept).filter(|(_, kept)| **kept) {
-        answered.extend(rows_of(view, answer));
+        held.hold(answer);
     }
     // An answer that alone makes a row stays, although its question does not apply: the row would go with it.
     for (answer, kept) in view.answers.iter().zip(&mut kept) {
-        if !*kept && rows_of(view, answer).any(|row| !answered.contains(&row)) {
-            *kept = true;
-            answered.extend(rows_of(view, answer));
-        }
+        *kept = *kept || held.hold(answer);
     }
     kept
+}
+
+/// The rows that answers make which are kept.
+struct HeldRows<'a> {
+    view: View<'a>,
+    /// By cell inside rows: whether it and all cells above it in the row are noted, so that no way up is gone twice.
+    cells: Vec<bool>,
+    /// By row: whether its outermost REPEATABLE question is noted.
+    rows: Vec<bool>,
+}
+
+impl<'a> HeldRows<'a> {
+    fn new(view: View<'a>) -> Self {
+        Self {
+            view,
+            cells: vec![false; view.play.applies.len()],
+            rows: vec![false; view.play.rows.len()],
+        }
+    }
+
+    /// Notes the REPEATABLE questions that have a row by an answer; true when one that applies had none before.
+    fn hold(&mut self, answer: &AnswerInput) -> bool {
+        let (view, index) = (self.view, answers::row(answer));
+        let mut is_new = false;
+        for node in nodes(view, answer).filter(|node| view.play.on_forms[*node]) {
+            let scope = view.prepared.nodes[node].scope;
+            let place = view.place_of_row(scope, index);
+            let Some(row) = view.nth_row(place).filter(|_| scope != 0) else {
+                continue;
+            };
+            let outermost = view.prepared.scopes[scope as usize].start as usize;
+            let mut above = view.prepared.nodes[node].parent as usize;
+            while above != outermost {
+                step();
+                let cell = view.cell(above, Some(row));
+                if std::mem::replace(&mut self.cells[cell], true) {
+                    break;
+                }
+                let above_node = &view.prepared.nodes[above];
+                is_new |= above_node.kind == Kind::Rows && view.play.applies[cell];
+                above = above_node.parent as usize;
+            }
+            if above == outermost && !std::mem::replace(&mut self.rows[place as usize], true) {
+                is_new |= view.play.applies[outermost];
+            }
+        }
+        is_new
+    }
 }
 
 fn nodes<'a>(view: View<'a>, answer: &'a AnswerInput) -> impl Iterator<Item = usize> + 'a {
@@ -48,25 +97,6 @@ fn sources(view: View<'_>) -> HashSet<u32> {
 
 fn triggers(view: View<'_>, node: usize, sources: &HashSet<u32>) -> bool {
     view.play.on_forms[node] && sources.contains(&view.prepared.nodes[node].id)
-}
-
-/// The REPEATABLE questions that apply and have a row by this answer, with its number.
-fn rows_of<'a>(
-    view: View<'a>,
-    answer: &'a AnswerInput,
-) -> impl Iterator<Item = (usize, Option<i64>)> + 'a {
-    let index = answers::row(answer);
-    let all = view.prepared.nodes.len();
-    let above = move |node: &usize| {
-        let parent = view.prepared.nodes[*node].parent as usize;
-        (parent < all).then_some(parent)
-    };
-    nodes(view, answer)
-        .filter(move |node| view.play.on_forms[*node])
-        .flat_map(move |node| std::iter::successors(above(&node), above))
-        .filter(move |above| view.prepared.nodes[*above].kind == Kind::Rows)
-        .filter(move |above| view.applies_in(*above, index))
-        .map(move |above| (above, index))
 }
 
 /// Removes the answers that are not kept, and returns them in the order of the input.

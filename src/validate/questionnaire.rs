@@ -53,7 +53,6 @@ impl Questionnaire {
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
         if fields::check(input, context, self.0.policy, &mut report) {
-            report.question_rules = QuestionRules::Checked;
             self.look(input, |view| {
                 judge::check(view, context, &mut report);
                 if context.advice {
@@ -104,7 +103,8 @@ impl Questionnaire {
 
     /// Removes the answers to questions that do not apply, and returns them. Doing it again removes nothing more.
     ///
-    /// Answers with an id that no question has stay: the list at hand may be older than the answers.
+    /// Answers with an id that no question has stay: the list at hand may be older than the answers. All stay where there
+    /// is too much to judge ([`Rule::Size`](super::Rule::Size)).
     ///
     /// ```
     /// # use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};

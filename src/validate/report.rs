@@ -16,7 +16,8 @@ use crate::model::{OneLine, QuestionId};
 pub enum QuestionRules {
     /// They were.
     Checked,
-    /// No questions were at hand: the answers may still be wrong.
+    /// No questions were at hand, or nothing of them was checked after an error that ends the check: the answers may still
+    /// be wrong.
     NoQuestionsLoaded,
 }
 

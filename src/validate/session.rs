@@ -141,7 +141,6 @@ impl Session {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
         let policy = self.questionnaire.0.policy;
         if fields::check(&self.input, &self.context, policy, &mut report) {
-            report.question_rules = QuestionRules::Checked;
             judge::check(self.view(), &self.context, &mut report);
             if self.context.advice {
                 judge::advise(self.view(), &mut report);
@@ -183,11 +182,13 @@ impl Session {
         let id = question.as_ref();
         match (value, self.questionnaire.0.ids.find(id)) {
             // The rule of question 185 is about the consignment: judge all again.
-            (Some(value), Some(number)) if id != fields::DEVICES_QUESTION => {
+            (Some(value), Some(number))
+                if id != fields::DEVICES_QUESTION && !self.play.too_large =>
+            {
                 match self.place(number, row) {
                     Place::Given(position) => self.replace(number, position, value),
-                    Place::Free => self.append(number, row, value),
-                    Place::Elsewhere => self.rebuild(|session| session.put(id, row, Some(value))),
+                    Place::Free if self.has_room(number) => self.append(number, row, value),
+                    _ => self.rebuild(|session| session.put(id, row, Some(value))),
                 }
             }
             _ => self.rebuild(|session| session.put(id, row, value)),
@@ -197,6 +198,11 @@ impl Session {
     /// Changes anything else of the consignment, and looks at all of it again.
     pub fn edit(&mut self, edit: impl FnOnce(&mut ConsignmentInput)) -> Change {
         self.rebuild(|session| edit(&mut session.input))
+    }
+
+    fn has_room(&self, number: u32) -> bool {
+        let weights = &self.questionnaire.0.weights;
+        weights.have_room(self.play.steps, number)
     }
 
     pub(super) fn view(&self) -> View<'_> {

@@ -4,6 +4,7 @@ use super::answers::{self, Chain};
 use super::ids::{NONE, at};
 use super::node::{Group, Kind, Node, Prepared, Span};
 use super::play::{Play, Row};
+use super::work::step;
 use crate::model::{AnswerInput, ConsignmentInput};
 
 /// A list of questions, a consignment, and what the one makes of the other.
@@ -95,6 +96,7 @@ impl<'a> View<'a> {
 
     /// Whether a question of the forms applies, when all that it waits for has been settled.
     pub(super) fn judge(self, position: usize, row: Option<Row>) -> bool {
+        step();
         let node = &self.prepared.nodes[position];
         if node.parent != NONE {
             let above = node.parent as usize;
@@ -214,7 +216,10 @@ impl<'a> View<'a> {
         if answer.is_empty() {
             return false;
         }
-        let is_wanted = |text: &str| self.prepared.values(wanted).any(|wanted| wanted == text);
+        let is_wanted = |text: &str| {
+            let mut wanted = self.prepared.values(wanted).inspect(|_| step());
+            wanted.any(|wanted| wanted == text)
+        };
         is_wanted(answer)
             || kind == Kind::Several && answer.split(',').any(|part| is_wanted(part.trim()))
     }

@@ -15,3 +15,4 @@ mod shapes;
 mod sources;
 mod told;
 mod wire;
+mod work;
