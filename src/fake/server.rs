@@ -20,7 +20,8 @@ pub(super) const RETURN_TO: &str = "http://127.0.0.1:8400/logged-out";
 const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 
 /// A running fake of both interfaces and of the identity provider. It stops when it is dropped; expectations that were
-/// not met make the drop panic, unless the test panics already.
+/// not met make the drop panic, unless the test panics already, and scripts that were never used are printed to standard
+/// error.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -238,6 +239,14 @@ impl fmt::Debug for Fake {
 
 impl Drop for Fake {
     fn drop(&mut self) {
+        let unused = self.unused_scripts();
+        if !unused.is_empty() {
+            // For people: a test shows it when it fails.
+            eprintln!(
+                "no call used these scripts of the fake: {}",
+                unused.join(", ")
+            );
+        }
         if !std::thread::panicking() {
             self.verify();
         }

@@ -118,6 +118,13 @@ const fn change(name: &'static str, operation: &'static str, document: &'static 
     }
 }
 
+/// The names of all operations, as in the specification and as in our documents.
+pub(crate) fn operation_names() -> impl Iterator<Item = &'static str> {
+    CATALOGUE
+        .iter()
+        .flat_map(|known| [known.name, known.operation])
+}
+
 /// The operation with our document; a document of the caller's with the same name is the caller's.
 pub(super) fn ours(operation: &str, document: &str) -> Option<&'static Known> {
     CATALOGUE

@@ -14,6 +14,7 @@ mod salvage;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::catalogue::operation_names;
 pub(crate) use self::drift::{Abilities, introspection_document, introspection_probe, spot_check};
 pub use self::drift::{
     ChangeClass, ChangeKind, Coverage, Introspection, SchemaChange, SchemaCoordinates, SchemaDrift,

@@ -167,7 +167,7 @@ async fn an_operation_that_does_not_fit_the_schema_is_named_with_a_hint() {
     assert_eq!(reply.json()["errors"][0]["extensions"]["number"], "5.3.1");
     let hint = reply.header("x-fake-hint").unwrap();
     assert!(
-        hint.contains("HerdReport") && hint.contains("fake.on_operation"),
+        hint.contains("HerdReport") && hint.contains("fake.on_own_operation"),
         "{hint}"
     );
 }

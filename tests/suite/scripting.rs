@@ -184,3 +184,68 @@ async fn data_that_the_operation_cannot_read_is_told_at_once() {
     let fake = Fake::start().await;
     fake.on::<Comments>().respond(json!({"comments": "none"}));
 }
+
+#[tokio::test]
+#[should_panic(
+    expected = "the fake has no operation Consigments; it knows comments, consignment, "
+)]
+async fn a_script_for_an_operation_that_is_misspelt_fails_at_once() {
+    let fake = Fake::start().await;
+    let _ = fake.on_operation("Consigments");
+}
+
+#[tokio::test]
+async fn operations_are_known_by_their_names_and_by_fields_of_the_root_in_any_case() {
+    let schema = "type Query { herdReport: Int } type Mutation { closeHerd: Int }";
+    let fake = Fake::builder().schema(schema).start().await.unwrap();
+    for name in [
+        "Consignments",
+        "create_or_save_consignment",
+        "userDetails",
+        "questions",
+        "HerdReport",
+        "closeHerd",
+    ] {
+        let _ = fake.on_operation(name);
+    }
+    assert!(fake.unused_scripts().is_empty());
+}
+
+#[tokio::test]
+async fn an_operation_of_the_callers_own_is_scripted_by_name() {
+    let fake = Fake::start().await;
+    fake.on_own_operation("HerdNames")
+        .respond(json!({"names": ["Bella"]}));
+    let client = fake.client().build().unwrap();
+    let document = "query HerdNames { names }";
+    let said: Value = client
+        .execute_document(document, "HerdNames", &json!({}))
+        .await
+        .unwrap()
+        .value;
+    assert_eq!(said, json!({"names": ["Bella"]}));
+    assert!(fake.unused_scripts().is_empty());
+}
+
+#[tokio::test]
+async fn scripts_that_no_call_used_are_named_on_request() {
+    let fake = Fake::start().await;
+    fake.on_operation("UserDetails").fault(Fault::none());
+    fake.on::<Comments>().fault(Fault::status(503)).times(2);
+    fake.on_path("/oauth/token").fault(Fault::status(500));
+    // No script: nothing is to happen, or it was taken back.
+    fake.on_operation("consignments").expect(0);
+    fake.on_operation("edecs").fault(Fault::none()).times(0);
+    let names = ["UserDetails", "Comments", "/oauth/token"];
+    assert_eq!(fake.unused_scripts(), names);
+    fake.client().build().unwrap().user_details().await.unwrap();
+    assert_eq!(fake.unused_scripts(), names[1..]);
+    // One that stands behind another for the same call is not used either.
+    fake.clear_scripts();
+    fake.on_operation("userDetails")
+        .fault(Fault::none())
+        .forever();
+    fake.on_operation("UserDetails").fault(Fault::status(503));
+    fake.client().build().unwrap().user_details().await.unwrap();
+    assert_eq!(fake.unused_scripts(), ["UserDetails"]);
+}

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Schema};
+use apollo_compiler::{ExecutableDocument, Name, Schema};
 
 use super::refusal::Refusal;
 use super::replies::Replies;
@@ -62,6 +63,16 @@ pub(in crate::fake) fn read_schema(text: &str) -> Result<SharedSchema, String> {
     parsed
         .map(Arc::new)
         .map_err(|failed| failed.errors.to_string())
+}
+
+/// The fields of the root, of queries and mutations.
+pub(in crate::fake) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
+    let roots = [OperationType::Query, OperationType::Mutation];
+    let roots = roots
+        .into_iter()
+        .filter_map(|root| schema.root_operation(root));
+    let objects = roots.filter_map(|name| schema.get_object(name));
+    objects.flat_map(|object| object.fields.keys().map(Name::as_str))
 }
 
 #[cfg(test)]

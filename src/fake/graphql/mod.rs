@@ -20,7 +20,9 @@ use super::reply::Reply;
 use super::script::operation_name;
 use super::user::User;
 
-pub(super) use self::documents::{Documents, SharedSchema, bundled_schema, read_schema};
+pub(super) use self::documents::{
+    Documents, SharedSchema, bundled_schema, read_schema, root_fields,
+};
 use self::refusal::Refusal;
 use self::request::Operation;
 
@@ -56,7 +58,7 @@ fn hint(body: &[u8]) -> String {
         .escape_default()
         .collect();
     format!(
-        "The operation {name} has no script and does not fit the schema. Script it with fake.on_operation(name)."
+        "The operation {name} has no script and does not fit the schema. Script it with fake.on::<Q>() or fake.on_own_operation(name)."
     )
 }
 

@@ -37,7 +37,7 @@ impl Called {
     pub(in crate::fake) fn unscripted(&self) -> Option<Reply> {
         let name = self.operation.as_deref().unwrap_or_else(|| self.field());
         let message = format!("The fake has no script for the operation {name}.");
-        let hint = "Script it with fake.on::<Q>() or fake.on_operation(name), or start the fake without scripted_only().";
+        let hint = "Script it with fake.on::<Q>(), fake.on_operation(name) or fake.on_own_operation(name), or start the fake without scripted_only().";
         let error = json!({"message": message, "extensions": {"code": "UNSCRIPTED", "hint": hint}});
         is_graphql(&self.path).then(|| Reply::json(400, &json!({"errors": [error]})))
     }

@@ -14,6 +14,8 @@ use super::received::Received;
 use super::step::Step;
 use super::times::Times;
 use crate::fake::Fake;
+use crate::fake::graphql::root_fields;
+use crate::graphql::operation_names;
 
 /// In place of an operation's type: a script that knows its operation or path by name only.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +55,50 @@ impl Fake {
         On::new(self, Target::Operation(name_of::<Q>().to_owned()))
     }
 
-    /// Scripts an operation by its name, or all operations that ask for a field of this name at their root.
+    /// Scripts an operation by its name, or all operations that ask for a field of this name at their root. The case does
+    /// not matter.
+    ///
+    /// It is an operation of this crate or a root field of the fake's schema; for others there are [`on`](Self::on) and
+    /// [`on_own_operation`](Self::on_own_operation).
+    ///
+    /// # Panics
+    ///
+    /// When there is no such operation: a script that is misspelt would never be used. The message lists what there is.
+    #[track_caller]
     pub fn on_operation(&self, name: impl Into<String>) -> On<'_> {
+        let name = name.into();
+        let mut names: Vec<&str> = operation_names().collect();
+        names.extend(root_fields(&self.state().library.schema));
+        if names.iter().any(|known| same(known, &name)) {
+            return self.on_own_operation(name);
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for name in names {
+            if !known.iter().any(|known| same(known, name)) {
+                known.push(name);
+            }
+        }
+        panic!(
+            "the fake has no operation {name}; it knows {}. Script an operation of your own with on::<Q>() or on_own_operation(name)",
+            known.join(", ")
+        );
+    }
+
+    /// Scripts an operation of your own by the name in its document, whatever the fake's schema has.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// use envd_sdk::fake::Fake;
+    /// use serde_json::{Value, json};
+    ///
+    /// let fake = Fake::start().await;
+    /// fake.on_own_operation("Herds").respond(json!({"herds": 3}));
+    /// let client = fake.client().build().unwrap();
+    /// let herds = client.execute_document::<Value>("query Herds { herds }", "Herds", &json!({})).await.unwrap();
+    /// assert_eq!(herds.value["herds"], 3);
+    /// # });
+    /// ```
+    pub fn on_own_operation(&self, name: impl Into<String>) -> On<'_> {
         On::new(self, Target::Operation(name.into()))
     }
 
@@ -66,6 +110,15 @@ impl Fake {
     /// Forgets all scripts and expectations.
     pub fn clear_scripts(&self) {
         self.state().parts().plan.clear();
+    }
+
+    /// The operations and paths of scripts of which no call has used a step, in the order in which they were scripted.
+    ///
+    /// Dropping the fake prints them to standard error; make the test fail with
+    /// `assert!(fake.unused_scripts().is_empty())`, or with [`On::expect`].
+    #[must_use]
+    pub fn unused_scripts(&self) -> Vec<String> {
+        self.state().parts().plan.unused()
     }
 
     /// The newest 1,000 requests, oldest first.

@@ -37,6 +37,8 @@ struct Rule {
     target: Target,
     steps: VecDeque<(Step, usize)>,
     calls: usize,
+    /// Whether a call has used a step.
+    is_used: bool,
     expected: Option<Times>,
 }
 
@@ -91,6 +93,15 @@ impl Plan {
         (!text.is_empty()).then_some(text)
     }
 
+    /// The rules of which no step was used.
+    pub(super) fn unused(&self) -> Vec<String> {
+        let unused = self
+            .0
+            .iter()
+            .filter(|rule| !rule.is_used && !rule.steps.is_empty());
+        unused.map(|rule| rule.target.name().to_owned()).collect()
+    }
+
     fn rule(&mut self, target: &Target) -> &mut Rule {
         let known = self.0.iter().position(|rule| rule.target == *target);
         let at = known.unwrap_or_else(|| {
@@ -98,6 +109,7 @@ impl Plan {
                 target: target.clone(),
                 steps: VecDeque::new(),
                 calls: 0,
+                is_used: false,
                 expected: None,
             });
             self.0.len() - 1
@@ -109,6 +121,7 @@ impl Plan {
 impl Rule {
     fn take(&mut self) -> Option<Step> {
         let (step, left) = self.steps.front_mut()?;
+        self.is_used = true;
         if *left == usize::MAX {
             return Some(step.clone());
         }
