@@ -67,15 +67,15 @@ pub(super) fn of_question(
             found.push(finding.expecting(expected).into());
         }
     }
-    if node.required && !answered && !is_judged_with_fields(view, position) {
+    if node.required && !answered && !is_judged_with_fields(view, position, row) {
         found.push(missing(view, position, row));
     }
 }
 
 /// Question 185 of rangeland goats needs no list of questions, and is reported once.
-fn is_judged_with_fields(view: View<'_>, position: usize) -> bool {
+fn is_judged_with_fields(view: View<'_>, position: usize, row: Option<Row>) -> bool {
     view.play.has_rangeland_goats
-        && view.prepared.nodes[position].scope == 0
+        && row.is_none_or(|row| row.index.is_none())
         && *view.prepared.id_of(position) == DEVICES_QUESTION
 }
 

@@ -135,13 +135,13 @@ impl<'a> View<'a> {
         self.values(position, row).any(|value| !value.is_empty())
     }
 
-    /// Whether there is an answer in the row below a REPEATABLE question inside another.
+    /// Whether there is an answer in the row below a REPEATABLE question inside another, to a question of the forms.
     pub(super) fn is_answered_below(self, position: usize, row: Option<Row>) -> bool {
         let below = position + 1..self.prepared.nodes[position].end as usize;
         row.is_some()
             && below
                 .into_iter()
-                .any(|node| self.given(node, row).next().is_some())
+                .any(|node| self.play.on_forms[node] && self.given(node, row).next().is_some())
     }
 
     /// Whether there is a row of a REPEATABLE question.
@@ -213,12 +213,10 @@ impl<'a> View<'a> {
 
     /// Whether an answer is one of the values, or a list of several choices that has it.
     fn says(self, kind: Kind, answer: &str, wanted: Span) -> bool {
-        if answer.is_empty() {
-            return false;
-        }
         let is_wanted = |text: &str| {
             let mut wanted = self.prepared.values(wanted).inspect(|_| step());
-            wanted.any(|wanted| wanted == text)
+            // An empty text is no answer.
+            !text.is_empty() && wanted.any(|wanted| wanted == text)
         };
         is_wanted(answer)
             || kind == Kind::Several && answer.split(',').any(|part| is_wanted(part.trim()))

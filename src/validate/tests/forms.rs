@@ -316,3 +316,13 @@ fn debug_does_not_repeat_what_the_user_entered() {
     );
     assert!(!format!("{report:?}").contains("my secret"));
 }
+
+#[test]
+fn question_185_is_reported_once_also_in_a_row_without_a_number() {
+    let question = serde_json::json!([{"id": "1", "type": "REPEATABLE", "forms": ["LPAHRG0"], "childQuestions": [
+        {"id": "185", "type": "STRING", "validators": [{"type": "required"}]}, {"id": "2", "type": "STRING"}]}]);
+    let questions: Vec<Question> = serde_json::from_value(question).unwrap();
+    let input = bare(&[FormType::Lpahrg0]).answer(AnswerInput::new("2", "x"));
+    let report = Questionnaire::prepare(&questions).validate(&input, &on(2026, 11, 20));
+    assert_eq!(report.at("answers.185").count(), 1, "{report}");
+}

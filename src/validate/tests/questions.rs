@@ -372,3 +372,15 @@ fn it_is_told_why_a_question_does_not_apply() {
     assert_eq!(why("8", &[]), Explanation::Unknown);
     assert_eq!(why("5", &[("5", None, "x")]), Explanation::Ring);
 }
+
+#[test]
+fn an_empty_text_triggers_nothing() {
+    for kind in ["STRING", "MULTIPLE_CHOICE"] {
+        let tree = prepare(&json!([
+            ask("1", kind, &[], &[]),
+            ask("2", "STRING", &[("1", "")], &[])
+        ]));
+        assert_eq!(found(&tree, &[("1", None, "")]), ["1"], "{kind}");
+        assert_eq!(found(&tree, &[("1", None, "A,,B")]), [""; 0], "{kind}");
+    }
+}

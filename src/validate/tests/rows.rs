@@ -163,3 +163,25 @@ fn rows_of_one_question_hear_of_those_of_another() {
     assert_eq!(found(&tree, &with("Yes")), ["7.3"]);
     assert_eq!(found(&tree, &with("No")), [""; 0]);
 }
+
+#[test]
+fn an_answer_of_another_form_makes_no_row_inside_a_row() {
+    let mut other = ask("4", "STRING", &[], &[]);
+    other["forms"] = json!(["MSAC1"]);
+    let inner = ask(
+        "2",
+        "REPEATABLE",
+        &[],
+        &[ask("3", "STRING", &[], &[]), other],
+    );
+    let tree = prepare(&json!([ask(
+        "1",
+        "REPEATABLE",
+        &[],
+        &[inner, ask("5", "STRING", &[], &[])]
+    )]));
+    let here = ("5", Some(0), "x");
+    assert_eq!(found(&tree, &[here]), [""; 0]);
+    assert_eq!(found(&tree, &[here, ("4", Some(0), "x")]), [""; 0]);
+    assert_eq!(found(&tree, &[here, ("3", Some(0), "")]), ["3.0"]);
+}
