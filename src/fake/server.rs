@@ -241,7 +241,7 @@ impl Drop for Fake {
     fn drop(&mut self) {
         let unused = self.unused_scripts();
         if !unused.is_empty() {
-            // For people: a test shows it when it fails.
+            // The test harness shows it when the test fails.
             eprintln!(
                 "no call used these scripts of the fake: {}",
                 unused.join(", ")

@@ -78,6 +78,12 @@
 //!   several.
 //! * Questions that wait for each other never apply; a lint names them.
 //! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
+//! * An empty text is no answer: it triggers nothing, and what is required is still missing.
+//! * Second 60 is no time: a leap second has one (RFC 3339), and the form of spec 2.3 does not speak of it.
+//! * A phone number has 6 to 15 digits, after a plus at least 7.
+//! * A form of a program for which the accreditation of the user is known to be false is an error (spec 1.3); [`Policy`] can
+//!   make it advice.
+//! * Question 185 of LPAHRG0 without an answer leaves a draft valid, with a warning, but nothing can be created from it.
 //! * After a value that the server's schema cannot take nothing else is checked, because the server stops there.
 //!
 //! # Limits

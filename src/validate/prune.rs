@@ -30,7 +30,7 @@ pub(super) fn kept(view: View<'_>) -> Vec<bool> {
 /// The rows that answers make which are kept.
 struct HeldRows<'a> {
     view: View<'a>,
-    /// By cell inside rows: whether it and all cells above it in the row are noted, so that no way up is gone twice.
+    /// By cell inside rows: whether it and its ancestors in the row are noted, so that none is visited twice.
     cells: Vec<bool>,
     /// By row: whether its outermost REPEATABLE question is noted.
     rows: Vec<bool>,
