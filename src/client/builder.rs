@@ -62,7 +62,8 @@ impl ClientBuilder {
     ///
     /// For the case that the live schema differs from what is assumed here. Aliases keep our types: select
     /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
-    /// variables or fewer; a call that has a value for one it does not take fails.
+    /// variables or fewer; a call that has a value for one it does not take fails. The result of a change is found with
+    /// and without the `data` wrapper of spec 2.5, if the document selects the id of the record.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -84,8 +85,8 @@ impl ClientBuilder {
     }
 
     /// As [`override_operation`](Self::override_operation), for a document whose record sits in another place: a JSON
-    /// pointer (RFC 6901) from the `data` of the reply to the record, such as `/copyConsignment` for a result without
-    /// the `data` wrapper of spec 2.5, or `/viewer/account/questions`.
+    /// pointer (RFC 6901) from the `data` of the reply to the record, such as `/producer/copy/0` or
+    /// `/viewer/account/questions`.
     pub fn override_operation_at(
         mut self,
         name: impl Into<String>,

@@ -145,7 +145,9 @@ impl<T> Call<T> {
     /// # Errors
     ///
     /// As [`dry_run`](Self::dry_run), and any other predicate of [`Error`]; for a change, ask
-    /// [`may_have_applied`](Error::may_have_applied) before sending it again.
+    /// [`may_have_applied`](Error::may_have_applied) before sending it again. A future that is dropped before its end, by
+    /// a `select!` or a time-out around it, cannot tell: treat a change as one that may have been carried out, or set
+    /// a [`deadline`](Self::deadline) in place of a time-out.
     pub async fn send(&self) -> Result<Response<T>>
     where
         T: DeserializeOwned,

@@ -40,6 +40,9 @@ impl Client {
 
     /// Runs an operation: one of ours, or one derived by `graphql_client`.
     ///
+    /// A mutation whose reply has no result (`{}`, or nothing but nulls) and no errors is an error, of your own operations
+    /// too: whether the change was made is not known.
+    ///
     /// # Errors
     ///
     /// Any of the predicates of [`Error`](crate::Error); for a change, ask

@@ -16,7 +16,7 @@ use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::graphql::Overrides;
 use crate::transport::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use crate::transport::{
-    Body, Budget, Clock, Http, Request, RetryPolicy, Safety, retry_after, with_retries,
+    Body, Budget, Clock, Http, Reply, Request, RetryPolicy, Safety, retry_after, with_retries,
 };
 
 /// What the draft of GraphQL over HTTP asks a client to accept.
@@ -40,6 +40,8 @@ struct Progress {
     attempts: AtomicU32,
     sent: AtomicU32,
     renewed: AtomicBool,
+    /// A request is on its way, or one that was may have been carried out.
+    in_doubt: AtomicBool,
 }
 
 impl Runner {
@@ -56,7 +58,9 @@ impl Runner {
     /// Runs an operation.
     pub(super) async fn run<T: DeserializeOwned>(&self, plan: &Plan) -> Result<Response<T>> {
         let span = trace::call(plan);
-        let result = self.tried(plan).instrument(span.clone()).await;
+        // The future has some 9 kB; on the heap, the futures of callers stay small.
+        let work = Box::pin(self.tried(plan));
+        let result = work.instrument(span.clone()).await;
         trace::call_ended(&span, &result);
         result.map_err(|error| error.with_operation(&plan.encoded.operation))
     }
@@ -109,7 +113,9 @@ impl Runner {
         match self.send(plan, request, progress, &token).await {
             // Refused before it was carried out, so that sending it again does no harm, whatever it is.
             Err(refused)
-                if refused.is_unauthorized() && !progress.renewed.swap(true, Ordering::Relaxed) =>
+                if refused.is_unauthorized()
+                    && !plan.safety().may_have_applied(&refused)
+                    && !progress.renewed.swap(true, Ordering::Relaxed) =>
             {
                 match self.tokens.renew(&token).await {
                     Ok(token) => self.send(plan, request, progress, &token).await,
@@ -129,12 +135,22 @@ impl Runner {
         token: &AccessToken,
     ) -> Result<Response<T>> {
         progress.sent.fetch_add(1, Ordering::Relaxed);
+        let in_doubt = progress.in_doubt.swap(true, Ordering::Relaxed);
         let request = request.clone().header(AUTHORIZATION, token.header());
-        let reply = self.http.send(request).await?;
+        let reply = self.http.send(request).await;
         if plan.watch.is_some() {
             // Who waits for the next cursor goes first: decoding a page keeps the thread for a while.
             tokio::task::yield_now().await;
         }
+        let result = reply.and_then(|reply| self.read(plan, reply));
+        if let Err(error) = &result {
+            let in_doubt = in_doubt || plan.safety().may_have_applied(error);
+            progress.in_doubt.store(in_doubt, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn read<T: DeserializeOwned>(&self, plan: &Plan, reply: Reply) -> Result<Response<T>> {
         let wait = retry_after(&reply.headers, self.clock.now());
         let (status, request_id) = (reply.status, Response::<T>::request_id_of(&reply.headers));
         let media_type = reply.media_type();
@@ -169,9 +185,8 @@ impl Progress {
             },
             refused_locally: false,
         }));
-        let may_have_applied = safety.may_have_applied(&error);
-        error
-            .with_attempts(sent)
-            .with_may_have_applied(may_have_applied)
+        // Earlier attempts may all have been refused, and the time have passed while a token was renewed.
+        let in_doubt = self.in_doubt.load(Ordering::Relaxed) && safety.may_have_applied(&error);
+        error.with_attempts(sent).with_may_have_applied(in_doubt)
     }
 }

@@ -8,6 +8,7 @@
 mod display;
 mod kind;
 mod rate;
+mod refusal;
 mod reply;
 mod said;
 
@@ -16,6 +17,7 @@ use std::time::{Duration, SystemTime};
 
 pub(crate) use self::display::codes;
 pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
+pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply::Received;
 
 use crate::model::{Condition, Position, ServerError};
@@ -178,6 +180,11 @@ impl Error {
     }
 
     /// Whether the record does not exist (or, for changes, may not be touched: the server does not tell which).
+    ///
+    /// HTTP 404, or the server's words to that effect, which are those of any failure ("Internal server error"). So they
+    /// count only as the reply to a request with the id or the number of a record in its variables: not for a new
+    /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
+    /// same.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
@@ -213,7 +220,9 @@ impl Error {
         matches!(&self.0.kind, Kind::NotRegistered)
     }
 
-    /// Whether the server understood the request and refused it; [`server_errors`](Self::server_errors) says why.
+    /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) says why.
+    ///
+    /// For a change, ask [`may_have_applied`](Self::may_have_applied) first: a server that failed on the way answers so, too.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         matches!(&self.0.kind, Kind::Rejected { .. })
@@ -302,7 +311,13 @@ impl Error {
 
     /// Whether a change may have been carried out although no clear answer came.
     ///
-    /// Look at the server's records before sending it again: a declaration sent twice is a second declaration.
+    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, or an error body on 2xx
+    /// or 4xx in which every error names a reason that is known (validation, token, permission, limit, schema). Errors on
+    /// 5xx, "Internal server error" on any status, a reply without the record, a reply that is cut or not of the
+    /// interface leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
+    ///
+    /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
+    /// consignment [`Account::candidates`](crate::Account::candidates) does that.
     #[must_use]
     pub fn may_have_applied(&self) -> bool {
         self.0.may_have_applied
@@ -311,17 +326,19 @@ impl Error {
     /// Whether the same call may succeed later without any change, and repeating it does no harm.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        if self.0.may_have_applied {
-            return false;
-        }
-        match &self.0.kind {
-            _ if self.is_rate_limited() => true,
-            Kind::Transport(failure) => !failure.refused_locally,
-            Kind::Http { status, .. } | Kind::Rejected { status, .. } => {
-                matches!(status, 502..=504)
+        !self.0.may_have_applied
+            && match &self.0.kind {
+                Kind::Auth(problem) => problem.is_transient(),
+                _ => self.is_transient(),
             }
-            Kind::Auth(problem) => problem.is_transient(),
-            _ => false,
+    }
+
+    /// Whether sending the request again may give another reply, regardless of the harm that it may do.
+    pub(crate) fn is_transient(&self) -> bool {
+        match &self.0.kind {
+            Kind::Transport(failure) => !failure.refused_locally,
+            // Something in front of the server answers 502 to 504, in whatever shape.
+            _ => matches!(self.http_status(), Some(502..=504)) || self.is_rate_limited(),
         }
     }
 

@@ -78,8 +78,8 @@ impl Error {
         }
     }
 
-    /// The `data` of a reply that did not fit the expected types, or that was refused, as it was received; of an
-    /// [unreadable record](Self::is_unreadable_record) the record.
+    /// The `data` of a reply that did not fit the expected types, that was refused, or that held no record of the change,
+    /// as it was received; of an [unreadable record](Self::is_unreadable_record) the record.
     ///
     /// Not shown by `Display` or `Debug`. JSON that cannot be held as a value (nested too deeply, a number out of range)
     /// is given as its text.

@@ -17,6 +17,8 @@ pub(super) struct Known {
     pub(super) kind: OperationKind,
     /// Whether the record stands under `data` (spec 2.5).
     pub(super) wrapped: bool,
+    /// The name of the id in the record of a change.
+    pub(super) id: &'static str,
     /// The members below `data` that lead to a list of records, of which each may be read by itself. Not the lists inside
     /// a record: one that has lost an answer would be saved without it.
     pub(super) list: Option<&'static [&'static str]>,
@@ -58,11 +60,14 @@ pub(super) const CATALOGUE: [Known; 15] = [
         copy_consignment::OPERATION_NAME,
         copy_consignment::QUERY,
     ),
-    change(
-        "createComment",
-        create_comment::OPERATION_NAME,
-        create_comment::QUERY,
-    ),
+    Known {
+        id: "commentId",
+        ..change(
+            "createComment",
+            create_comment::OPERATION_NAME,
+            create_comment::QUERY,
+        )
+    },
     change(
         "createOrSaveConsignment",
         create_or_save_consignment::OPERATION_NAME,
@@ -92,6 +97,7 @@ const fn read(name: &'static str, operation: &'static str, document: &'static st
         document,
         kind: OperationKind::Query,
         wrapped: false,
+        id: "id",
         list: None,
     }
 }
@@ -114,6 +120,7 @@ const fn change(name: &'static str, operation: &'static str, document: &'static 
         document,
         kind: OperationKind::Mutation,
         wrapped: true,
+        id: "id",
         list: None,
     }
 }

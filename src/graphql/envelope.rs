@@ -66,6 +66,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
             unreadable: Vec::new(),
             status,
             extensions: envelope.extensions,
+            change: false,
         });
         return Some(outcome.ok_or_else(|| body.nothing()));
     }

@@ -9,6 +9,7 @@ mod outcome;
 mod overrides;
 mod page_info;
 mod records;
+mod reply;
 mod request;
 mod salvage;
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub struct Outcome<T> {
     pub(crate) unreadable: Vec<Unreadable>,
     pub(super) status: u16,
     pub(super) extensions: Option<Value>,
+    /// Whether it is the outcome of a change, which then was carried out.
+    pub(super) change: bool,
 }
 
 impl<T> Outcome<T> {
@@ -71,7 +73,7 @@ impl<T> Outcome<T> {
         if self.problems.is_empty() {
             return Ok(self.value);
         }
-        Err(rejected(self.status, self.problems).with_may_have_applied(true))
+        Err(rejected(self.status, self.problems).with_may_have_applied(self.change))
     }
 
     /// Takes a part of the value.
@@ -80,19 +82,48 @@ impl<T> Outcome<T> {
         operation: &str,
         part: impl FnOnce(T) -> Option<U>,
     ) -> Result<Outcome<U>, Error> {
-        match part(self.value) {
-            Some(value) => Ok(Outcome {
-                value,
-                problems: self.problems,
-                unreadable: self.unreadable,
-                status: self.status,
-                extensions: self.extensions,
-            }),
-            None if self.problems.is_empty() => {
-                Err(Error::protocol("the reply has no record").with_operation(operation))
-            }
-            None => Err(rejected(self.status, self.problems).with_operation(operation)),
+        let (value, rest) = self.split();
+        match part(value) {
+            Some(value) => Ok(rest.with(value)),
+            None => Err(rest.without_record().with_operation(operation)),
         }
+    }
+
+    /// The value, and everything else.
+    pub(super) fn split(self) -> (T, Outcome<()>) {
+        let rest = Outcome {
+            value: (),
+            problems: self.problems,
+            unreadable: self.unreadable,
+            status: self.status,
+            extensions: self.extensions,
+            change: self.change,
+        };
+        (self.value, rest)
+    }
+}
+
+impl Outcome<()> {
+    /// The outcome with another value.
+    pub(super) fn with<T>(self, value: T) -> Outcome<T> {
+        Outcome {
+            value,
+            problems: self.problems,
+            unreadable: self.unreadable,
+            status: self.status,
+            extensions: self.extensions,
+            change: self.change,
+        }
+    }
+
+    /// The error for a reply without what was asked for: the server's reasons, or that it gave none.
+    pub(super) fn without_record(self) -> Error {
+        let error = if self.problems.is_empty() {
+            Error::protocol("the reply has no record")
+        } else {
+            rejected(self.status, self.problems)
+        };
+        error.with_may_have_applied(self.change)
     }
 }
 

@@ -24,9 +24,12 @@ pub(super) struct Override {
 /// Where a record is, and where our types expect it; both below `data` of the reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
+    /// A JSON pointer (RFC 6901).
     from: String,
     field: &'static str,
     wrapped: bool,
+    /// The name of the id by which a record is recognised; any object is one where the caller says so.
+    id: Option<&'static str>,
 }
 
 impl Overrides {
@@ -56,6 +59,7 @@ impl Overrides {
             from,
             field: known.name,
             wrapped: known.wrapped,
+            id: None,
         });
         let given = Override {
             document,
@@ -125,18 +129,42 @@ impl Override {
 }
 
 impl Place {
-    /// Moves the record to where our types expect it.
+    /// Where the specification has the result of a change: in the field of the operation, under `data` (spec 4.1).
+    pub(super) fn stated(known: &Known) -> Option<Self> {
+        known.wrapped.then(|| Self {
+            from: format!("/{}", known.name),
+            field: known.name,
+            wrapped: true,
+            id: Some(known.id),
+        })
+    }
+
+    /// Moves the record to where our types expect it; null where there is none.
     pub(super) fn moved(&self, mut data: Value) -> Value {
-        let record = data
+        let found = data
             .pointer_mut(&self.from)
             .map_or(Value::Null, Value::take);
         let record = if self.wrapped {
-            Value::from(Map::from_iter([("data".to_owned(), record)]))
+            Value::from(Map::from_iter([("data".to_owned(), self.record(found))]))
         } else {
-            record
+            found
         };
         Map::from_iter([(self.field.to_owned(), record)]).into()
     }
+
+    /// The result of a change, under `data` or, when it plainly is a record, without that wrapper.
+    fn record(&self, mut found: Value) -> Value {
+        match found.get_mut("data").map(Value::take) {
+            Some(inner) if !inner.is_null() => inner,
+            _ if self.id.is_none_or(|id| can_be_id(&found[id])) => found,
+            _ => Value::Null,
+        }
+    }
+}
+
+/// Whether a value can be an id.
+pub(super) fn can_be_id(value: &Value) -> bool {
+    value.is_number() || value.as_str().is_some_and(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -204,6 +232,11 @@ mod tests {
             .unwrap();
         let place = overrides.0["CopyConsignment"].place().unwrap();
         let moved = place.moved(serde_json::json!({"copy": [{"id": 1}]}));
+        assert_eq!(
+            moved,
+            serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
+        );
+        let moved = place.moved(serde_json::json!({"copy": [{"data": {"id": 1}}]}));
         assert_eq!(
             moved,
             serde_json::json!({"copyConsignment": {"data": {"id": 1}}})

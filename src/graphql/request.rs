@@ -3,15 +3,11 @@
 use bytes::Bytes;
 use graphql_client::GraphQLQuery;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::catalogue::ours;
 use super::document::operations;
 use super::overrides::{Overrides, Place};
-use super::records::decode_mended;
-use super::{Mended, Outcome, Unreadable, decode, mend};
-use crate::error::{Error, Kind, Received};
+use crate::error::Error;
 
 /// Whether an operation reads or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +22,10 @@ pub(crate) struct Encoded {
     pub(crate) operation: String,
     pub(crate) kind: OperationKind,
     pub(crate) body: Bytes,
-    /// Where the record is to be moved, when an override has it in another place.
+    /// Where the record is, when it is looked for: that of a change, or one that an override has in another place.
     pub(crate) place: Option<Place>,
     /// The list whose records may be read one by one.
-    list: Option<&'static [&'static str]>,
+    pub(super) list: Option<&'static [&'static str]>,
 }
 
 // No further members: the GraphQL over HTTP draft forbids them.
@@ -61,8 +57,9 @@ pub(crate) fn encode_operation(
     let Some(known) = ours(operation_name, document) else {
         return encode_document(document, operation_name, variables);
     };
+    let stated = Place::stated(known);
     let (body, place) = match overrides.of(known) {
-        None => (written(document, operation_name, variables)?, None),
+        None => (written(document, operation_name, variables)?, stated),
         Some(given) => {
             let variables = serde_json::to_value(variables).map_err(not_json)?;
             let body = Body {
@@ -71,7 +68,7 @@ pub(crate) fn encode_operation(
                 variables: &given.variables(variables)?,
             };
             let body = serde_json::to_vec(&body).map_err(not_json)?;
-            (body.into(), given.place())
+            (body.into(), given.place().or(stated))
         }
     };
     Ok(Encoded {
@@ -113,84 +110,6 @@ fn written(
 
 fn not_json(source: serde_json::Error) -> Error {
     Error::config("the variables cannot be written as JSON").with_source(source)
-}
-
-impl Encoded {
-    /// Reads the reply; `None` is a body that is not of the interface.
-    pub(crate) fn decode<T: DeserializeOwned>(
-        &self,
-        status: u16,
-        media_type: Option<&str>,
-        body: &[u8],
-    ) -> Option<Result<Outcome<T>, Error>> {
-        if let Some(place) = &self.place {
-            return self.decode_moved(status, media_type, body, place);
-        }
-        let decoded = decode(status, media_type, body)?;
-        Some(decoded.or_else(|error| {
-            let list = self.list.filter(|_| error.is_decode());
-            let mended = list.and_then(|list| decode_mended(status, media_type, body, list));
-            mended.map(|outcome| self.named(outcome)).ok_or(error)
-        }))
-    }
-
-    /// Reads a reply that has the record in another place.
-    fn decode_moved<T: DeserializeOwned>(
-        &self,
-        status: u16,
-        media_type: Option<&str>,
-        body: &[u8],
-        place: &Place,
-    ) -> Option<Result<Outcome<T>, Error>> {
-        let outcome = match decode::<Value>(status, media_type, body)? {
-            Ok(outcome) => outcome,
-            Err(error) => return Some(Err(error)),
-        };
-        let moved = place.moved(outcome.value);
-        let (value, unreadable) = match serde_path_to_error::deserialize(&moved) {
-            Ok(value) => (value, Vec::new()),
-            Err(error) => {
-                let Some(mended) = self.mended(&moved, status) else {
-                    let kind = Kind::Decode {
-                        status,
-                        path: format!("data.{}", error.path()),
-                        detail: "a value of another type than expected".to_owned(),
-                        errors: outcome.problems,
-                    };
-                    let received = Received::new(status, media_type, body, Some(moved));
-                    return Some(Err(Error::new(kind).with_received(received)));
-                };
-                mended
-            }
-        };
-        Some(Ok(self.named(Outcome {
-            value,
-            problems: outcome.problems,
-            unreadable,
-            status: outcome.status,
-            extensions: outcome.extensions,
-        })))
-    }
-
-    fn mended<T: DeserializeOwned>(
-        &self,
-        moved: &Value,
-        status: u16,
-    ) -> Option<(T, Vec<Unreadable>)> {
-        let Mended { text, unreadable } =
-            mend::<T>(&moved.to_string(), "data.", self.list?, status)?;
-        Some((serde_json::from_str(&text).ok()?, unreadable))
-    }
-
-    /// The errors of records with the operation in them.
-    fn named<T>(&self, mut outcome: Outcome<T>) -> Outcome<T> {
-        let named = |record: Unreadable| Unreadable {
-            error: record.error.with_operation(&self.operation),
-            ..record
-        };
-        outcome.unreadable = outcome.unreadable.into_iter().map(named).collect();
-        outcome
-    }
 }
 
 /// Reads from the document whether the named operation changes anything; in doubt it does, and is not sent twice.

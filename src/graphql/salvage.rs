@@ -62,6 +62,7 @@ fn judge<T: DeserializeOwned>(
             unreadable: Vec::new(),
             status: body.status,
             extensions,
+            change: false,
         }),
         Err(error) => {
             let path = match error.path().to_string().as_str() {
@@ -75,8 +76,8 @@ fn judge<T: DeserializeOwned>(
     }
 }
 
-/// Nothing but nulls: each field is null, and the errors say why.
-fn is_void(data: &Value, empty_lists_too: bool) -> bool {
+/// Nothing but nulls, or nothing at all.
+pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     match data {
         Value::Null => true,
         Value::Object(fields) => fields.values().all(|field| is_void(field, empty_lists_too)),

@@ -10,7 +10,9 @@ use super::{PathSegment, ServerError};
 pub enum Condition {
     /// The access token is invalid or expired.
     InvalidToken,
-    /// The record does not exist, or the user may not change it; the server does not tell which.
+    /// The record does not exist, or the user may not change it; the server does not tell which. It says so in the words
+    /// of a failure ("Internal server error"), so that the reply to a request without the id or the number of a record
+    /// is not read this way.
     NotFoundOrForbidden,
     /// The consignment has no forms, or no species follows from them.
     EmptyForms,

@@ -62,6 +62,8 @@ pub struct ServerError {
     path: Vec<PathSegment>,
     locations: Vec<Location>,
     raw: Value,
+    /// The request named no record, so that none can be missing.
+    pub(crate) no_record_named: bool,
 }
 
 impl ServerError {
@@ -78,6 +80,7 @@ impl ServerError {
             path: items(&raw["path"]),
             locations: items(&raw["locations"]),
             raw,
+            no_record_named: false,
         }
     }
 
@@ -153,7 +156,10 @@ impl ServerError {
     /// Which row of the error table (spec 7.2) this is.
     #[must_use]
     pub fn condition(&self) -> Condition {
-        Condition::of(self)
+        match Condition::of(self) {
+            Condition::NotFoundOrForbidden if self.no_record_named => Condition::Other,
+            condition => condition,
+        }
     }
 
     /// Whether the server refuses, or only says so and carries on (spec 7.2 classes a missing answer and an invalid one as

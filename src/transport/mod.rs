@@ -10,6 +10,7 @@ mod http;
 mod options;
 mod race;
 mod retry;
+mod safety;
 mod wait;
 
 pub use self::clock::Clock;
@@ -20,6 +21,7 @@ pub(crate) use self::attempts::with_retries;
 pub(crate) use self::endpoint::{is_loopback, parse_endpoint};
 pub(crate) use self::http::{Body, Http, Reply, Request, Watch};
 pub(crate) use self::race::{First, first};
-pub(crate) use self::retry::{Budget, Safety};
+pub(crate) use self::retry::Budget;
+pub(crate) use self::safety::Safety;
 pub(crate) use self::wait::{retry_after, server_time};
 pub(crate) use reqwest::header;

@@ -1,26 +1,13 @@
-//! When a request is sent again, and how long to wait before.
+//! How often a request is sent again, and how long to wait before.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::error::{Error, Failure, Kind, Unsent};
-
-/// Whether it does harm to carry out a request twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Safety {
-    /// A read.
-    Repeatable,
-    /// A change: sent again only if it surely was not carried out.
-    Once,
-    /// A change of which the caller says that carrying it out twice does no harm.
-    Idempotent,
-}
-
 /// How often and for how long a call is tried.
 ///
 /// Reads are sent again after transport faults, HTTP 502, 503 and 504, and when the server says that there were too many
-/// requests (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it said that
-/// it refused. Waits are random up to a limit that doubles ("full jitter").
+/// requests (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it said
+/// that it refused. Waits are random up to a limit that doubles ("full jitter").
 ///
 /// ```
 /// use std::time::Duration;
@@ -131,48 +118,6 @@ impl Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self(AtomicI64::new(Self::FULL))
-    }
-}
-
-impl Safety {
-    /// Whether a request that failed this way may be sent again.
-    pub(crate) fn allows_retry(self, error: &Error) -> bool {
-        match error.kind() {
-            _ if error.is_rate_limited() => true,
-            Kind::Transport(Failure {
-                refused_locally: true,
-                ..
-            }) => false,
-            Kind::Transport(Failure {
-                unsent: Unsent::Surely,
-                ..
-            }) => true,
-            Kind::Transport(_) => self != Self::Once,
-            Kind::Http { status, .. } | Kind::Rejected { status, .. } => {
-                self.allows_retry_of(*status)
-            }
-            _ => false,
-        }
-    }
-
-    fn allows_retry_of(self, status: u16) -> bool {
-        match status {
-            // Something in front of the server answers: the request may have passed it.
-            502..=504 => self != Self::Once,
-            _ => false,
-        }
-    }
-
-    /// Whether a change that failed this way may have been carried out.
-    pub(crate) fn may_have_applied(self, error: &Error) -> bool {
-        self != Self::Repeatable
-            && !error.is_rate_limited()
-            && match error.kind() {
-                Kind::Transport(failure) => failure.unsent == Unsent::Perhaps,
-                Kind::Http { status, .. } => matches!(status, 200..=299 | 500..=599),
-                Kind::Decode { .. } | Kind::Protocol(_) => true,
-                _ => false,
-            }
     }
 }
 

@@ -22,6 +22,7 @@ mod statuses;
 mod tokens_secrets;
 mod traced;
 mod traces;
+mod unclear;
 mod validator;
 mod wire;
 mod worlds;

@@ -1,0 +1,106 @@
+//! Which replies say that a request was refused and not carried out.
+
+use serde_json::Value;
+
+use super::{Error, Kind, rate};
+use crate::model::{Condition, PathSegment, ServerError};
+
+impl Error {
+    /// Whether the reply says clearly that nothing was carried out.
+    ///
+    /// Either the status says so by its definition: 401 ("the request has not been applied", RFC 9110 section 15.5.2),
+    /// 413 (the request is not processed, section 15.5.14), 429 (RFC 6585 section 4). Or an error body of the interface
+    /// on 2xx or 4xx names a reason that is known, in every error. Other statuses of a proxy do not count, 403 and 404
+    /// among them: a firewall that inspects replies answers so after the change was made.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let errors = self.server_errors();
+        if errors.iter().any(is_internal) {
+            return false;
+        }
+        match (self.http_status(), self.kind()) {
+            (Some(401 | 413 | 429), _) => true,
+            (Some(200..=299 | 400..=499), Kind::Rejected { status, .. }) => {
+                let named = *status == 403 || errors.iter().all(names_reason);
+                named && self.raw_data().is_none_or(|data| explains(errors, data))
+            }
+            _ => false,
+        }
+    }
+
+    /// The same error, as the answer to a request that named no record.
+    pub(crate) fn of_no_record(self) -> Self {
+        self.changed(|inner| {
+            if let Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } = &mut inner.kind {
+                mark_no_record_named(errors);
+            }
+        })
+    }
+}
+
+/// Marks errors as the answer to a request that named no record, so that none of them means "not found".
+pub(crate) fn mark_no_record_named(errors: &mut [ServerError]) {
+    for error in errors {
+        error.no_record_named = true;
+    }
+}
+
+/// The words of a server that failed, whatever code and status stand beside them.
+fn is_internal(error: &ServerError) -> bool {
+    let message = error.message().to_ascii_lowercase();
+    message.contains("internal server error")
+}
+
+/// Whether an error names a reason for which nothing is carried out: validation, token, permission, limit, schema.
+fn names_reason(error: &ServerError) -> bool {
+    // The path of such an error goes into the result, so there was one.
+    if is_name(error.path().get(1), "data") {
+        return false;
+    }
+    match error.condition() {
+        Condition::InvalidToken
+        | Condition::AccessDenied
+        | Condition::EmptyForms
+        | Condition::UnknownForm
+        | Condition::MixedSpecies
+        | Condition::InvalidPic
+        | Condition::PicNotAssociated
+        | Condition::RequiredAnswerMissing
+        | Condition::InvalidAnswerValue
+        | Condition::OutsideAcceptableAnswers
+        | Condition::Lpag2Rejected
+        | Condition::Question185No
+        | Condition::SchemaMismatch
+        | Condition::InvalidVariable => true,
+        Condition::FieldRule if names_field(error) => true,
+        _ => rate::is_limit(error),
+    }
+}
+
+/// Whether path and Code agree on a field (spec 7.2); a Code alone may be any word.
+fn names_field(error: &ServerError) -> bool {
+    let code = error.code().unwrap_or_default();
+    let field = code.rsplit('.').next().unwrap_or_default();
+    let field = field.strip_suffix("[]").unwrap_or(field);
+    error.path().len() > 1
+        && error
+            .path()
+            .last()
+            .is_some_and(|last| last.to_string().trim_end_matches("[]") == field)
+}
+
+/// Whether the errors account for each field of the data: of two changes in one document, one may have been made.
+fn explains(errors: &[ServerError], data: &Value) -> bool {
+    let Some(fields) = data.as_object() else {
+        return true;
+    };
+    let is_named = |field: &String| {
+        errors
+            .iter()
+            .any(|error| is_name(error.path().first(), field))
+    };
+    fields.len() <= 1 || fields.keys().all(is_named)
+}
+
+fn is_name(segment: Option<&PathSegment>, wanted: &str) -> bool {
+    matches!(segment, Some(PathSegment::Name(name)) if name == wanted)
+}
