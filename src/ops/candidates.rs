@@ -1,124 +1,178 @@
 //! After a creation without a clear answer: which records the server may have made of it.
 
+use std::collections::HashSet;
+
 use super::ConsignmentFilter;
+use super::likeness::{Likeness, likeness, shown};
 use crate::client::Account;
-use crate::error::Result;
-use crate::model::{
-    ConsignmentInput, ConsignmentNumber, ConsignmentSummary, Party, PartyInput, Timestamp,
-};
+use crate::error::{Error, Kind, Result};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Timestamp};
 
 impl Account {
-    /// The consignments that the server may have made of an input, for the case that a save failed and
+    /// Looks for the consignments that the server may have made of an input, for the case that a save failed and
     /// [`may_have_applied`](crate::Error::may_have_applied) is true. A person, or the application, decides: saving the
     /// input again beside such a record makes a second declaration.
     ///
-    /// It lists the account's consignments since an instant (some minutes before the save, since clocks differ) and
-    /// returns those that do not differ from the input in number, PIC of origin and destination, day of the movement
-    /// and forms. What a record does not show does not exclude it, so the list may hold too many and, as far as the
-    /// server's list is complete, not too few.
-    ///
-    /// Source: assumed; it rests on the query `consignments` (specification 4.1).
-    ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::fake::Fault;
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
     ///     .movement("2027-01-15", "05:15");
-    /// assert!(account.candidates(&input, Day::parse("2026-01-01")?).await?.is_empty());
-    /// account.save_consignment(input.clone()).await?;
-    /// assert_eq!(account.candidates(&input, Day::parse("2026-01-01")?).await?.len(), 1);
+    /// // The server saves it, and the connection is lost before the reply.
+    /// fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_after());
+    /// let error = account.save_consignment(input.clone()).await.unwrap_err();
+    /// assert!(error.may_have_applied());
+    ///
+    /// let found = account.candidates(&input).find().await?;
+    /// assert_eq!(found.len(), 1);
+    /// // The next time, it is known.
+    /// let known = found.into_iter().filter_map(|record| record.id);
+    /// assert!(account.candidates(&input).known(known).find().await?.is_empty());
     /// # Ok(()) }
     /// ```
+    pub fn candidates(&self, input: &ConsignmentInput) -> Candidates {
+        Candidates {
+            account: self.clone(),
+            input: input.clone(),
+            known: HashSet::new(),
+            filter: ConsignmentFilter::default(),
+        }
+    }
+}
+
+/// A search for the consignments that the server may have made of an input, from [`Account::candidates`].
+///
+/// It lists the account's consignments and leaves out those that differ from the input; where the list does not show
+/// everything that was sent, as answers and declaration, it reads the record. What a record does not show does not exclude
+/// it, nor does what a server may write in another way, so there may be too many.
+///
+/// A request that was under way when the error came may arrive later. Wait some seconds, and look again before saving.
+///
+/// Source: assumed; it rests on the queries `consignments` and `consignment` (specification 4.1).
+#[derive(Clone, Debug)]
+#[must_use = "a search does nothing until `find` is called"]
+pub struct Candidates {
+    account: Account,
+    input: ConsignmentInput,
+    known: HashSet<String>,
+    filter: ConsignmentFilter,
+}
+
+impl Candidates {
+    /// Leaves out records that were there before the save, by id or number. The one that the input itself names stays.
+    pub fn known(mut self, ids: impl IntoIterator<Item = impl Into<ConsignmentId>>) -> Self {
+        let ids = ids.into_iter().map(|id| id.into().to_string());
+        self.known.extend(ids);
+        self
+    }
+
+    /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all.
+    ///
+    /// Use it only where you know that `fromDate` of the live service compares the time of the last change. That is not
+    /// shown: if it compares the day of the movement, or another date, the record is missing from the list.
+    pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
+        self.filter = self.filter.from(from);
+        self
+    }
+
+    /// Reads the list, and the records that the list leaves open, one after another.
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`](crate::Pager::next_page).
-    pub async fn candidates(
-        &self,
-        input: &ConsignmentInput,
-        since: impl Into<Timestamp>,
-    ) -> Result<Vec<ConsignmentSummary>> {
-        let mut records = self
-            .consignments(&ConsignmentFilter::default().from(since))
-            .items();
+    /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. A list that is not complete is an
+    /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
+    /// from it, or the server reports problems beside it.
+    pub async fn find(&self) -> Result<Vec<ConsignmentSummary>> {
         let mut found = Vec::new();
-        while let Some(record) = records.next().await {
-            let record = record?;
-            if may_be(&record, input) {
+        for record in self.listed().await? {
+            if self.is_candidate(&record).await? {
                 found.push(record);
             }
         }
         Ok(found)
     }
-}
 
-fn may_be(record: &ConsignmentSummary, input: &ConsignmentInput) -> bool {
-    let number = record.number.as_ref().map(ConsignmentNumber::as_str);
-    let date = record.movement_date.as_deref();
-    let forms: Vec<_> = record
-        .forms
-        .iter()
-        .filter_map(|form| form.form_type.as_ref())
-        .collect();
-    agree(number, input.number.value().map(String::as_str))
-        && same_pic(record.origin.as_ref(), &input.origin)
-        && same_pic(record.destination.as_ref(), &input.destination)
-        // A day may come back as an instant.
-        && agree(date.map(day), input.movement_date.value().map(|text| day(text)))
-        && (forms.is_empty()
-            || forms.len() == input.forms.len() && input.forms.iter().all(|form| forms.contains(&form)))
-}
-
-/// What one of the two does not have cannot differ.
-fn agree(one: Option<&str>, other: Option<&str>) -> bool {
-    one.zip(other)
-        .is_none_or(|(one, other)| one.trim().eq_ignore_ascii_case(other.trim()))
-}
-
-fn same_pic(read: Option<&Party>, given: &PartyInput) -> bool {
-    let read = read.and_then(|party| party.pic.as_deref());
-    agree(read, given.pic.value().map(String::as_str))
-}
-
-/// yyyy-MM-dd
-fn day(text: &str) -> &str {
-    text.split_once('T').map_or(text, |(day, _)| day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::FormType;
-    use serde_json::json;
-
-    #[test]
-    fn a_record_is_a_candidate_unless_it_differs() {
-        let input = ConsignmentInput::new(
-            [FormType::Lpac1],
-            PartyInput::new("QAZZ7777"),
-            PartyInput::new("QDZZ3333"),
-        )
-        .movement("2026-11-23", "05:15");
-        let same = json!({
-            "number": "C9", "movementDate": "2026-11-23T00:00:00", "origin": {"pic": "qazz7777"},
-            "destination": {"pic": "QDZZ3333"}, "forms": [{"type": "LPAC1"}],
-        });
-        let judge = |json| may_be(&serde_json::from_value(json).unwrap(), &input);
-        assert!(judge(same.clone()));
-        assert!(judge(json!({"number": "C9"})));
-        for (field, other) in [
-            ("movementDate", json!("2026-11-24")),
-            ("origin", json!({"pic": "QBZZ2222"})),
-            ("destination", json!({"pic": "QAZZ7777"})),
-            ("forms", json!([{"type": "LPAC1"}, {"type": "HSC2"}])),
-            ("forms", json!([{"type": "MSAC1"}])),
-        ] {
-            let mut record = same.clone();
-            record[field] = other;
-            assert!(!judge(record), "{field}");
+    /// The records of the list that are not known, if it is complete.
+    async fn listed(&self) -> Result<Vec<ConsignmentSummary>> {
+        let mut pager = self.account.consignments(&self.filter);
+        let (mut records, mut total) = (Vec::new(), None);
+        // A record that comes twice, since the list changed meanwhile, does not make up for another one.
+        let (mut ids, mut unnamed) = (HashSet::new(), 0);
+        while let Some(page) = pager.next_page().await? {
+            if let Some(error) = page.unreadable.into_iter().next() {
+                return Err(error);
+            }
+            if page.missing > 0 || !page.problems.is_empty() {
+                return Err(incomplete(page.problems));
+            }
+            total = page.total;
+            for record in page.records {
+                match names(&record).into_iter().flatten().next() {
+                    Some(id) if !ids.insert(id.to_owned()) => continue,
+                    Some(_) => {}
+                    None => unnamed += 1,
+                }
+                if !self.is_known(&record)
+                    && likeness(&self.input, &shown(&record)) != Likeness::Differs
+                {
+                    records.push(record);
+                }
+            }
         }
+        let count = i64::try_from(ids.len() + unnamed).unwrap_or(i64::MAX);
+        if total.is_some_and(|total| total > count) {
+            return Err(incomplete(Vec::new()));
+        }
+        Ok(records)
     }
+
+    fn is_known(&self, record: &ConsignmentSummary) -> bool {
+        let names = names(record);
+        let sent = [self.input.id.value(), self.input.number.value()];
+        let is_sent = std::iter::zip(names, sent)
+            .any(|(name, sent)| name.is_some() && name == sent.map(String::as_str));
+        !is_sent
+            && names
+                .into_iter()
+                .flatten()
+                .any(|name| self.known.contains(name))
+    }
+
+    /// Looks at the whole record where the list does not show everything that was sent.
+    async fn is_candidate(&self, record: &ConsignmentSummary) -> Result<bool> {
+        if likeness(&self.input, &shown(record)) == Likeness::Agrees {
+            return Ok(true);
+        }
+        let number = record.number.as_ref().map(ConsignmentId::from);
+        let Some(id) = record.id.clone().or(number) else {
+            return Ok(true);
+        };
+        let whole = self.account.consignment(id).await?.value;
+        let read = ConsignmentInput::from(&whole);
+        Ok(likeness(&self.input, &read) != Likeness::Differs)
+    }
+}
+
+/// Id and number.
+fn names(record: &ConsignmentSummary) -> [Option<&str>; 2] {
+    [
+        record.id.as_ref().map(AsRef::as_ref),
+        record.number.as_ref().map(AsRef::as_ref),
+    ]
+}
+
+/// An empty list would invite a second save, so a list with gaps is an error.
+fn incomplete(errors: Vec<ServerError>) -> Error {
+    let error = if errors.is_empty() {
+        Error::protocol("the list of consignments could not be read completely")
+    } else {
+        // The status of a page is not kept; data comes with 200 (spec 7.1).
+        let status = 200;
+        Error::new(Kind::Rejected { status, errors })
+    };
+    error.with_operation("consignments")
 }

@@ -72,7 +72,10 @@ impl Account {
             "consignments",
             move |after| filter.variables(&account, after),
             |data| {
-                let page = data.consignments?;
+                // A list that is null is empty only where the server says so.
+                let page = data
+                    .consignments
+                    .filter(|page| !page.edges.is_null() || page.total_count == Some(0))?;
                 Some(Leaf::of(
                     page.total_count,
                     page.page_info,

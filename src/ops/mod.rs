@@ -41,8 +41,10 @@ mod consignments;
 mod details;
 mod filter;
 mod introspection;
+mod likeness;
 mod people;
 mod templates;
 
 pub use self::accounts::AccountChoice;
+pub use self::candidates::Candidates;
 pub use self::filter::ConsignmentFilter;

@@ -2,7 +2,7 @@
 
 use envd_sdk::Result;
 use envd_sdk::fake::{Fake, User};
-use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic, Role};
+use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Pic, Role};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
 
 async fn choose(fake: &Fake, choice: &AccountChoice) -> Result<String> {
@@ -140,29 +140,4 @@ async fn a_consignment_is_made_from_a_template() {
         .value;
     let made = account.consignment(saved.id.unwrap()).await.unwrap().value;
     assert_eq!(made.destination.unwrap().pic.as_deref(), Some("QDZZ3333"));
-}
-
-#[tokio::test]
-async fn candidates_are_the_records_that_do_not_differ_from_the_input() {
-    let fake = Fake::start().await;
-    let account = fake.client().build().unwrap().account(fake.account_id());
-    let input = |date: &str| {
-        ConsignmentInput::new(
-            [FormType::Lpac1],
-            PartyInput::new("QAZZ7777"),
-            PartyInput::new("QDZZ3333"),
-        )
-        .movement(date, "05:15")
-    };
-    let mut saved = Vec::new();
-    for date in ["2027-02-01", "2027-02-02"] {
-        saved.push(account.save_consignment(input(date)).await.unwrap().value);
-    }
-    let since = Day::parse("2026-01-01").unwrap();
-    let found = account
-        .candidates(&input("2027-02-02"), since)
-        .await
-        .unwrap();
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].id, saved[1].id);
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod audits;
+mod candidates;
 mod conditions;
 mod documented;
 mod drift;

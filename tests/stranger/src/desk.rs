@@ -32,6 +32,14 @@ impl Desk {
     }
 
     pub async fn declare(&self, draft: ConsignmentInput) -> Result<Answer, Error> {
+        let mut known = Vec::new();
+        let mut items = self
+            .account
+            .consignments(&ConsignmentFilter::default())
+            .items();
+        while let Some(item) = items.next().await {
+            known.extend(item?.id);
+        }
         match self.account.save_consignment(draft.clone()).await {
             Ok(Outcome {
                 value, problems, ..
@@ -39,6 +47,11 @@ impl Desk {
                 number: value.number.map(String::from).unwrap_or_default(),
                 remarks: problems.len(),
             }),
+            Err(error) if error.may_have_applied() => {
+                let found = self.account.candidates(&draft).known(known).find().await?;
+                let numbers = found.into_iter().filter_map(|record| record.number);
+                Ok(Answer::Unclear(numbers.map(String::from).collect()))
+            }
             Err(error) if error.is_rejected() => {
                 // Open questions are remarks; they stand beside the reasons.
                 let errors = error.server_errors().iter();
@@ -46,13 +59,6 @@ impl Desk {
                     .filter(|error| error.severity() == Severity::Error)
                     .map(|error| (error.input_path().join("."), error.to_string()));
                 Ok(Answer::Refused(reasons.collect()))
-            }
-            Err(error) if error.may_have_applied() => {
-                let minute = std::time::Duration::from_secs(60);
-                let begun = std::time::SystemTime::now() - minute;
-                let found = self.account.candidates(&draft, begun).await?;
-                let numbers = found.into_iter().filter_map(|record| record.number);
-                Ok(Answer::Unclear(numbers.map(String::from).collect()))
             }
             Err(error) => Err(error),
         }

@@ -95,6 +95,24 @@ async fn an_answer_that_got_lost_leads_to_the_record() -> Test {
 }
 
 #[tokio::test]
+async fn errors_of_a_server_that_failed_after_the_work_lead_to_the_record() -> Test {
+    let fake = Fake::start().await;
+    let desk = open(&fake, "failed").await?;
+    let errors = r#"{"errors": [{"message": "Internal server error"}]}"#;
+    fake.on::<CreateOrSaveConsignment>().fault(
+        Fault::status(500)
+            .body("application/json", errors)
+            .processed(),
+    );
+    let answer = desk.declare(draft("QAZZ7777")).await?;
+    assert!(
+        matches!(&answer, Answer::Unclear(numbers) if numbers.len() == 1),
+        "{answer:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_question_of_our_own_is_answered() -> Test {
     let fake = Fake::start().await;
     let heads = open(&fake, "heads")

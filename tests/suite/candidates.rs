@@ -1,0 +1,238 @@
+//! After a save without a clear answer: the records that it may have become, and never a list that is falsely empty.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql::generated::{Consignment, Consignments};
+use envd_sdk::model::{
+    AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, Day, FormType, PartyInput,
+};
+use envd_sdk::{Account, Client, Clock, RetryPolicy};
+use serde_json::{Value, json};
+use wiremock::matchers::{any, body_string_contains};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+/// On 2026-11-20.
+async fn fake() -> Fake {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+    Fake::builder().clock(clock).start().await.unwrap()
+}
+
+fn account(fake: &Fake) -> Account {
+    let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
+    client.account(fake.account_id())
+}
+
+fn input(date: &str) -> ConsignmentInput {
+    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    ConsignmentInput::new([FormType::Lpac1], from, to).movement(date, "05:15")
+}
+
+fn ids(records: Vec<ConsignmentSummary>) -> Vec<ConsignmentId> {
+    records.into_iter().filter_map(|record| record.id).collect()
+}
+
+async fn save(account: &Account, input: ConsignmentInput) -> ConsignmentId {
+    let saved = account.save_consignment(input).await.unwrap().value;
+    saved.id.unwrap()
+}
+
+#[tokio::test]
+async fn candidates_are_the_records_that_do_not_differ_from_the_input() {
+    let fake = fake().await;
+    let account = account(&fake);
+    save(&account, input("2027-02-01")).await;
+    let id = save(&account, input("2027-02-02")).await;
+    let search = account.candidates(&input("2027-02-02"));
+    assert_eq!(ids(search.find().await.unwrap()), [id]);
+    let other = account.candidates(&input("2027-02-03"));
+    assert!(other.find().await.unwrap().is_empty());
+    // The list shows all that was sent.
+    assert!(fake.requests_of::<Consignment>().is_empty());
+}
+
+#[tokio::test]
+async fn a_lost_answer_leads_to_the_record_whatever_date_the_filter_compares() {
+    let fake = fake().await;
+    let account = account(&fake);
+    fake.on_operation("CreateOrSaveConsignment")
+        .fault(Fault::dropped_after());
+    let error = account.save_consignment(input("2026-12-01")).await;
+    assert!(error.unwrap_err().may_have_applied());
+    let search = account.candidates(&input("2026-12-01"));
+    assert_eq!(search.find().await.unwrap().len(), 1);
+    let sent = fake.variables_of::<Consignments>();
+    assert!(
+        sent.iter()
+            .all(|sent| sent.from_date.is_none() && sent.to_date.is_none())
+    );
+
+    // Of a caller that vouches for it.
+    let vouched = search.clone().from(Day::parse("2026-11-20").unwrap());
+    assert_eq!(vouched.find().await.unwrap().len(), 1);
+    let sent = fake.variables_of::<Consignments>();
+    let from = sent.last().unwrap().from_date.as_ref().unwrap();
+    assert_eq!(from.as_str(), "2026-11-20T00:00:00Z");
+}
+
+#[tokio::test]
+async fn records_that_were_known_before_are_left_out_unless_the_input_names_them() {
+    let fake = fake().await;
+    let account = account(&fake);
+    let before = save(&account, input("2027-02-02")).await;
+    let search = account.candidates(&input("2027-02-02")).known([&before]);
+    assert!(search.find().await.unwrap().is_empty());
+    let after = save(&account, input("2027-02-02")).await;
+    assert_eq!(ids(search.find().await.unwrap()), [after]);
+
+    // An update of a record that was known: did it arrive?
+    let mut update = input("2027-02-09");
+    update.id = before.to_string().into();
+    let search = account.candidates(&update).known([&before]);
+    assert!(search.find().await.unwrap().is_empty());
+    save(&account, update).await;
+    assert_eq!(ids(search.find().await.unwrap()), [before]);
+}
+
+#[tokio::test]
+async fn whole_records_are_compared_where_the_list_cannot_tell() {
+    let fake = fake().await;
+    let account = account(&fake);
+    let answered = |heads: &str| {
+        let heads = AnswerInput::new("3", heads).row(0);
+        input("2027-02-02")
+            .answer(AnswerInput::new("17", "Yes"))
+            .answer(heads)
+    };
+    let mut owned = answered("24");
+    owned.owner = PartyInput::default().name("Pat Sample").into();
+    let first = save(&account, answered("24")).await;
+    save(&account, answered("25")).await;
+    save(&account, owned.clone()).await;
+    save(&account, input("2027-02-03")).await;
+
+    let mut wanted = answered("24");
+    wanted.owner = PartyInput::default().name("Sam Sample").into();
+    let search = account.candidates(&wanted);
+    // Of another owner is one, with other answers another; the one without an owner cannot be told apart.
+    assert_eq!(ids(search.find().await.unwrap()), [first]);
+    assert_eq!(fake.requests_of::<Consignment>().len(), 2);
+}
+
+fn node(id: &str) -> Value {
+    json!({
+        "id": id, "number": format!("C-{id}"), "movementDate": "2027-02-02T00:00:00", "movementTime": "05:15",
+        "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "qdzz3333"}, "forms": [{"type": "LPAC1"}],
+    })
+}
+
+fn list(total: Option<u64>, next: Option<&str>, nodes: &[Value]) -> Value {
+    let edges: Vec<Value> = nodes
+        .iter()
+        .map(|node| json!({"cursor": null, "node": node}))
+        .collect();
+    let info = json!({"hasNextPage": next.is_some(), "endCursor": next});
+    json!({"consignments": {"totalCount": total, "pageInfo": info, "edges": edges}})
+}
+
+async fn serve(replies: Vec<(&str, ResponseTemplate)>) -> (MockServer, Account) {
+    let server = MockServer::start().await;
+    for (asked, reply) in replies {
+        let mock = if asked.is_empty() {
+            Mock::given(any())
+        } else {
+            Mock::given(body_string_contains(asked))
+        };
+        mock.respond_with(reply).mount(&server).await;
+    }
+    let client = Client::builder(server.uri())
+        .token_source(StaticToken::new("a-token").unwrap())
+        .retry(RetryPolicy::none());
+    let account = client.build().unwrap().account("envd-1");
+    (server, account)
+}
+
+fn data(data: Value) -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(json!({"data": data}))
+}
+
+#[tokio::test]
+async fn a_filter_that_compares_another_date_hides_the_record_only_from_callers_that_use_it() {
+    let (_server, account) = serve(vec![
+        ("\"fromDate\":", data(list(Some(0), None, &[]))),
+        ("", data(list(Some(1), None, &[node("1")]))),
+    ])
+    .await;
+    let search = account.candidates(&input("2027-02-02"));
+    assert_eq!(search.find().await.unwrap().len(), 1);
+    let vouched = search.from(Day::parse("2027-03-01").unwrap());
+    assert!(vouched.find().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_complete_is_an_error_and_never_empty() {
+    let problem = json!({"data": list(Some(0), None, &[]), "errors": [{"message": "half of it"}]});
+    let null_edges = json!({"consignments": {"pageInfo": {"hasNextPage": false}, "edges": null}});
+    for (name, replies) in [
+        ("nothing", vec![("", data(json!({})))]),
+        ("null", vec![("", data(json!({"consignments": null})))]),
+        ("null edges", vec![("", data(null_edges))]),
+        (
+            "a null node",
+            vec![("", data(list(Some(1), None, &[Value::Null])))],
+        ),
+        (
+            "fewer than the total",
+            vec![("", data(list(Some(2), None, &[node("1")])))],
+        ),
+        (
+            "one record twice in place of another",
+            vec![("", data(list(Some(2), None, &[node("1"), node("1")])))],
+        ),
+        (
+            "problems",
+            vec![("", ResponseTemplate::new(200).set_body_json(problem))],
+        ),
+        (
+            "no next cursor",
+            vec![(
+                "",
+                data(json!({"consignments": {"pageInfo": {"hasNextPage": true}, "edges": []}})),
+            )],
+        ),
+        (
+            "no page info",
+            vec![("", data(json!({"consignments": {"edges": []}})))],
+        ),
+        (
+            "a second page that fails",
+            vec![
+                ("\"after\":\"p2\"", ResponseTemplate::new(500)),
+                ("", data(list(Some(2), Some("p2"), &[node("1")]))),
+            ],
+        ),
+    ] {
+        let (_server, account) = serve(replies).await;
+        let found = account.candidates(&input("2027-02-02")).find().await;
+        let error = found.expect_err(name);
+        let told = error.operation() == Some("consignments") || error.is_pagination_stalled();
+        assert!(told, "{name}: {error}");
+        assert!(!error.may_have_applied(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_an_error() {
+    let lists = || data(list(Some(2), None, &[node("1"), node("2")]));
+    let answered = input("2027-02-02").answer(AnswerInput::new("17", "Yes"));
+    let (_server, account) =
+        serve(vec![("\"id\":", ResponseTemplate::new(500)), ("", lists())]).await;
+    let error = account.candidates(&answered).find().await.unwrap_err();
+    assert_eq!(error.operation(), Some("consignment"));
+
+    // What the record does not show does not exclude it.
+    let record = data(json!({"consignment": node("1")}));
+    let (_server, account) = serve(vec![("\"id\":", record), ("", lists())]).await;
+    assert_eq!(account.candidates(&answered).find().await.unwrap().len(), 2);
+}
