@@ -50,7 +50,10 @@ async fn run() -> Result<(), Failure> {
     let mirror = questionnaire.validate(&draft, &context);
     let server = match account.save_consignment(draft.clone()).await {
         Ok(_) => return Err("the server took a draft with mistakes".into()),
-        Err(error) if error.is_rejected() => Report::from_server_errors(error.server_errors()),
+        // Errors of a server that failed on the way are no refusal: the draft may have been saved.
+        Err(error) if error.is_rejected() && !error.may_have_applied() => {
+            Report::from_server_errors(error.server_errors())
+        }
         Err(error) => return Err(error.into()),
     };
     println!("A draft with mistakes was refused. Who says what is wrong:");
