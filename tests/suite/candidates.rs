@@ -187,6 +187,10 @@ async fn a_list_that_is_not_complete_is_an_error_and_never_empty() {
             vec![("", data(list(Some(2), None, &[node("1")])))],
         ),
         (
+            "a record that cannot be read",
+            vec![("", data(list(None, None, &[json!({"origin": 5})])))],
+        ),
+        (
             "one record twice in place of another",
             vec![("", data(list(Some(2), None, &[node("1"), node("1")])))],
         ),
