@@ -97,6 +97,7 @@
 //! is never sent twice unless the first surely did not arrive, or the server said that it refused it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
 // The front page speaks of the whole crate, and the page on testing of the fake.
 #![cfg_attr(not(feature = "fake"), allow(rustdoc::broken_intra_doc_links))]
 // Tests may unwrap; the library says `// OK because ...` on the line above where it must.

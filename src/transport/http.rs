@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
 use url::Url;
 
 use super::HttpOptions;
+use super::chunks::{gather, gather_and_wipe};
 use super::is_loopback;
 use crate::error::{Error, Failure, Kind, Unsent};
 use crate::tls;
@@ -181,13 +182,22 @@ impl Http {
         if let Some(limit) = request.timeout {
             outgoing = outgoing.timeout(limit);
         }
+        // Forms go to the token endpoint, and tokens come back.
+        let secret = matches!(request.body, Body::Form(_));
         outgoing = match request.body {
             Body::Empty => outgoing,
             Body::Json(body) | Body::Form(body) => outgoing.body(body),
         };
         let mut reply = outgoing.send().await.map_err(failed)?;
-        let (status, headers) = (reply.status().as_u16(), std::mem::take(reply.headers_mut()));
-        let (body, cut) = self.read(&mut reply, request.watch.as_ref()).await;
+        let status = reply.status().as_u16();
+        let mut headers = std::mem::take(reply.headers_mut());
+        let (body, cut) = if secret {
+            // They share the memory of the body, which cannot be overwritten as long as they live.
+            detach(&mut headers);
+            gather_and_wipe(reply, self.max_body_bytes).await
+        } else {
+            gather(&mut reply, self.max_body_bytes, request.watch.as_ref()).await
+        };
         let reply = Reply {
             status,
             headers,
@@ -195,56 +205,18 @@ impl Http {
         };
         Ok((reply, cut))
     }
+}
 
-    /// Gathers the body: without a copy when it comes in one piece, and never more than the limit.
-    async fn read(
-        &self,
-        reply: &mut reqwest::Response,
-        watch: Option<&Watch>,
-    ) -> (Bytes, Option<Error>) {
-        let watch = |body: &[u8]| {
-            if let Some(watch) = watch {
-                watch(body);
-            }
-        };
-        // The length is the sender's word, so it may reserve no more than the limit.
-        let announced = reply
-            .content_length()
-            .and_then(|length| usize::try_from(length).ok())
-            .unwrap_or_default();
-        if announced > self.max_body_bytes {
-            return (Bytes::new(), Some(too_large()));
+/// Gives each header memory of its own.
+fn detach(headers: &mut HeaderMap) {
+    for value in headers.values_mut() {
+        if let Ok(copy) = HeaderValue::from_bytes(value.as_bytes()) {
+            *value = copy;
         }
-        let mut first = Bytes::new();
-        let mut gathered: Option<BytesMut> = None;
-        let cut = loop {
-            let chunk = match reply.chunk().await {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => break None,
-                Err(source) => break Some(failed(source)),
-            };
-            let so_far = gathered.as_ref().map_or(first.len(), BytesMut::len);
-            if so_far + chunk.len() > self.max_body_bytes {
-                break Some(too_large());
-            }
-            if gathered.is_none() && first.is_empty() {
-                first = chunk;
-                watch(&first);
-                continue;
-            }
-            let gathered = gathered.get_or_insert_with(|| {
-                let mut bytes = BytesMut::with_capacity(announced.max(first.len() + chunk.len()));
-                bytes.extend_from_slice(&first);
-                bytes
-            });
-            gathered.extend_from_slice(&chunk);
-            watch(gathered);
-        };
-        (gathered.map_or(first, BytesMut::freeze), cut)
     }
 }
 
-fn too_large() -> Error {
+pub(super) fn too_large() -> Error {
     let what = "the reply is larger than the limit";
     Error::new(Kind::Transport(Failure {
         what,
@@ -255,7 +227,7 @@ fn too_large() -> Error {
 }
 
 /// Sorts a failure by what may have happened at the server.
-fn failed(source: reqwest::Error) -> Error {
+pub(super) fn failed(source: reqwest::Error) -> Error {
     // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
     let unsent = if source.is_connect() || source.is_builder() {
         Unsent::Surely

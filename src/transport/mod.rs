@@ -4,6 +4,7 @@
 //! addresses are `https`, except on loopback (RFC 8252 section 8.3).
 
 mod attempts;
+mod chunks;
 mod clock;
 mod endpoint;
 mod http;

@@ -1,8 +1,5 @@
 //! Sends what `request` builds and hands the reply to `judge`.
 
-use bytes::Bytes;
-use zeroize::Zeroize;
-
 use super::judge::{self, Class, Refusal};
 use super::{Issued, request};
 use crate::auth::{CheckedCallback, Provider};
@@ -25,14 +22,10 @@ async fn grant(provider: &Provider, request: Result<Request>) -> Result<Issued, 
     // Not built: it is the same next time.
     let request = request.map_err(|error| Refusal::new(Class::Refused, error))?;
     match provider.0.http.send_and_keep(request).await {
-        Ok((reply, cut)) => {
-            let judged = match cut {
-                None => judge::judge(&reply, provider.clock().now()),
-                Some(error) => Err(judge::judge_cut(&reply, error)),
-            };
-            wipe(reply.body);
-            judged
-        }
+        Ok((reply, cut)) => match cut {
+            None => judge::judge(&reply, provider.clock().now()),
+            Some(error) => Err(judge::judge_cut(&reply, error)),
+        },
         Err(error) => Err(judge::judge_failure(error)),
     }
 }
@@ -50,11 +43,4 @@ pub(in crate::auth) async fn revoke(provider: &Provider, token: &Secret) -> Resu
         _ => Err(reply.into_error()),
     }
     .map_err(|error: Error| error.with_operation("revoke"))
-}
-
-/// Overwrites a body that held tokens, if nobody else has a hand on it.
-fn wipe(body: Bytes) {
-    if let Ok(mut bytes) = body.try_into_mut() {
-        bytes.as_mut().zeroize();
-    }
 }

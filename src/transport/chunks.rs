@@ -1,0 +1,118 @@
+//! Gathers the chunks of a reply's body, never more than the limit.
+
+use bytes::{Bytes, BytesMut};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::http::{Watch, failed, too_large};
+use crate::error::Error;
+
+/// What came of a body, and why it ended too early, if it did.
+pub(super) type Gathered = (Bytes, Option<Error>);
+
+/// How often a connection's task gets a turn to let go of the last chunk.
+const TURNS: u32 = 64;
+
+/// Gathers a body; without a copy when it comes in one piece.
+pub(super) async fn gather(
+    reply: &mut reqwest::Response,
+    limit: usize,
+    watch: Option<&Watch>,
+) -> Gathered {
+    let watch = |body: &[u8]| {
+        if let Some(watch) = watch {
+            watch(body);
+        }
+    };
+    // The length is the sender's word, so it may reserve no more than the limit.
+    let announced = announced(reply);
+    if announced > limit {
+        return (Bytes::new(), Some(too_large()));
+    }
+    let mut first = Bytes::new();
+    let mut gathered: Option<BytesMut> = None;
+    let cut = loop {
+        let so_far = gathered.as_ref().map_or(first.len(), BytesMut::len);
+        let chunk = match next(reply, limit - so_far).await {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        };
+        if gathered.is_none() && first.is_empty() {
+            first = chunk;
+            watch(&first);
+            continue;
+        }
+        let gathered = gathered.get_or_insert_with(|| {
+            let mut bytes = BytesMut::with_capacity(announced.max(first.len() + chunk.len()));
+            bytes.extend_from_slice(&first);
+            bytes
+        });
+        gathered.extend_from_slice(&chunk);
+        watch(gathered);
+    };
+    (gathered.map_or(first, BytesMut::freeze), cut)
+}
+
+/// Gathers a body with tokens in it: it is overwritten when it is dropped, and so are the chunks that it came in.
+///
+/// What TLS, HTTP/2 and the operating system keep of it is out of reach.
+pub(super) async fn gather_and_wipe(mut reply: reqwest::Response, limit: usize) -> Gathered {
+    if announced(&reply) > limit {
+        return (Bytes::new(), Some(too_large()));
+    }
+    let (mut chunks, mut length) = (Vec::new(), 0);
+    let cut = loop {
+        match next(&mut reply, limit - length).await {
+            Ok(Some(chunk)) => {
+                length += chunk.len();
+                chunks.push(chunk);
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    // All at once: a buffer that grows leaves copies behind.
+    let mut body = Zeroizing::new(Vec::with_capacity(length));
+    for chunk in &chunks {
+        body.extend_from_slice(chunk);
+    }
+    // The connection holds the memory of the last chunk. It ends with the reply.
+    drop(reply);
+    let last = chunks.pop();
+    chunks.into_iter().for_each(wipe);
+    if let Some(last) = last {
+        for _ in 0..TURNS {
+            if last.is_unique() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        wipe(last);
+    }
+    (Bytes::from_owner(body), cut)
+}
+
+/// Overwrites the memory that a chunk is part of, unless another chunk still uses it: the last one to go wipes all.
+fn wipe(chunk: Bytes) {
+    if let Ok(mut memory) = chunk.try_into_mut() {
+        memory.clear();
+        // The place in front of the chunk, where the head of the reply or an earlier chunk was.
+        let _ = memory.try_reclaim(memory.capacity() + 1);
+        memory.resize(memory.capacity(), 0);
+        memory.as_mut().zeroize();
+    }
+}
+
+fn announced(reply: &reqwest::Response) -> usize {
+    let length = reply.content_length();
+    // A length beyond what memory can hold is beyond every limit.
+    length.map_or(0, |length| usize::try_from(length).unwrap_or(usize::MAX))
+}
+
+/// The next chunk, if it has no more than so many bytes.
+async fn next(reply: &mut reqwest::Response, left: usize) -> Result<Option<Bytes>, Error> {
+    match reply.chunk().await.map_err(failed)? {
+        Some(chunk) if chunk.len() > left => Err(too_large()),
+        chunk => Ok(chunk),
+    }
+}

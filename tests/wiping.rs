@@ -1,0 +1,194 @@
+//! What held tokens is overwritten before its memory is given back. An allocator looks at each block that is freed.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+
+use envd_sdk::auth::{Provider, TokenManager};
+
+/// Looks for a text in each block of memory that is freed.
+///
+/// It reports nothing but the sizes of the blocks: the text itself is only in the program's constants.
+mod freed {
+    // OK because a global allocator cannot be written without, and the library itself forbids it.
+    #![allow(unsafe_code)]
+
+    use std::alloc::{GlobalAlloc, Layout, System};
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+    static NEEDLE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+    static LENGTH: AtomicUsize = AtomicUsize::new(0);
+    static SIZES: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+    static FOUND: AtomicUsize = AtomicUsize::new(0);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    struct Scanner;
+
+    #[global_allocator]
+    static SCANNER: Scanner = Scanner;
+
+    // `realloc` and `alloc_zeroed` are the default ones, so that a block that grows is freed as well.
+    // SAFETY: all memory comes from and goes back to the system's allocator with the layout it was asked for.
+    unsafe impl GlobalAlloc for Scanner {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: as this function's. Zeroed, so that no block shows what an earlier one left in the same place.
+            unsafe { System.alloc_zeroed(layout) }
+        }
+
+        unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+            let length = LENGTH.load(Ordering::Acquire);
+            if length > 0 && layout.size() >= length {
+                // SAFETY: the block is ours until it is freed below and was written as a whole by `alloc`; the needle
+                // is a static text.
+                let (block, needle) = unsafe {
+                    let needle = NEEDLE.load(Ordering::Acquire);
+                    (
+                        std::slice::from_raw_parts(block, layout.size()),
+                        std::slice::from_raw_parts(needle, length),
+                    )
+                };
+                if block.windows(length).any(|bytes| bytes == needle) {
+                    let place = FOUND.fetch_add(1, Ordering::AcqRel);
+                    if let Some(size) = SIZES.get(place) {
+                        size.store(layout.size(), Ordering::Release);
+                    }
+                }
+            }
+            // SAFETY: as this function's.
+            unsafe { System.dealloc(block, layout) }
+        }
+    }
+
+    /// The sizes of the blocks that still held the text when they were freed during the work.
+    pub(crate) fn with<T>(needle: &'static str, work: impl FnOnce() -> T) -> (T, Vec<usize>) {
+        let guard = ONE_AT_A_TIME.lock().unwrap();
+        FOUND.store(0, Ordering::Release);
+        NEEDLE.store(needle.as_ptr().cast_mut(), Ordering::Release);
+        LENGTH.store(needle.len(), Ordering::Release);
+        let done = work();
+        LENGTH.store(0, Ordering::Release);
+        let found = FOUND.load(Ordering::Acquire).min(SIZES.len());
+        let sizes = SIZES[..found].iter();
+        let sizes = sizes.map(|size| size.load(Ordering::Acquire)).collect();
+        drop(guard);
+        (done, sizes)
+    }
+}
+
+/// Answers each connection once, in these pieces. It has no block of memory that is freed: the server is no part of
+/// what is measured.
+fn serve(pieces: &'static [&'static str]) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut request = [0; 16_384];
+        while let Ok((mut stream, _)) = listener.accept() {
+            let mut read = 0;
+            while !is_complete(&request[..read]) {
+                match stream.read(&mut request[read..]) {
+                    Ok(more @ 1..) => read += more,
+                    _ => break,
+                }
+            }
+            for piece in pieces {
+                stream.write_all(piece.as_bytes()).unwrap();
+                stream.flush().unwrap();
+            }
+        }
+    });
+    address
+}
+
+/// Whether the form has come as a whole: its last member is known.
+fn is_complete(request: &[u8]) -> bool {
+    let text = std::str::from_utf8(request).unwrap();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse::<usize>().unwrap())
+    });
+    body.len() >= length.unwrap_or_default()
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// Logs in at a server with this reply, and ends the runtime with all that it holds.
+fn log_in(pieces: &'static [&'static str]) -> bool {
+    let server = serve(pieces);
+    let provider = Provider::builder("app")
+        .authorize_url(format!("http://{server}/authorize"))
+        .token_url(format!("http://{server}/token"))
+        .audience("https://api.example")
+        .redirect_uri("https://app.example/callback")
+        .scopes(["offline_access"])
+        .build()
+        .unwrap();
+    runtime().block_on(async {
+        let manager = TokenManager::builder(provider.clone()).build().unwrap();
+        let login = provider.authorization().start().unwrap();
+        let state = login.url().query_pairs().find(|(name, _)| name == "state");
+        let callback = format!(
+            "https://app.example/callback?code=c0de&state={}",
+            state.unwrap().1
+        );
+        manager.complete_login(login, &callback).await.is_ok()
+    })
+}
+
+#[test]
+fn the_scanner_finds_what_was_not_wiped_and_only_that() {
+    const NEEDLE: &str = "n33dle-of-the-scanner";
+    let ((), found) = freed::with(NEEDLE, || {
+        drop(std::hint::black_box(NEEDLE.to_owned()));
+        let mut grows = NEEDLE.to_owned();
+        grows.reserve_exact(1_000);
+        drop(envd_sdk::Secret::new(std::hint::black_box(grows)));
+    });
+    // The one that was dropped, and the one that was left behind when the text grew.
+    assert_eq!(found, [NEEDLE.len(), NEEDLE.len()]);
+}
+
+/// Part of the replies only, and longer than the widest register: the program's stack holds what registers held.
+const MEMBER: &str =
+    "\"refresh_token\":\"n33dle-of-the-refresh-token-and-longer-than-any-register-of-the-machine\"";
+
+/// A reply whose body comes in pieces of about this size: as a whole with a length, without its end, and by chunks.
+fn replies(padding: usize, size: usize) -> [(&'static [&'static str], bool); 3] {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+    let padding = "x".repeat(padding);
+    let body = format!(r#"{{"x":"{padding}","access_token":"n33dle",{MEMBER},"expires_in":600}}"#);
+    let bytes = body.as_bytes().chunks(size);
+    let pieces: Vec<String> = bytes
+        .map(|piece| String::from_utf8(piece.to_vec()).unwrap())
+        .collect();
+    let chunked = pieces
+        .iter()
+        .map(|piece| format!("{:x}\r\n{piece}\r\n", piece.len()));
+    let chunked = chunked.collect::<String>() + "0\r\n\r\n";
+    let length = |length| format!("{HEAD}content-length: {length}\r\n\r\n");
+    let whole = [vec![length(body.len())], pieces.clone()].concat();
+    let cut = [vec![length(body.len() + 9)], pieces].concat();
+    let chunked = vec![format!("{HEAD}transfer-encoding: chunked\r\n\r\n"), chunked];
+    [(whole, true), (cut, false), (chunked, true)].map(|(pieces, good)| {
+        let pieces = pieces.into_iter().map(|piece| &*piece.leak());
+        (&*pieces.collect::<Vec<_>>().leak(), good)
+    })
+}
+
+#[test]
+fn a_reply_of_the_token_endpoint_is_wiped() {
+    for (padding, size) in [(0, 10_000), (0, 50), (30_000, 40_000), (30_000, 7_000)] {
+        for (i, (pieces, good)) in replies(padding, size).into_iter().enumerate() {
+            let (logged_in, found) = freed::with(MEMBER, || log_in(pieces));
+            assert_eq!((logged_in, found), (good, vec![]), "{padding} {size} {i}");
+        }
+    }
+}
