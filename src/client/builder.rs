@@ -102,8 +102,9 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address, no token source was
-    /// given, TLS or the proxy cannot be set up, or an override does not fit its operation.
+    /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address or holds a user name, no
+    /// token source was given, the proxy is not an http or https address, a certificate cannot be read, TLS cannot be set
+    /// up, or an override does not fit its operation.
     pub fn build(self) -> Result<Client> {
         let endpoint = parse_endpoint("the endpoint", &self.endpoint)?;
         let tokens = self.tokens.ok_or_else(|| {

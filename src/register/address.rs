@@ -1,5 +1,7 @@
 //! The two addresses of the register (spec 4.2).
 
+use std::fmt;
+
 use url::Url;
 
 use super::terms::Query;
@@ -8,8 +10,15 @@ use crate::model::Pic;
 use crate::transport::parse_endpoint;
 
 /// The address of the search; all others are made from it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Address(Url);
+
+/// Host only, as everywhere: what follows it may be private.
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Address").field(&self.0.host_str()).finish()
+    }
+}
 
 impl Address {
     pub(super) fn new(base: &str) -> Result<Self> {

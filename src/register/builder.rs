@@ -117,8 +117,8 @@ impl RegisterBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback), or the HTTP
-    /// client cannot be set up, or the number of the first page is not 0 or 1, or the header for authentication cannot be
+    /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback) or holds a
+    /// user name or a query, or the HTTP client cannot be set up, or the number of the first page is not 0 or 1, or the header for authentication cannot be
     /// sent or is one that the client sets itself.
     pub fn build(self) -> Result<Register> {
         if self.first_page_index.is_some_and(|index| index > 1) {

@@ -124,7 +124,9 @@ impl Reply {
 impl Http {
     /// Makes the client for some endpoints. Certificates are loaded only if one of them needs them.
     pub(crate) fn new(options: &HttpOptions, endpoints: &[&Url]) -> Result<Self, Error> {
-        let secure = endpoints.iter().any(|url| url.scheme() == "https") || options.proxy.is_some();
+        let proxy = options.proxy.as_ref();
+        let secure = |url: &Url| url.scheme() == "https";
+        let secure = endpoints.iter().any(|url| secure(url)) || proxy.is_some_and(secure);
         let mut builder = reqwest::Client::builder()
             .user_agent(&options.user_agent)
             .connect_timeout(options.connect_timeout)
@@ -136,11 +138,8 @@ impl Http {
         if !options.keep_alive {
             builder = builder.pool_max_idle_per_host(0);
         }
-        if let Some(proxy) = &options.proxy {
-            let proxy = reqwest::Proxy::all(proxy.clone());
-            builder = builder.proxy(proxy.map_err(|source| {
-                Error::config("the proxy cannot be used").with_source(source.without_url())
-            })?);
+        if let Some(proxy) = proxy {
+            builder = builder.proxy(through(proxy)?);
         }
         let client = tls::configure(builder, secure, &options.extra_roots_pem)?
             .build()
@@ -205,6 +204,24 @@ impl Http {
         };
         Ok((reply, cut))
     }
+}
+
+/// Hosts on loopback are not proxied: they may be `http`, and the proxy would read the token.
+fn through(proxy: &Url) -> Result<reqwest::Proxy, Error> {
+    match proxy.scheme() {
+        "http" | "https" => {}
+        "socks4" | "socks4a" | "socks5" | "socks5h" => {
+            return Err(Error::config(
+                "SOCKS proxies are not supported: set an http or https proxy",
+            ));
+        }
+        // Such a proxy would be passed over in silence.
+        _ => return Err(Error::config("the proxy must be an http or https address")),
+    }
+    let proxy = proxy.clone();
+    Ok(reqwest::Proxy::custom(move |url| {
+        (!is_loopback(url)).then(|| proxy.clone())
+    }))
 }
 
 /// Gives each header memory of its own.

@@ -69,13 +69,14 @@ impl HttpOptions {
         self
     }
 
-    /// Sends everything through this proxy. The environment's proxy settings are not read.
+    /// Sends everything through this proxy, an `http` or `https` address, except requests to hosts on loopback. The
+    /// environment's proxy settings are not read.
     pub fn proxy(mut self, proxy: Url) -> Self {
         self.proxy = Some(proxy);
         self
     }
 
-    /// Trusts a further certificate authority, PEM, beside those of the operating system.
+    /// Trusts further certificate authorities, one or more certificates as PEM, beside those of the operating system.
     pub fn extra_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.extra_roots_pem.push(pem.into());
         self

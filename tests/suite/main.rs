@@ -15,6 +15,7 @@ mod overrides;
 mod pages;
 mod processes;
 mod provider;
+mod proxies;
 mod register;
 mod requests;
 mod retries;

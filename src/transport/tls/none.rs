@@ -4,15 +4,15 @@ use reqwest::ClientBuilder;
 
 use crate::error::Error;
 
-/// Refuses https endpoints with the name of the cure.
+/// Refuses https endpoints and certificates with the name of the cure.
 pub(crate) fn configure(
     builder: ClientBuilder,
     secure: bool,
-    _extra_roots_pem: &[Vec<u8>],
+    extra_roots_pem: &[Vec<u8>],
 ) -> Result<ClientBuilder, Error> {
-    if secure {
+    if secure || !extra_roots_pem.is_empty() {
         return Err(Error::config(
-            "https needs one of the features rustls, rustls-aws-lc and native-tls",
+            "TLS needs one of the features rustls, rustls-aws-lc and native-tls",
         ));
     }
     Ok(builder)

@@ -12,10 +12,14 @@ pub(crate) fn configure(
 ) -> Result<ClientBuilder, Error> {
     let mut roots = Vec::new();
     for pem in extra_roots_pem {
-        let certificates = reqwest::Certificate::from_pem_bundle(pem);
-        roots.extend(
-            certificates.map_err(|_| Error::config("an extra root certificate is not PEM"))?,
-        );
+        let certificates = reqwest::Certificate::from_pem_bundle(pem)
+            .map_err(|_| Error::config("extra_root_certificate: damaged PEM text"))?;
+        if certificates.is_empty() {
+            return Err(Error::config(
+                "extra_root_certificate: no certificate in the PEM text",
+            ));
+        }
+        roots.extend(certificates);
     }
     // Without an https endpoint nothing is loaded: a machine without a certificate bundle can still use a fake.
     Ok(if secure {

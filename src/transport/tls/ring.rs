@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reqwest::ClientBuilder;
+use rustls::RootCertStore;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
@@ -21,33 +22,49 @@ pub(crate) fn configure(
     let config = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|source| Error::config("TLS cannot be set up").with_source(source))?;
+    let roots = certificates(extra_roots_pem)?;
     let mut config = if secure {
-        let verifier = verifier(provider, extra_roots_pem)?;
+        let verifier = verifier(provider, roots)?;
         config
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth()
     } else {
         config
-            .with_root_certificates(rustls::RootCertStore::empty())
+            .with_root_certificates(RootCertStore::empty())
             .with_no_client_auth()
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(builder.tls_backend_preconfigured(config))
 }
 
-fn verifier(
-    provider: Arc<CryptoProvider>,
-    extra_roots_pem: &[Vec<u8>],
-) -> Result<Arc<dyn ServerCertVerifier>, Error> {
-    let mut roots = Vec::new();
-    for pem in extra_roots_pem {
+/// Reads and checks the certificates, also where no endpoint needs them: a mistake in the settings is told at once.
+fn certificates(pem: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let mut found = Vec::new();
+    for pem in pem {
+        let before = found.len();
         for certificate in CertificateDer::pem_slice_iter(pem) {
-            roots.push(
-                certificate.map_err(|_| Error::config("an extra root certificate is not PEM"))?,
-            );
+            let certificate = certificate
+                .map_err(|_| Error::config("extra_root_certificate: damaged PEM text"))?;
+            // OK to read each for itself and drop the store: it parses what it takes in.
+            RootCertStore::empty()
+                .add(certificate.clone())
+                .map_err(|_| Error::config("extra_root_certificate: damaged certificate"))?;
+            found.push(certificate);
+        }
+        if found.len() == before {
+            return Err(Error::config(
+                "extra_root_certificate: no certificate in the PEM text",
+            ));
         }
     }
+    Ok(found)
+}
+
+fn verifier(
+    provider: Arc<CryptoProvider>,
+    roots: Vec<CertificateDer<'static>>,
+) -> Result<Arc<dyn ServerCertVerifier>, Error> {
     let verifier = if roots.is_empty() {
         Verifier::new(provider)
     } else {
@@ -59,4 +76,25 @@ fn verifier(
             Error::config("the operating system's certificates cannot be loaded")
                 .with_source(source)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_certificate_is_refused_whatever_the_endpoint() {
+        let damaged = "-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n";
+        let unfinished = "-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n";
+        let key = "-----BEGIN PRIVATE KEY-----\nZ2FyYmFnZQ==\n-----END PRIVATE KEY-----\n";
+        for garbage in ["garbage", "", damaged, unfinished, key] {
+            for secure in [true, false] {
+                let pem = [garbage.as_bytes().to_vec()];
+                let error = configure(ClientBuilder::new(), secure, &pem);
+                let error = error.err().unwrap_or_else(|| panic!("{garbage} {secure}"));
+                assert!(error.is_config());
+                assert!(error.to_string().starts_with("extra_root_certificate"));
+            }
+        }
+    }
 }

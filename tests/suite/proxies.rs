@@ -1,0 +1,193 @@
+//! What goes through a proxy, and what does not.
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use envd_sdk::auth::{Provider, StaticToken, TokenManager};
+use envd_sdk::fake::Fake;
+use envd_sdk::register::Register;
+use envd_sdk::{Client, HttpOptions, RetryPolicy};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use url::Url;
+
+/// A listener in the part of a proxy: it keeps what it is sent and refuses everything.
+struct Proxy {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Proxy {
+    async fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&seen);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (mut request, mut buffer) = (Vec::new(), [0; 4_096]);
+                while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+                    match stream.read(&mut buffer).await {
+                        Ok(read @ 1..) => request.extend_from_slice(&buffer[..read]),
+                        _ => break,
+                    }
+                }
+                let request = String::from_utf8_lossy(&request).into_owned();
+                kept.lock().unwrap().push(request);
+                let refusal = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
+                // OK because what counts is what was sent.
+                let _ = stream.write_all(refusal).await;
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn options(&self) -> HttpOptions {
+        let url = format!("http://clerk:pa55w0rd@{}", self.address);
+        HttpOptions::default()
+            .connect_timeout(Duration::from_secs(1))
+            .proxy(Url::parse(&url).unwrap())
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn client(endpoint: &str, http: HttpOptions) -> envd_sdk::Result<Client> {
+    Client::builder(endpoint)
+        .token_source(StaticToken::new("b34r3r").unwrap())
+        .http(http)
+        .retry(RetryPolicy::none())
+        .build()
+}
+
+fn provider(token_url: &str, http: HttpOptions) -> envd_sdk::Result<Provider> {
+    Provider::builder("app")
+        .authorize_url("https://id.example/authorize")
+        .token_url(token_url)
+        .audience("https://api.example")
+        .redirect_uri("https://app.example/callback")
+        .http(http)
+        .build()
+}
+
+/// Asks for a token with a code that means nothing.
+async fn ask_for_a_token(provider: Provider) -> envd_sdk::Error {
+    let manager = TokenManager::builder(provider.clone()).build().unwrap();
+    let login = provider.authorization().start().unwrap();
+    let state = login.url().query_pairs().find(|(name, _)| name == "state");
+    let state = state.unwrap().1.into_owned();
+    let callback = format!("https://app.example/callback?code=c0de&state={state}");
+    manager.complete_login(login, &callback).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn loopback_hosts_are_never_proxied() {
+    let (fake, proxy) = (Fake::start().await, Proxy::start().await);
+    let port = fake.graphql_url().port().unwrap();
+    // Not each machine has each of these; the proxy sees none of them.
+    for origin in [
+        "http://127.0.0.1",
+        "http://127.1.2.3",
+        "http://localhost",
+        "http://LOCALHOST.",
+        "http://[::1]",
+        "http://[::ffff:127.0.0.1]",
+        "https://127.0.0.1",
+    ] {
+        let address = |path: &str| format!("{origin}:{port}{path}");
+        let _ = client(&address("/graphql"), proxy.options())
+            .unwrap()
+            .user_details()
+            .await;
+        let register = Register::builder(address(""))
+            .token_source(StaticToken::new("b34r3r").unwrap())
+            .http(proxy.options())
+            .retry(RetryPolicy::none())
+            .build()
+            .unwrap();
+        let _ = register.property(&"QDZZ3333".parse().unwrap()).await;
+        ask_for_a_token(provider(&address("/token"), proxy.options()).unwrap()).await;
+    }
+    assert_eq!(proxy.seen(), [""; 0]);
+}
+
+#[tokio::test]
+async fn other_hosts_are_and_the_proxy_sees_neither_token_nor_code() {
+    let proxy = Proxy::start().await;
+    let client = client("https://api.example.invalid/graphql", proxy.options()).unwrap();
+    let error = client.user_details().await.unwrap_err();
+    assert!(error.is_connect(), "{error}");
+    ask_for_a_token(provider("https://id.example.invalid/token", proxy.options()).unwrap()).await;
+    let seen = proxy.seen();
+    assert!(seen[0].starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n"));
+    assert!(seen[1].starts_with("CONNECT id.example.invalid:443 HTTP/1.1\r\n"));
+    for request in seen {
+        // RFC 7617: clerk:pa55w0rd.
+        assert!(request.contains("Y2xlcms6cGE1NXcwcmQ="), "{request}");
+        assert!(!request.contains("b34r3r") && !request.contains("c0de"));
+    }
+}
+
+#[test]
+fn a_proxy_of_another_scheme_is_refused_at_build() {
+    for (address, told) in [
+        ("ftp://proxy.example:21", "http or https"),
+        ("htp://proxy.example:8080", "http or https"),
+        ("file:///etc/hosts", "http or https"),
+        ("socks5://proxy.example:1080", "SOCKS"),
+        ("socks5h://clerk:pa55w0rd@proxy.example", "SOCKS"),
+        ("socks4a://proxy.example", "SOCKS"),
+    ] {
+        let http = HttpOptions::default().proxy(Url::parse(address).unwrap());
+        let errors = [
+            client("https://api.example/graphql", http.clone()).err(),
+            provider("https://id.example/token", http.clone()).err(),
+            Register::builder("https://register.example")
+                .http(http)
+                .build()
+                .err(),
+        ];
+        for error in errors {
+            let error = error.unwrap_or_else(|| panic!("{address} was accepted"));
+            assert!(error.is_config(), "{error}");
+            assert!(error.to_string().contains(told), "{error}");
+            assert!(!format!("{error:?}").contains("pa55w0rd"));
+        }
+    }
+    for address in ["http://proxy.example:8080", "https://proxy.example"] {
+        let http = HttpOptions::default().proxy(Url::parse(address).unwrap());
+        client("https://api.example/graphql", http).unwrap();
+    }
+}
+
+/// What the environment says of proxies is read once by the libraries below, if at all: so in a process of its own.
+#[tokio::test]
+async fn the_environment_names_no_proxy() {
+    const INSIDE: &str = "ENVD_TEST_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        let client = client(
+            "https://api.example.invalid/graphql",
+            HttpOptions::default(),
+        );
+        assert!(client.unwrap().user_details().await.is_err());
+        return;
+    }
+    let proxy = Proxy::start().await;
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child
+        .args(["--exact", "proxies::the_environment_names_no_proxy"])
+        .env(INSIDE, "1");
+    for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"] {
+        let address = format!("http://{}", proxy.address);
+        child.env(name, &address).env(name.to_lowercase(), &address);
+    }
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap());
+    let output = output.await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    assert_eq!(proxy.seen(), [""; 0]);
+}
