@@ -7,6 +7,7 @@ use super::plan::Plan;
 use super::response::Response;
 use crate::error::{Error, Kind, Result, codes};
 use crate::graphql::OperationKind;
+use crate::model::known_names::shown_path;
 
 /// The span of a call, all attempts in it.
 pub(super) fn call(plan: &Plan) -> Span {
@@ -69,7 +70,7 @@ pub(super) fn attempt_ended<T>(span: &Span, result: &Result<Response<T>>) {
 /// A reply in another shape than expected: perhaps the service has changed.
 pub(super) fn decode_failure(error: &Error) {
     if matches!(error.kind(), Kind::Decode { .. }) {
-        let path = error.json_path();
+        let path = error.json_path().map(shown_path);
         tracing::warn!(path, "a reply does not have the expected shape");
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{AuthProblem, Error, Kind};
+use crate::model::known_names::{shown_code, shown_path};
 use crate::model::{Condition, ServerError};
 
 impl fmt::Display for Error {
@@ -60,7 +61,8 @@ impl fmt::Display for Kind {
             }
             Self::Decode { path, detail, .. } => write!(
                 f,
-                "the reply does not have the expected shape at {path}: {detail}"
+                "the reply does not have the expected shape at {}: {detail}",
+                shown_path(path)
             ),
             Self::NotRegistered => {
                 f.write_str("the user is not registered with the service; register on its website")
@@ -112,7 +114,7 @@ fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> 
             Condition::Other => f.write_str("another reason")?,
             condition => write!(f, "{condition:?}")?,
         }
-        if let Some(code) = error.code().filter(|code| is_field_path(code)) {
+        if let Some(code) = error.code().and_then(shown_code) {
             write!(f, " at {code}")?;
         }
     }
@@ -126,18 +128,10 @@ fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> 
 pub(crate) fn codes(errors: &[ServerError]) -> String {
     let codes = errors.iter().take(5).map(|error| {
         let code = error.schema_code().or_else(|| error.code());
-        code.filter(|code| is_field_path(code))
+        code.and_then(shown_code)
             .map_or_else(|| format!("{:?}", error.condition()), str::to_owned)
     });
     codes.collect::<Vec<_>>().join(",")
-}
-
-/// A dotted path of names and numbers; anything else in its place might be a value.
-fn is_field_path(code: &str) -> bool {
-    (1..=80).contains(&code.len())
-        && code
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'[' | b']' | b'_'))
 }
 
 impl fmt::Display for AuthProblem {
@@ -208,13 +202,43 @@ mod tests {
     }
 
     #[test]
-    fn a_code_that_is_no_path_is_not_shown() {
-        let error = Error::new(Kind::Rejected {
+    fn names_and_codes_that_a_server_chose_are_not_shown() {
+        let chosen = [
+            "Sam Sample, 0491",
+            "SamSample0491",
+            "eyJhbGciOi.eyJzdWIi.c2ln",
+            "pic\n2026-11-21 ERROR lost",
+        ];
+        for chosen in chosen {
+            let errors = vec![ServerError::from_value(
+                json!({"message": "", "extensions": {"data": {"Code": chosen}, "code": chosen}}),
+            )];
+            assert_eq!(codes(&errors), "FieldRule");
+            let decode = Kind::Decode {
+                status: 200,
+                path: format!("data.{chosen}[3].pic"),
+                detail: "a value of another type".to_owned(),
+                errors: errors.clone(),
+            };
+            let status = 200;
+            for kind in [decode, Kind::Rejected { status, errors }] {
+                let error = Error::new(kind);
+                let shown = format!("{error} {error:?} {:?}", error.server_errors());
+                for part in ["Sam", "0491", "eyJ", "\n", "ERROR"] {
+                    assert!(!shown.contains(part), "{shown}");
+                }
+            }
+        }
+        let error = Error::new(Kind::Decode {
             status: 200,
-            errors: vec![ServerError::from_value(
-                json!({"message": "", "extensions": {"data": {"Code": "Sam Sample, 0491"}}}),
-            )],
+            path: "data.extra.Sam[3].pic".to_owned(),
+            detail: "a value of another type".to_owned(),
+            errors: Vec::new(),
         });
-        assert!(!error.to_string().contains("Sample"));
+        assert!(
+            error.to_string().contains(" at data[..][3].pic: "),
+            "{error}"
+        );
+        assert_eq!(error.json_path(), Some("data.extra.Sam[3].pic"));
     }
 }

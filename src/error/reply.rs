@@ -69,7 +69,8 @@ impl Error {
         }
     }
 
-    /// The JSON path at which a reply did not have the expected shape.
+    /// The JSON path at which a reply did not have the expected shape, as it was received: a server chooses the names in
+    /// it, so it may hold control characters or personal data. `Display` shows known names of fields only.
     #[must_use]
     pub fn json_path(&self) -> Option<&str> {
         match self.kind() {

@@ -29,6 +29,11 @@ const BELOW: [(&str, &str, &str); 9] = [
     ("declaration", "declare", "accept"),
 ];
 
+/// Whether the server calls a field so that has another name here.
+pub(super) fn is_old_name(name: &str) -> bool {
+    AT_THE_START.iter().any(|(old, _)| *old == name) || BELOW.iter().any(|(_, old, _)| *old == name)
+}
+
 /// The field of the input that an error is about; empty when it is about none.
 pub(super) fn of(error: &ServerError) -> Vec<String> {
     if error.schema_code() == Some("INVALID_VALUE") {

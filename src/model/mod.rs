@@ -17,6 +17,7 @@ mod hidden;
 mod ids;
 mod input;
 mod input_path;
+pub(crate) mod known_names;
 mod lenient;
 mod list;
 mod list_notice;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::known_names::{ShownPath, shown_code};
 use super::{Condition, Severity, input_path};
 
 /// One element of the path to the place that an error is about.
@@ -42,7 +43,8 @@ pub struct Location {
 /// One item of the `errors` array of a reply (spec 7.2).
 ///
 /// Reading one never fails: what does not have the expected shape is kept in [`raw`](Self::raw).
-/// `Debug` leaves the message out, because the server repeats answers and names in it; `Display` shows it.
+/// `Debug` leaves the message out, because the server repeats answers and names in it, and shows known names of fields and
+/// known codes only; `Display` shows the message.
 ///
 /// ```
 /// use envd_sdk::model::{Condition, ServerError};
@@ -229,10 +231,11 @@ impl fmt::Display for ServerError {
 
 impl fmt::Debug for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.code().or_else(|| self.schema_code());
         f.debug_struct("ServerError")
             .field("condition", &self.condition())
-            .field("code", &self.code().or_else(|| self.schema_code()))
-            .field("path", &self.path)
+            .field("code", &code.and_then(shown_code))
+            .field("path", &ShownPath(self))
             .finish_non_exhaustive()
     }
 }
@@ -275,5 +278,15 @@ mod tests {
         );
         assert!(!format!("{error:?}").contains("Maybe"));
         assert!(error.to_string().contains("Maybe"));
+        let error = ServerError::from_value(json!({
+            "path": ["createOrSaveConsignment", "answers", 17, "Sam Sample"],
+            "extensions": {"data": {"Code": "Sam"}}
+        }));
+        let shown = format!("{error:?}");
+        assert!(!shown.contains("Sam"), "{shown}");
+        assert!(
+            shown.contains("createOrSaveConsignment.answers.17[..]"),
+            "{shown}"
+        );
     }
 }

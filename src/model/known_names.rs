@@ -1,0 +1,194 @@
+//! The names and codes that the two interfaces are known to use.
+//!
+//! Of names that a server chose (JSON keys, paths, codes) only these are shown: any other one may be a value, personal
+//! data or a forged line of a log.
+
+use std::fmt;
+
+use super::input_path::is_old_name;
+use super::{Property, PropertyContact, ServerError};
+
+/// The elements of the schema, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.
+const COORDINATES: &str = include_str!("../graphql/drift/coordinates.txt");
+
+/// What surrounds the records: the envelope of GraphQL, and of the register (spec 2.10).
+const ENVELOPE: [&str; 12] = [
+    "data",
+    "errors",
+    "extensions",
+    "message",
+    "path",
+    "locations",
+    "Value",
+    "Offset",
+    "Limit",
+    "Total",
+    "SubSet",
+    "Message",
+];
+
+/// Codes of spec 7.2, and of the GraphQL servers whose errors are told apart.
+const CODES: [&str; 26] = [
+    "Unauthorized",
+    "INVALID_VALUE",
+    "INVALID_OPERATION",
+    "INVALID_OPERATION_NAME",
+    "SYNTAX_ERROR",
+    "NO_OPERATION",
+    "QUERY_MISSING",
+    "UNAUTHENTICATED",
+    "UNAUTHORIZED",
+    "ACCESS_DENIED",
+    "FORBIDDEN",
+    "GRAPHQL_PARSE_FAILED",
+    "GRAPHQL_VALIDATION_FAILED",
+    "BAD_USER_INPUT",
+    "BAD_REQUEST",
+    "OPERATION_RESOLUTION_FAILURE",
+    "PERSISTED_QUERY_NOT_FOUND",
+    "PERSISTED_QUERY_NOT_SUPPORTED",
+    "INTERNAL_SERVER_ERROR",
+    "FIELDS_ON_CORRECT_TYPE",
+    "KNOWN_ARGUMENT_NAMES",
+    "KNOWN_TYPE_NAMES",
+    "ARGUMENTS_OF_CORRECT_TYPE",
+    "RATE_LIMITED",
+    "TOO_MANY_REQUESTS",
+    "THROTTLED",
+];
+
+/// Whether a field, an argument or an operation has this name.
+fn is_known(name: &str) -> bool {
+    let in_schema = |line: &str| {
+        let coordinate = line
+            .split_once(' ')
+            .map_or(line, |(coordinate, _)| coordinate);
+        let Some((_, member)) = coordinate.split_once('.') else {
+            return false;
+        };
+        let (field, argument) = member.split_once('(').unwrap_or((member, ""));
+        field == name || argument.strip_suffix(":)") == Some(name)
+    };
+    ENVELOPE.contains(&name)
+        || Property::WIRE_NAMES.contains(&name)
+        || PropertyContact::WIRE_NAMES.contains(&name)
+        || is_old_name(name)
+        || COORDINATES.lines().any(in_schema)
+}
+
+/// A position in a list or the id of a question. Longer numbers may be those of telephones.
+fn is_number(text: &str) -> bool {
+    (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// A path such as `data.consignments.edges[0].node`, with `[..]` for each name that is not known.
+pub(crate) fn shown_path(path: &str) -> String {
+    let mut shown = String::new();
+    for part in path.split(['.', '[']) {
+        let (bare, is_index) = match part.strip_suffix(']') {
+            Some(bare) => (bare, true),
+            None => (part, false),
+        };
+        if part.is_empty() || (is_index && bare.is_empty()) {
+            // Between `.` and `[`, or the empty brackets of an array field (spec 7.2).
+            continue;
+        }
+        if is_number(bare) && is_index {
+            shown.extend(["[", bare, "]"]);
+        } else if is_number(bare) || (!is_index && is_known(bare)) {
+            if !shown.is_empty() {
+                shown.push('.');
+            }
+            shown.push_str(bare);
+        } else if !shown.ends_with("[..]") {
+            shown.push_str("[..]");
+        }
+    }
+    shown
+}
+
+/// The code of an error if it is known, or a path of known names.
+pub(crate) fn shown_code(code: &str) -> Option<&str> {
+    let is_path = |code: &str| {
+        let bare = code.strip_suffix("[]").unwrap_or(code);
+        !bare.is_empty() && shown_path(bare) == bare && !is_number(bare)
+    };
+    (CODES.contains(&code) || is_path(code)).then_some(code)
+}
+
+/// The path of an error as text.
+pub(super) struct ShownPath<'a>(pub(super) &'a ServerError);
+
+impl fmt::Debug for ShownPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.path().iter().map(ToString::to_string).collect();
+        f.write_str(&shown_path(&names.join(".")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_interfaces_and_positions_are_shown() {
+        for path in [
+            "data",
+            "data.consignments.edges[0].node.origin.pic",
+            "data.createOrSaveConsignment.data.answers[12].questionId",
+            "Value.SubSet[49].ContactDetails[0].LastName",
+            "answers.17.18",
+            "envdAccountId",
+            "consignorPic",
+            "programs",
+        ] {
+            assert_eq!(shown_path(path), path);
+        }
+    }
+
+    #[test]
+    fn names_that_a_server_chose_are_not() {
+        for (path, shown) in [
+            ("data.Sam Sample.pic", "data[..].pic"),
+            ("data.extra[3].sam@example.com", "data[..][3][..]"),
+            ("data.x\n2026-11-21 ERROR all lost", "data[..]"),
+            ("data.\u{1b}[2Jaddress", "data[..]"),
+            ("data.0491570006", "data[..]"),
+            ("data[0491570006]", "data[..]"),
+            ("data.[secret]", "data[..]"),
+            ("eyJhbGciOi.eyJzdWIi.c2ln", "[..]"),
+            // A type, a word of a description.
+            ("data.String", "data[..]"),
+            ("data.livestock", "data[..]"),
+            ("", ""),
+        ] {
+            assert_eq!(shown_path(path), shown, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn codes_are_shown_if_they_are_known() {
+        for code in [
+            "origin.pic",
+            "answers.17",
+            "programs",
+            "forms[]",
+            "Unauthorized",
+            "INVALID_VALUE",
+        ] {
+            assert_eq!(shown_code(code), Some(code));
+        }
+        for code in [
+            "",
+            "Sam",
+            "SAM_SAMPLE",
+            "0491",
+            "origin.Sam",
+            "a b",
+            "[]",
+            ".",
+        ] {
+            assert_eq!(shown_code(code), None, "{code:?}");
+        }
+    }
+}
