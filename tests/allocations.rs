@@ -1,7 +1,12 @@
-//! Judging a consignment with nothing wrong makes no allocation, once the first has brought the working memory.
+//! What takes no memory, or little: judging a consignment with nothing wrong makes no allocation, once the first has
+//! brought the working memory; a reply of many errors is not kept whole.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 
+use envd_sdk::Client;
+use envd_sdk::auth::StaticToken;
 use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::validate::{Context, Questionnaire, validate_fields};
 use serde_json::Value;
@@ -50,4 +55,61 @@ fn the_counter_counts() {
     let empty = ConsignmentInput::default();
     let counted = allocation_counter::measure(|| drop(validate_fields(&empty, &context)));
     assert!(counted.count_total > 0);
+}
+
+/// A server in a thread of its own, which is not counted: it answers one request with these bytes.
+fn serve_once(reply: String) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut seen = 0;
+        let mut request = [0; 16_384];
+        while !request[..seen].ends_with(b"}") {
+            seen += stream.read(&mut request[seen..]).unwrap();
+        }
+        stream.write_all(reply.as_bytes()).unwrap();
+    });
+    address
+}
+
+#[test]
+fn of_300_000_errors_the_first_1000_are_kept_and_the_others_counted() {
+    const COUNT: usize = 300_000;
+    let error =
+        r#"{"message": "Required", "path": ["a"], "extensions": {"data": {"Code": "answers.17"}}}"#;
+    let errors = vec![error; COUNT].join(",");
+    for data in ["null", r#"{"userDetails": {"firstName": "Sam"}}"#] {
+        let body = format!(r#"{{"errors": [{errors}], "data": {data}}}"#);
+        let length = body.len();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+        let address = serve_once(format!("{head}content-length: {length}\r\n\r\n{body}"));
+        drop(body);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let client = Client::builder(address)
+            .token_source(StaticToken::new("b34r3r").unwrap())
+            .build()
+            .unwrap();
+        let mut counts = None;
+        let memory = allocation_counter::measure(|| {
+            counts = Some(match runtime.block_on(client.user_details()) {
+                Ok(outcome) => (outcome.problems.len(), outcome.problem_count()),
+                Err(error) => {
+                    let reason = error.report();
+                    assert!(
+                        reason.contains("299980 more") && reason.len() < 9_000,
+                        "{reason}"
+                    );
+                    (error.server_errors().len(), error.server_error_count())
+                }
+            });
+        });
+        assert_eq!(counts, Some((1_000, COUNT)));
+        // The body, the pieces that it came in, and the errors that are kept.
+        let limit = u64::try_from(length).unwrap() * 2;
+        assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
+    }
 }

@@ -2,24 +2,43 @@
 
 use std::fmt;
 
+use super::reply::{Encoding, Redirect};
+use super::report::{escaped, start_of};
 use super::{AuthProblem, Error, Kind};
 use crate::model::known_names::{shown_code, shown_path};
 use crate::model::{Condition, ServerError};
 
+/// The longest text of an error, in bytes.
+const LONGEST: usize = 299;
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(operation) = self.operation() {
-            write!(f, "{operation}: ")?;
-        }
-        self.kind().fmt(f)?;
+        let mut end = String::new();
         if self.attempts() > 1 {
-            write!(f, " ({} attempts)", self.attempts())?;
+            end = format!(" ({} attempts)", self.attempts());
         }
         if self.may_have_applied() {
-            f.write_str("; the change may have been carried out")?;
+            end.push_str("; the change may have been carried out");
         }
-        Ok(())
+        let what = match self.operation() {
+            Some(operation) => format!("{operation}: {}", Clause(self)),
+            None => Clause(self).to_string(),
+        };
+        // The end is short, and what to do hangs on it.
+        write_bounded(f, &what, LONGEST - end.len())?;
+        f.write_str(&end)
     }
+}
+
+/// Writes a text without its control characters, and no more of it than this.
+fn write_bounded(f: &mut fmt::Formatter<'_>, text: &str, limit: usize) -> fmt::Result {
+    const CUT: &str = "...";
+    let text = escaped(text);
+    if text.len() <= limit {
+        return f.write_str(&text);
+    }
+    f.write_str(start_of(&text, limit - CUT.len()))?;
+    f.write_str(CUT)
 }
 
 impl fmt::Debug for Error {
@@ -33,47 +52,91 @@ impl fmt::Debug for Error {
     }
 }
 
-impl fmt::Display for Kind {
+/// What happened in this layer.
+struct Clause<'a>(&'a Error);
+
+impl fmt::Display for Clause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Config(what) | Self::Protocol(what) | Self::AccountChoice(what) => {
+        match self.0.kind() {
+            Kind::Config(what) | Kind::Protocol(what) | Kind::AccountChoice(what) => {
                 f.write_str(what)
             }
-            Self::Stalled(what) => f.write_str(what),
-            Self::Transport(failure) => f.write_str(failure.what),
-            Self::Http {
+            Kind::Stalled(what) => f.write_str(what),
+            Kind::Transport(failure) => {
+                f.write_str(failure.what)?;
+                match self.0.http_status() {
+                    Some(status) => write!(f, " (HTTP {status})"),
+                    None => Ok(()),
+                }
+            }
+            Kind::Http {
                 status,
                 media_type,
                 excerpt,
-            } => {
-                // Refusals come as JSON (spec 7.1); of other bodies it is said what they are.
-                if *status >= 400 && excerpt.trim_start().starts_with(['{', '[']) {
-                    let media_type = plain(media_type.as_deref());
-                    return write!(f, "the server refused with HTTP {status} ({media_type})");
-                }
-                let what = told_apart(excerpt, media_type.as_deref());
-                write!(f, "the server answered HTTP {status} with {what}")
-            }
-            Self::Rejected { status, errors } => rejected(f, *status, errors),
+            } => foreign(
+                f,
+                self.0,
+                *status,
+                excerpt,
+                known_type(media_type.as_deref()),
+            ),
+            Kind::Rejected { status, errors } => rejected(f, *status, errors),
             // The reply as a whole: its end is missing, or it is no JSON.
-            Self::Decode { path, detail, .. } if path == "." => {
+            Kind::Decode { path, detail, .. } if path == "." => {
                 write!(f, "the reply does not have the expected shape: {detail}")
             }
-            Self::Decode { path, detail, .. } => write!(
+            Kind::Decode { path, detail, .. } => write!(
                 f,
                 "the reply does not have the expected shape at {}: {detail}",
                 shown_path(path)
             ),
-            Self::NotRegistered => {
+            Kind::NotRegistered => {
                 f.write_str("the user is not registered with the service; register on its website")
             }
-            Self::Auth(problem) => problem.fmt(f),
+            Kind::Auth(problem) => problem.fmt(f),
         }
     }
 }
 
+/// A reply that is not of the interface.
+fn foreign(
+    f: &mut fmt::Formatter<'_>,
+    error: &Error,
+    status: u16,
+    excerpt: &str,
+    media_type: &str,
+) -> fmt::Result {
+    if matches!(status, 300..=303 | 305..=399) {
+        write!(f, "the server answered HTTP {status}, a redirect ")?;
+        match error.redirect() {
+            Some(Redirect::To(host)) => write!(f, "to {host}")?,
+            Some(Redirect::SameHost) => f.write_str("within the same host")?,
+            Some(Redirect::Unreadable) => f.write_str("to an address that cannot be read")?,
+            None => f.write_str("without a Location")?,
+        }
+        return f.write_str("; redirects are not followed");
+    }
+    if let Some(encoding) = error.encoding() {
+        write!(f, "the server answered HTTP {status} with a body in ")?;
+        match encoding {
+            Encoding::Known(name) => write!(f, "the content-encoding {name}")?,
+            Encoding::Unknown => f.write_str("an unknown content-encoding")?,
+        }
+        return f.write_str(", which was not asked for");
+    }
+    // Refusals come as JSON (spec 7.1); of other bodies it is said what they are.
+    if status >= 400 && excerpt.trim_start().starts_with(['{', '[']) {
+        return write!(
+            f,
+            "the server refused with HTTP {status} ({media_type}); see Error::report()"
+        );
+    }
+    let what = told_apart(excerpt, media_type);
+    write!(f, "the server answered HTTP {status} with {what}")
+}
+
 /// What a body that is not of the interface is: by its first characters, whatever it claims to be.
-fn told_apart(excerpt: &str, media_type: Option<&str>) -> String {
+fn told_apart(excerpt: &str, media_type: &str) -> String {
     let start = excerpt.trim_start_matches('\u{feff}').trim_start();
     let begins = |word: &str| {
         let head = start.as_bytes().get(..word.len());
@@ -86,18 +149,42 @@ fn told_apart(excerpt: &str, media_type: Option<&str>) -> String {
     } else if begins("<?xml") {
         "an XML document".to_owned()
     } else {
-        let media_type = plain(media_type);
         format!("a body that is not of the interface ({media_type})")
     }
 }
 
-/// Whoever answered wrote it: only what looks like a media type is repeated.
-fn plain(media_type: Option<&str>) -> &str {
-    let media_type = media_type.filter(|text| {
-        let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+' | b'-' | b'.');
-        text.len() <= 80 && text.bytes().all(fine)
-    });
-    media_type.unwrap_or("no media type")
+/// Media types that are shown. Whoever answered wrote them: another one may be a value, such as a token.
+const MEDIA_TYPES: [&str; 20] = [
+    "application/json",
+    "application/graphql-response+json",
+    "application/graphql+json",
+    "application/problem+json",
+    "application/hal+json",
+    "application/xml",
+    "application/problem+xml",
+    "application/soap+xml",
+    "application/xhtml+xml",
+    "application/javascript",
+    "application/octet-stream",
+    "application/x-www-form-urlencoded",
+    "application/pdf",
+    "multipart/mixed",
+    "text/json",
+    "text/xml",
+    "text/html",
+    "text/plain",
+    "text/csv",
+    "text/event-stream",
+];
+
+fn known_type(media_type: Option<&str>) -> &'static str {
+    let Some(media_type) = media_type else {
+        return "no media type";
+    };
+    let mut known = MEDIA_TYPES.into_iter();
+    known
+        .find(|known| *known == media_type)
+        .unwrap_or("another media type")
 }
 
 /// Names the places, not the messages: those repeat what was entered.
@@ -121,7 +208,7 @@ fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> 
     if errors.len() > 3 {
         f.write_str(", ...")?;
     }
-    write!(f, " (HTTP {status})")
+    write!(f, " (HTTP {status}); see Error::report()")
 }
 
 /// The codes of errors, for traces: schema codes, field paths, and where there is neither the name of the condition.
@@ -173,7 +260,7 @@ mod tests {
         .with_operation("createOrSaveConsignment");
         assert_eq!(
             error.to_string(),
-            "createOrSaveConsignment: the server refused: OutsideAcceptableAnswers at answers.17 (HTTP 200)"
+            "createOrSaveConsignment: the server refused: OutsideAcceptableAnswers at answers.17 (HTTP 200); see Error::report()"
         );
         assert!(!format!("{error:?}").contains("Maybe"));
     }
@@ -187,7 +274,7 @@ mod tests {
         };
         assert_eq!(
             said(rejected),
-            "the server refused: another reason (HTTP 200)"
+            "the server refused: another reason (HTTP 200); see Error::report()"
         );
         let cut = Kind::Decode {
             status: 200,
@@ -240,5 +327,37 @@ mod tests {
             "{error}"
         );
         assert_eq!(error.json_path(), Some("data.extra.Sam[3].pic"));
+    }
+
+    #[test]
+    fn the_text_stays_short_and_on_one_line() {
+        let long = "Täg\n".repeat(200);
+        let errors = vec![
+            ServerError::from_value(
+                json!({"message": "", "extensions": {"data": {"Code": "declaration.certificateNumber"}}})
+            );
+            2_000
+        ];
+        let path = vec!["createOrSaveConsignment"; 50].join(".");
+        let (status, detail) = (200, "a value of another type than expected".to_owned());
+        for kind in [
+            Kind::Config(long.clone()),
+            Kind::Rejected { status, errors },
+            Kind::Decode {
+                status,
+                path,
+                detail,
+                errors: Vec::new(),
+            },
+        ] {
+            let error = Error::new(kind)
+                .with_operation(&long)
+                .with_attempts(u32::MAX)
+                .with_may_have_applied(true);
+            let shown = error.to_string();
+            assert!(shown.len() < 300, "{} {shown}", shown.len());
+            assert!(shown.ends_with("(4294967295 attempts); the change may have been carried out"));
+            assert!(!shown.contains('\n') && shown.contains("..."), "{shown}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod kind;
 mod rate;
 mod refusal;
 mod reply;
+mod report;
 mod said;
 
 use std::sync::Arc;
@@ -36,6 +37,8 @@ struct Inner {
     retry_at: Option<SystemTime>,
     retry_after: Option<Duration>,
     may_have_applied: bool,
+    /// How many of the server's errors are not kept.
+    omitted: usize,
     received: Option<Arc<Received>>,
     resume_from: Option<Position>,
     unreadable_record: bool,
@@ -51,6 +54,7 @@ impl Error {
             retry_at: None,
             retry_after: None,
             may_have_applied: false,
+            omitted: 0,
             received: None,
             resume_from: None,
             unreadable_record: false,
@@ -95,6 +99,10 @@ impl Error {
         self.changed(|inner| inner.may_have_applied = may)
     }
 
+    pub(crate) fn with_omitted(self, errors: usize) -> Self {
+        self.changed(|inner| inner.omitted = errors)
+    }
+
     pub(crate) fn with_resume_from(self, position: Position) -> Self {
         self.changed(|inner| inner.resume_from = Some(position))
     }
@@ -137,7 +145,8 @@ impl Error {
         self.0.attempts
     }
 
-    /// Everything that the server said, warnings among it; empty when it said nothing that could be read.
+    /// What the server said, warnings among it: at most its first 1,000 errors; empty when it said nothing that could be
+    /// read.
     ///
     /// A refusal of a draft also repeats its open questions:
     /// [`severity`](ServerError::severity) tells the reasons from the remarks.
@@ -147,6 +156,12 @@ impl Error {
             Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } => errors,
             _ => &[],
         }
+    }
+
+    /// How many errors the server sent; [`server_errors`](Self::server_errors) has the first 1,000 of them.
+    #[must_use]
+    pub fn server_error_count(&self) -> usize {
+        self.server_errors().len() + self.0.omitted
     }
 
     /// How long the server asked to wait (`Retry-After`).
@@ -249,7 +264,7 @@ impl Error {
     }
 
     /// Whether the other side broke the rules of the interface: a page whose cursor stands still, a page of HTML with
-    /// HTTP 200, a reply with neither data nor errors.
+    /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP.
     #[must_use]
     pub fn is_protocol(&self) -> bool {
         match &self.0.kind {
@@ -303,10 +318,14 @@ impl Error {
         matches!(&self.0.kind, Kind::Transport(_))
     }
 
-    /// Whether a setting or an argument cannot be used; nothing was sent.
+    /// Whether a setting or an argument cannot be used: nothing was sent, or the identity provider did not accept the
+    /// client's settings.
     #[must_use]
     pub fn is_config(&self) -> bool {
-        matches!(&self.0.kind, Kind::Config(_))
+        matches!(
+            &self.0.kind,
+            Kind::Config(_) | Kind::Auth(AuthProblem::Misconfigured { .. })
+        )
     }
 
     /// Whether a change may have been carried out although no clear answer came.

@@ -14,7 +14,8 @@ impl Error {
     /// among them: a firewall that inspects replies answers so after the change was made.
     pub(crate) fn is_refusal(&self) -> bool {
         let errors = self.server_errors();
-        if errors.iter().any(is_internal) {
+        // One that is not kept may name anything.
+        if errors.len() < self.server_error_count() || errors.iter().any(is_internal) {
             return false;
         }
         match (self.http_status(), self.kind()) {

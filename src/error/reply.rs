@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use url::{ParseError, Url};
 
 use super::{Error, Kind};
 
@@ -13,7 +14,30 @@ pub(crate) struct Received {
     media_type: Option<String>,
     excerpt: String,
     data: Option<Value>,
+    redirect: Option<Redirect>,
+    /// An encoding of the body that was not asked for.
+    encoding: Option<Encoding>,
 }
+
+/// Where a reply wants the request to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Redirect {
+    /// Host and port.
+    To(String),
+    SameHost,
+    Unreadable,
+}
+
+/// An encoding of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Encoding {
+    Known(&'static str),
+    /// Its name may be anything, so it is not shown.
+    Unknown,
+}
+
+/// The encodings of RFC 9110 section 8.4.1 and of IANA's registry that servers use.
+const ENCODINGS: [&str; 6] = ["gzip", "br", "zstd", "deflate", "x-gzip", "compress"];
 
 impl Received {
     pub(crate) fn new(
@@ -27,6 +51,42 @@ impl Received {
             media_type: media_type.map(str::to_owned),
             excerpt: String::from_utf8_lossy(&body[..body.len().min(2_048)]).into_owned(),
             data,
+            redirect: None,
+            encoding: None,
+        }
+    }
+
+    /// Takes the host of `Location` only: the rest may hold a token.
+    pub(crate) fn redirected(mut self, location: Option<&str>) -> Self {
+        self.redirect = location.map(|location| {
+            let absolute = location
+                .strip_prefix("//")
+                .map(|rest| format!("https://{rest}"));
+            match Url::parse(absolute.as_deref().unwrap_or(location)) {
+                Ok(url) => Redirect::of(&url),
+                Err(ParseError::RelativeUrlWithoutBase) => Redirect::SameHost,
+                Err(_) => Redirect::Unreadable,
+            }
+        });
+        self
+    }
+
+    pub(crate) fn encoded(mut self, encoding: Option<&str>) -> Self {
+        self.encoding = encoding.map(|encoding| {
+            let mut known = ENCODINGS.into_iter();
+            let known = known.find(|known| known.eq_ignore_ascii_case(encoding));
+            known.map_or(Encoding::Unknown, Encoding::Known)
+        });
+        self
+    }
+}
+
+impl Redirect {
+    fn of(url: &Url) -> Self {
+        match (url.host_str(), url.port()) {
+            (Some(host), Some(port)) => Self::To(format!("{host}:{port}")),
+            (Some(host), None) => Self::To(host.to_owned()),
+            (None, _) => Self::Unreadable,
         }
     }
 }
@@ -34,6 +94,14 @@ impl Received {
 impl Error {
     pub(crate) fn with_received(self, received: Received) -> Self {
         self.changed(|inner| inner.received = Some(Arc::new(received)))
+    }
+
+    pub(super) fn redirect(&self) -> Option<&Redirect> {
+        self.received()?.redirect.as_ref()
+    }
+
+    pub(super) fn encoding(&self) -> Option<Encoding> {
+        self.received()?.encoding
     }
 
     fn received(&self) -> Option<&Received> {
@@ -111,5 +179,17 @@ impl Error {
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         self.http_status() == Some(503)
+    }
+
+    /// Whether the reply has a status that the interface does not use (spec 7.1): a redirect, which is never followed, 405,
+    /// 418, 502. Mostly something between here and the service answers. The body may say more, see
+    /// [`server_message`](Self::server_message).
+    #[must_use]
+    pub fn is_unexpected_status(&self) -> bool {
+        let status = self.http_status().unwrap_or(200);
+        !matches!(
+            status,
+            200..=299 | 304 | 400 | 401 | 403 | 404 | 429 | 500 | 503
+        )
     }
 }

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Outcome;
+use super::problems::NoErrors;
 use super::salvage::salvage;
 use crate::error::{Error, Kind, Received};
 use crate::model::ServerError;
@@ -13,8 +14,8 @@ use crate::model::ServerError;
 struct Envelope<T> {
     #[serde(default = "Option::default")]
     data: Option<T>,
-    #[serde(default)]
-    errors: Option<Vec<ServerError>>,
+    #[serde(default, rename = "errors")]
+    _errors: NoErrors,
     #[serde(default)]
     extensions: Option<Value>,
 }
@@ -27,6 +28,8 @@ pub(super) struct Body<'a> {
     pub(super) bytes: &'a [u8],
     /// Of the interface only if it has an `errors` array.
     pub(super) doubtful: bool,
+    /// How many errors are not kept.
+    pub(super) omitted: usize,
 }
 
 /// Reads the body of a reply.
@@ -50,20 +53,19 @@ pub(crate) fn decode<T: DeserializeOwned>(
         media_type,
         bytes,
         doubtful,
+        omitted: 0,
     };
     // One check of the whole body: serde_json would check text by text.
     let Ok(text) = std::str::from_utf8(bytes) else {
         return body.not_utf8();
     };
     let text = bare(text)?;
-    if !doubtful
-        && let Ok(envelope) = serde_json::from_str::<Envelope<T>>(text)
-        && envelope.errors.as_ref().is_none_or(Vec::is_empty)
-    {
+    if !doubtful && let Ok(envelope) = serde_json::from_str::<Envelope<T>>(text) {
         let outcome = envelope.data.map(|value| Outcome {
             value,
             problems: Vec::new(),
             unreadable: Vec::new(),
+            omitted: 0,
             status,
             extensions: envelope.extensions,
             change: false,
@@ -84,11 +86,15 @@ impl Body<'_> {
     /// The texts cannot be trusted any more, but what the server said was wrong is still told.
     fn not_utf8<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
         let text = String::from_utf8_lossy(self.bytes);
-        let (errors, data) = match salvage::<Value>(self, bare(&text)?)? {
-            Ok(outcome) => (outcome.problems, Some(outcome.value)),
-            Err(error) => (error.server_errors().to_vec(), error.raw_data().cloned()),
+        let (errors, omitted, data) = match salvage::<Value>(self, bare(&text)?)? {
+            Ok(outcome) => (outcome.problems, outcome.omitted, Some(outcome.value)),
+            Err(error) => {
+                let errors = error.server_errors().to_vec();
+                let omitted = error.server_error_count() - errors.len();
+                (errors, omitted, error.raw_data().cloned())
+            }
         };
-        Some(Err(self.unreadable(
+        Some(Err(Self { omitted, ..*self }.unreadable(
             ".",
             "the body is not UTF-8",
             errors,
@@ -103,7 +109,7 @@ impl Body<'_> {
 
     pub(super) fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
         let status = self.status;
-        let error = Error::new(Kind::Rejected { status, errors });
+        let error = Error::new(Kind::Rejected { status, errors }).with_omitted(self.omitted);
         error.with_received(self.received(data))
     }
 
@@ -119,7 +125,8 @@ impl Body<'_> {
             path: path.to_owned(),
             detail: detail.into(),
             errors,
-        });
+        })
+        .with_omitted(self.omitted);
         error.with_received(self.received(data))
     }
 

@@ -8,6 +8,7 @@ mod envelope;
 mod outcome;
 mod overrides;
 mod page_info;
+mod problems;
 mod records;
 mod reply;
 mod request;

@@ -15,10 +15,11 @@ use crate::model::ServerError;
 pub struct Outcome<T> {
     /// What was asked for.
     pub value: T,
-    /// What the server said beside it; mostly empty.
+    /// What the server said beside it, at most its first 1,000 errors; mostly empty.
     pub problems: Vec<ServerError>,
     /// The records of the list in the reply that could not be read.
     pub(crate) unreadable: Vec<Unreadable>,
+    pub(super) omitted: usize,
     pub(super) status: u16,
     pub(super) extensions: Option<Value>,
     /// Whether it is the outcome of a change, which then was carried out.
@@ -30,6 +31,12 @@ impl<T> Outcome<T> {
     #[must_use]
     pub fn http_status(&self) -> u16 {
         self.status
+    }
+
+    /// How many errors the server sent; [`problems`](Self::problems) has the first 1,000 of them.
+    #[must_use]
+    pub fn problem_count(&self) -> usize {
+        self.problems.len() + self.omitted
     }
 
     /// The `extensions` beside data and errors, as they were received; servers put timings and the like there.
@@ -73,7 +80,7 @@ impl<T> Outcome<T> {
         if self.problems.is_empty() {
             return Ok(self.value);
         }
-        Err(rejected(self.status, self.problems).with_may_have_applied(self.change))
+        Err(rejected(self.status, self.problems, self.omitted).with_may_have_applied(self.change))
     }
 
     /// Takes a part of the value.
@@ -95,6 +102,7 @@ impl<T> Outcome<T> {
             value: (),
             problems: self.problems,
             unreadable: self.unreadable,
+            omitted: self.omitted,
             status: self.status,
             extensions: self.extensions,
             change: self.change,
@@ -110,6 +118,7 @@ impl Outcome<()> {
             value,
             problems: self.problems,
             unreadable: self.unreadable,
+            omitted: self.omitted,
             status: self.status,
             extensions: self.extensions,
             change: self.change,
@@ -121,12 +130,12 @@ impl Outcome<()> {
         let error = if self.problems.is_empty() {
             Error::protocol("the reply has no record")
         } else {
-            rejected(self.status, self.problems)
+            rejected(self.status, self.problems, self.omitted)
         };
         error.with_may_have_applied(self.change)
     }
 }
 
-fn rejected(status: u16, errors: Vec<ServerError>) -> Error {
-    Error::new(Kind::Rejected { status, errors })
+fn rejected(status: u16, errors: Vec<ServerError>, omitted: usize) -> Error {
+    Error::new(Kind::Rejected { status, errors }).with_omitted(omitted)
 }

@@ -76,7 +76,8 @@ impl Encoded {
             detail: "a value of another type than expected".to_owned(),
             errors: rest.problems,
         };
-        Err(Error::new(kind).with_received(received(whole.unwrap_or(data))))
+        let error = Error::new(kind).with_omitted(rest.omitted);
+        Err(error.with_received(received(whole.unwrap_or(data))))
     }
 
     fn mended<T: DeserializeOwned>(

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Outcome;
 use super::envelope::Body;
+use super::problems::{Problems, problems};
 use crate::error::Error;
 use crate::model::{Condition, ServerError};
 
@@ -29,7 +30,8 @@ pub(super) fn salvage<T: DeserializeOwned>(
     if body.doubtful && !errors.is_some_and(|raw| raw.get().starts_with('[')) {
         return None;
     }
-    let problems = errors.map(problems).unwrap_or_default();
+    let Problems { first, omitted } = errors.map(problems).unwrap_or_default();
+    let (problems, body) = (first, &Body { omitted, ..*body });
     Some(match data {
         None if problems.is_empty() => Err(body.nothing()),
         None => Err(body.rejected(problems, None)),
@@ -60,6 +62,7 @@ fn judge<T: DeserializeOwned>(
             value,
             problems,
             unreadable: Vec::new(),
+            omitted: body.omitted,
             status: body.status,
             extensions,
             change: false,
@@ -86,15 +89,8 @@ pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     }
 }
 
-/// Each error by itself. What is not a list is one error.
-fn problems(raw: &RawValue) -> Vec<ServerError> {
-    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
-    let values = items.into_iter().map(value);
-    values.map(ServerError::from_value).collect()
-}
-
 /// JSON that no [`Value`] can hold (too deep, a number too large) stays as its text.
-fn value(raw: &RawValue) -> Value {
+pub(super) fn value(raw: &RawValue) -> Value {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().into())
 }
 

@@ -66,8 +66,8 @@ pub(super) fn read(reply: Reply) -> Result<Found> {
         }
         Err(_) => "not UTF-8".to_owned(),
     };
-    if !reply.media_type().is_some_and(|name| name.contains("json")) {
-        // A page of something in front of the register.
+    if reply.is_encoded() || !reply.media_type().is_some_and(|name| name.contains("json")) {
+        // A page of something in front of the register, or a body that only looks like noise.
         return Err(reply.into_error());
     }
     Err(decode(reply.status, ".".to_owned(), failure))

@@ -1,17 +1,21 @@
 //! One request out, one reply in.
 
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
 use reqwest::redirect;
 use url::Url;
 
 use super::HttpOptions;
 use super::chunks::{gather, gather_and_wipe};
 use super::is_loopback;
-use crate::error::{Error, Failure, Kind, Unsent};
+use crate::error::{Error, Failure, Kind, Received, Unsent};
 use crate::tls;
 
 /// Sends requests. Cheap to clone; clones share their connections.
@@ -111,13 +115,34 @@ impl Reply {
         String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()
     }
 
+    /// Whether the body is in another form than asked for (RFC 9110 section 8.4), so that it cannot be read.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.encoding().is_some() && !self.body.is_empty()
+    }
+
+    fn encoding(&self) -> Option<&str> {
+        // What is no text is no encoding that anybody knows.
+        let name = self.headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
+        Some(name.trim()).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
+    }
+
     /// The error for a reply that is not of the interface.
     pub(crate) fn into_error(self) -> Error {
+        let received = self.received();
         Error::new(Kind::Http {
             status: self.status,
             media_type: self.media_type(),
             excerpt: self.excerpt(),
         })
+        .with_received(received)
+    }
+
+    fn received(&self) -> Received {
+        let location = self.headers.get(LOCATION);
+        let location = location.map(|address| address.to_str().unwrap_or_default());
+        Received::new(self.status, self.media_type().as_deref(), &self.body, None)
+            .redirected(location)
+            .encoded(self.encoding().filter(|_| self.is_encoded()))
     }
 }
 
@@ -162,7 +187,7 @@ impl Http {
     pub(crate) async fn send(&self, request: Request) -> Result<Reply, Error> {
         match self.send_and_keep(request).await? {
             (reply, None) => Ok(reply),
-            (_, Some(cut)) => Err(cut),
+            (reply, Some(cut)) => Err(cut.with_received(reply.received())),
         }
     }
 
@@ -260,6 +285,10 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
             false,
         ),
     };
+    if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
+        let error = Error::protocol("the server's reply breaks the rules of HTTP");
+        return error.with_source(source.without_url());
+    }
     let refused_locally = source.is_builder();
     // The address is taken out: it may carry a token or what the user searches for.
     Error::new(Kind::Transport(Failure {
@@ -269,6 +298,28 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         refused_locally,
     }))
     .with_source(source.without_url())
+}
+
+/// Whether something came that is not HTTP, or not as its rules want it. The same request would bring the same.
+fn is_foreign(source: &reqwest::Error) -> bool {
+    let is_parse = |error: &hyper::Error| error.is_parse();
+    // hyper's kinds for chunks whose size or end cannot be read.
+    let is_framing = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            ErrorKind::InvalidInput | ErrorKind::InvalidData
+        )
+    };
+    let mut cause = source.source();
+    while let Some(error) = cause {
+        if error.downcast_ref().is_some_and(is_parse)
+            || error.downcast_ref().is_some_and(is_framing)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod conditions;
 mod documented;
 mod drift;
 mod faults;
+mod foreign;
 mod hidden;
 mod login;
 mod main_job;

@@ -112,7 +112,8 @@ pub(super) fn judge_failure(error: Error) -> Refusal {
     let class = match error.kind() {
         Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
         Kind::Transport(failure) if failure.timeout => Class::TimedOut,
-        Kind::Transport(_) => Class::Ambiguous,
+        // Also a reply that is not HTTP: something answered, so the request may have been processed.
+        Kind::Transport(_) | Kind::Protocol(_) => Class::Ambiguous,
         _ => Class::Refused,
     };
     Refusal::new(
@@ -278,6 +279,12 @@ mod tests {
             assert_eq!(refusal.class, class);
             assert!(refusal.error.is_retryable());
         }
+    }
+
+    #[test]
+    fn a_reply_that_is_not_http_leaves_the_grant_in_doubt() {
+        let refusal = judge_failure(Error::protocol("x"));
+        assert_eq!(refusal.class, Class::Ambiguous);
     }
 
     #[test]

@@ -63,7 +63,7 @@ async fn a_long_body_is_kept_in_part() {
     assert_eq!(error.server_message().as_deref(), Some("No"));
     assert_eq!(
         error.to_string(),
-        "PICRegister: the server refused with HTTP 500 (application/json)"
+        "PICRegister: the server refused with HTTP 500 (application/json); see Error::report()"
     );
 }
 

@@ -1,0 +1,168 @@
+//! One text with all that is known of a failure, for logs that may hold it.
+
+use std::fmt::Write;
+
+use super::{Error, Kind};
+use crate::model::ServerError;
+
+/// How many of the server's errors are shown.
+const ERRORS: usize = 20;
+/// How many bytes of each text are shown.
+const TEXT: usize = 1_000;
+
+impl Error {
+    /// The reason in the server's own words: what `Display` and the [`source`](std::error::Error::source)s say, then each
+    /// server error with its message, code and path, or the start of a body that is not of the interface.
+    ///
+    /// For development, and for logs that may hold what users entered: servers repeat names, addresses and answers.
+    /// Control characters are escaped, and long texts are cut.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    ///
+    /// let fake = envd_sdk::fake::Fake::start().await;
+    /// let account = fake.client().build()?.account(fake.account_id());
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let error = account.save_consignment(input).await.unwrap_err();
+    /// assert!(!error.to_string().contains("QAZZ777"));
+    /// assert!(error.report().contains("QAZZ777 is not a valid value for PIC"));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn report(&self) -> String {
+        let mut report = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            line(&mut report, "caused by", &cause.to_string());
+            source = cause.source();
+        }
+        if let (Some(path), Kind::Decode { .. }) = (self.json_path(), self.kind()) {
+            line(&mut report, "at", path);
+        }
+        let errors = self.server_errors();
+        for error in errors.iter().take(ERRORS) {
+            line(&mut report, "server error", &words(error));
+        }
+        if errors.len() > ERRORS {
+            let left_out = format!("{} more", self.server_error_count() - ERRORS);
+            line(&mut report, "server errors", &left_out);
+        }
+        if errors.is_empty() {
+            if let Some(message) = self.server_message() {
+                line(&mut report, "server message", &message);
+            } else if let Some(body) = self.body_excerpt().filter(|body| !body.is_empty()) {
+                line(&mut report, "body", body);
+            }
+        }
+        report
+    }
+}
+
+fn words(error: &ServerError) -> String {
+    let mut words = error.to_string();
+    if let Some(code) = error.code().or_else(|| error.schema_code()) {
+        // OK because writing to a text does not fail.
+        let _ = write!(words, " (code {code})");
+    }
+    if !error.path().is_empty() {
+        let names: Vec<String> = error.path().iter().map(ToString::to_string).collect();
+        let _ = write!(words, " (path {})", names.join("."));
+    }
+    words
+}
+
+fn line(report: &mut String, name: &str, text: &str) {
+    let text = escaped(start_of(text, TEXT));
+    // OK because writing to a text does not fail.
+    let _ = write!(report, "\n  {name}: {text}");
+}
+
+/// At most so many bytes of a text.
+pub(super) fn start_of(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// A text on one line, without characters that a terminal or a log would act on.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || is_direction(c) {
+            escaped.extend(c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// Line separators and what turns the direction of writing (Unicode bidirectional controls).
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_servers_words_are_on_lines_of_their_own_and_act_on_nothing() {
+        let errors = vec![
+            ServerError::from_value(json!({
+                "message": "Sam\n2026-11-21 ERROR forged \u{1b}[2J\u{202e}",
+                "path": ["save", "Sam\r"], "extensions": {"data": {"Code": "a\tb", "Description": "why"}}
+            }));
+            2_000
+        ];
+        let error = Error::new(Kind::Decode {
+            status: 200,
+            path: "data.Sam\u{7}".to_owned(),
+            detail: "a value of another type".to_owned(),
+            errors,
+        })
+        .with_source(std::io::Error::other("below\nhere"))
+        .with_omitted(7);
+        let report = error.report();
+        let lines: Vec<&str> = report.lines().collect();
+        assert_eq!(lines[0], error.to_string());
+        assert_eq!(lines[1], r"  caused by: below\nhere");
+        assert_eq!(lines[2], r"  at: data.Sam\u{7}");
+        assert_eq!(
+            lines[3],
+            r"  server error: Sam\n2026-11-21 ERROR forged \u{1b}[2J\u{202e}: why (code a\tb) (path save.Sam\r)"
+        );
+        assert_eq!(lines.len(), 3 + ERRORS + 1);
+        assert_eq!(lines.last(), Some(&"  server errors: 1987 more"));
+    }
+
+    #[test]
+    fn a_body_of_another_kind_is_shown_in_part_or_by_its_message() {
+        let of = |media_type: &str, excerpt: &str| {
+            let error = Error::new(Kind::Http {
+                status: 500,
+                media_type: Some(media_type.to_owned()),
+                excerpt: excerpt.to_owned(),
+            });
+            error.report()
+        };
+        let long = "ä<br>\n".repeat(300);
+        let report = of("text/html", &long);
+        assert!(report.contains(r"  body: ä<br>\n"), "{report}");
+        assert!((900..1_500).contains(&report.len()), "{}", report.len());
+        let report = of(
+            "application/json",
+            r#"{"Message": "No\u0007 Sample", "Trace": "x"}"#,
+        );
+        assert!(
+            report.ends_with("\n  server message: No\\u{7} Sample"),
+            "{report}"
+        );
+        assert_eq!(of("text/html", "").lines().count(), 1);
+    }
+}

@@ -1,0 +1,252 @@
+//! Replies that are not of the interface, byte by byte.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use envd_sdk::auth::StaticToken;
+use envd_sdk::model::CommentInput;
+use envd_sdk::register::Register;
+use envd_sdk::{Client, Error, HttpOptions, RetryPolicy};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// Answers each request with these bytes and ends the connection; counts the requests.
+struct Server {
+    address: String,
+    requests: Arc<AtomicU32>,
+}
+
+impl Server {
+    async fn start(reply: impl Into<Vec<u8>>) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (reply, requests) = (reply.into(), Arc::new(AtomicU32::new(0)));
+        let count = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (mut request, mut buffer) = (Vec::new(), [0; 16_384]);
+                while !is_complete(&request) {
+                    match stream.read(&mut buffer).await {
+                        Ok(read @ 1..) => request.extend_from_slice(&buffer[..read]),
+                        _ => break,
+                    }
+                }
+                count.fetch_add(1, Ordering::SeqCst);
+                // OK because a client that has seen enough may have gone.
+                let _ = stream.write_all(&reply).await;
+                let _ = stream.shutdown().await;
+            }
+        });
+        Self { address, requests }
+    }
+
+    fn client(&self) -> Client {
+        Client::builder(&self.address)
+            .token_source(StaticToken::new("b34r3r").unwrap())
+            .http(HttpOptions::default().max_body_bytes(10_000))
+            .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+            .build()
+            .unwrap()
+    }
+
+    fn register(&self) -> Register {
+        Register::builder(&self.address)
+            .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+            .build()
+            .unwrap()
+    }
+
+    /// A query, and how often it was sent.
+    async fn ask(&self) -> (Error, u32) {
+        let error = self.client().user_details().await.unwrap_err();
+        (error, self.requests.swap(0, Ordering::SeqCst))
+    }
+
+    /// A change, and how often it was sent.
+    async fn change(&self) -> (Error, u32) {
+        let input = CommentInput::new("C-900000101", "once");
+        let account = self.client().account("one");
+        let error = account.create_comment(input).await.unwrap_err();
+        (error, self.requests.swap(0, Ordering::SeqCst))
+    }
+
+    async fn look_up(&self) -> (Error, u32) {
+        let pic = "QDZZ3333".parse().unwrap();
+        let error = self.register().property(&pic).await.unwrap_err();
+        (error, self.requests.swap(0, Ordering::SeqCst))
+    }
+}
+
+fn is_complete(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().unwrap())
+    });
+    body.len() >= length.unwrap_or(0)
+}
+
+fn reply(head: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn another_protocol_is_told_as_that_and_not_sent_again() {
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    let many = "x: 1\r\n".repeat(200);
+    for bytes in [
+        "SSH-2.0-OpenSSH_9.2\r\n".to_owned(),
+        "220 mail.example ESMTP ready\r\n".to_owned(),
+        "\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{28}".to_owned(),
+        "HTTP/9.9 200 OK\r\n\r\n".to_owned(),
+        "HTTP/1.1 twohundred OK\r\n\r\n".to_owned(),
+        "HTTP/1.1 200 OK\r\ncontent-length: one\r\n\r\n{}".to_owned(),
+        format!("HTTP/1.1 200 OK\r\n{many}\r\n"),
+        format!("{chunked}zz\r\n{{}}\r\n"),
+        format!("{chunked}2\r\n{{}}x\r\n0\r\n\r\n"),
+    ] {
+        let server = Server::start(bytes.clone()).await;
+        for (error, sent) in [server.ask().await, server.look_up().await] {
+            assert!(error.is_protocol(), "{bytes:?}: {error}");
+            assert!(!error.is_transport() && !error.is_retryable());
+            assert!(!error.to_string().contains("lost"), "{error}");
+            assert_eq!((error.attempts(), sent), (1, 1), "{bytes:?}");
+            assert!(!error.may_have_applied());
+        }
+        let (error, sent) = server.change().await;
+        assert!(error.is_protocol() && error.may_have_applied(), "{error}");
+        assert_eq!((sent, error.is_retryable()), (1, false));
+    }
+    // A connection that ends is one.
+    let server = Server::start("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{").await;
+    let (error, sent) = server.ask().await;
+    assert!(
+        error.is_transport() && error.to_string().contains("lost"),
+        "{error}"
+    );
+    assert_eq!((sent, error.http_status()), (4, Some(200)));
+}
+
+#[tokio::test]
+async fn a_redirect_names_its_host_and_is_not_followed() {
+    for (location, told) in [
+        (
+            "https://login.example/?token=s3cr3t",
+            "a redirect to login.example",
+        ),
+        (
+            "https://clerk:s3cr3t@Login.Example:8443/",
+            "a redirect to login.example:8443",
+        ),
+        ("//login.example/s3cr3t", "a redirect to login.example"),
+        ("/login?token=s3cr3t", "a redirect within the same host"),
+        ("https://", "a redirect to an address that cannot be read"),
+    ] {
+        for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
+            let head = format!("{status}\r\nlocation: {location}");
+            let server = Server::start(reply(&head, "<html>s3cr3t")).await;
+            for (error, sent) in [
+                server.ask().await,
+                server.change().await,
+                server.look_up().await,
+            ] {
+                let shown = format!("{error} {error:?}");
+                assert!(shown.contains(told), "{shown}");
+                assert!(shown.contains("redirects are not followed"), "{shown}");
+                assert!(!shown.contains("s3cr3t"), "{shown}");
+                assert!(error.is_unexpected_status() && sent == 1);
+            }
+        }
+    }
+    let server = Server::start(reply("300 Multiple Choices", "")).await;
+    let (error, _) = server.ask().await;
+    assert!(error.to_string().contains("without a Location"), "{error}");
+}
+
+#[tokio::test]
+async fn a_reply_over_the_limit_keeps_its_status() {
+    let long = "x".repeat(20_000);
+    let chunked = format!("transfer-encoding: chunked\r\n\r\n4e20\r\n{long}\r\n0\r\n\r\n");
+    for status in [500, 503, 200, 403] {
+        let announced = reply(&format!("{status} Told\r\ncontent-type: text/html"), &long);
+        let unannounced = format!("HTTP/1.1 {status} Told\r\ncontent-type: text/html\r\n{chunked}");
+        for bytes in [announced, unannounced] {
+            let server = Server::start(bytes).await;
+            let (error, _) = server.ask().await;
+            assert_eq!(error.http_status(), Some(status), "{error}");
+            assert_eq!(error.media_type(), Some("text/html"));
+            assert!(
+                error.to_string().contains("larger than the limit"),
+                "{error}"
+            );
+            assert!(
+                error.to_string().contains(&format!("HTTP {status}")),
+                "{error}"
+            );
+            assert_eq!(error.is_internal(), status == 500);
+            assert_eq!(error.is_forbidden(), status == 403);
+            let (error, _) = server.change().await;
+            assert!(error.may_have_applied(), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_encoding_that_was_not_asked_for_is_named() {
+    for (encoding, told) in [
+        ("br", "content-encoding br"),
+        ("zstd", "content-encoding zstd"),
+        ("s3cr3t", "an unknown content-encoding"),
+    ] {
+        let head = format!("content-type: application/json\r\ncontent-encoding: {encoding}");
+        let body = b"\x8b\x02\x80{\"data\": {}}\x03\xff";
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{head}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        let server = Server::start([head.as_bytes(), body].concat()).await;
+        for (error, sent) in [server.ask().await, server.look_up().await] {
+            assert!(error.to_string().contains(told), "{error}");
+            assert!(error.to_string().contains("not asked for"), "{error}");
+            assert!(!error.to_string().contains("s3cr3t"), "{error}");
+            assert!(error.is_protocol() && sent == 1);
+        }
+    }
+    // What is no other form of the body is read.
+    let body = r#"{"data": {"userDetails": {"firstName": "Sam"}}}"#;
+    let head = "200 OK\r\ncontent-type: application/json\r\ncontent-encoding: identity";
+    let server = Server::start(reply(head, body)).await;
+    assert!(server.client().user_details().await.is_ok());
+}
+
+#[tokio::test]
+async fn only_media_types_that_are_known_are_shown() {
+    for (media_type, told) in [
+        ("text/plain; charset=utf-8", "(text/plain)"),
+        ("application/vnd.api+json", "(another media type)"),
+        ("text/s3cr3t", "(another media type)"),
+        ("s3cr3t", "(another media type)"),
+    ] {
+        for status in ["418 Teapot", "502 Bad Gateway"] {
+            let head = format!("{status}\r\ncontent-type: {media_type}");
+            for body in ["words", r#"{"Message": "words"}"#] {
+                let server = Server::start(reply(&head, body)).await;
+                let (error, _) = server.ask().await;
+                let shown = format!("{error} {error:?}");
+                assert!(shown.contains(told), "{shown}");
+                assert!(!shown.contains("s3cr3t"), "{shown}");
+                assert_eq!(error.media_type(), media_type.split(';').next());
+            }
+        }
+    }
+    let server = Server::start(reply("418 Teapot", "words")).await;
+    assert!(server.ask().await.0.to_string().contains("(no media type)"));
+}
