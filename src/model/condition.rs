@@ -62,9 +62,19 @@ impl Condition {
                 | "NO_OPERATION"
                 | "INVALID_OPERATION"
                 | "INVALID_OPERATION_NAME"
-                | "QUERY_MISSING",
+                | "QUERY_MISSING"
+                // Apollo Server's.
+                | "GRAPHQL_PARSE_FAILED"
+                | "GRAPHQL_VALIDATION_FAILED"
+                | "OPERATION_RESOLUTION_FAILURE",
             ) => {
                 return Self::SchemaMismatch;
+            }
+            // Apollo Server gives variables this code, other servers on graphql-js give none: the text tells them apart.
+            None | Some("BAD_USER_INPUT") if error.code().is_none() && error.path().is_empty() => {
+                if let Some(condition) = Self::of_request(error.message()) {
+                    return condition;
+                }
             }
             // assumed: the words of other GraphQL servers, and of access rules in GraphQL.NET.
             Some("UNAUTHENTICATED" | "UNAUTHORIZED") => return Self::InvalidToken,
@@ -79,6 +89,37 @@ impl Condition {
             Some(code) => Self::of_field(code, error),
             None if is(error.message(), "the access token is invalid") => Self::InvalidToken,
             None => Self::of_path(error),
+        }
+    }
+
+    /// The words of graphql-js for a request that it does not execute. Others may come from an execution.
+    fn of_request(message: &str) -> Option<Self> {
+        let document = [
+            "Syntax Error",
+            "Cannot query field \"",
+            "Unknown argument \"",
+            "Unknown type \"",
+            "Unknown operation named \"",
+        ];
+        if document.iter().any(|start| message.starts_with(start)) {
+            return Some(Self::SchemaMismatch);
+        }
+        // `Variable "$input" got invalid value {..} at "input.x"; Field "y" is not defined by type "Z".`
+        let (_, reason) = message.strip_prefix("Variable \"$")?.split_once('"')?;
+        let is_field = reason.contains("; Field \"")
+            && (reason.contains("\" is not defined by type \"")
+                || reason.contains("\" was not provided."));
+        if is_field {
+            Some(Self::SchemaMismatch)
+        } else if reason.contains("does not exist in \"EFormType\" enum") {
+            Some(Self::UnknownForm)
+        } else if reason.starts_with(" got invalid value ")
+            || reason.starts_with(" of required type ")
+            || reason.starts_with(" of non-null type ")
+        {
+            Some(Self::InvalidVariable)
+        } else {
+            None
         }
     }
 
@@ -140,4 +181,65 @@ impl Condition {
 /// The specification and public material differ in case and in the full stop.
 fn is(message: &str, wanted: &str) -> bool {
     message.trim_end_matches('.').eq_ignore_ascii_case(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn requests_that_graphql_js_does_not_execute_are_known_by_code_or_text() {
+        use Condition as C;
+        let apollo = |code: &str, message: &str| json!({"message": message, "locations": [{"line": 1, "column": 2}], "extensions": {"code": code}});
+        let plain =
+            |message: &str| json!({"message": message, "locations": [{"line": 1, "column": 2}]});
+        let unknown_field = r#"Variable "$input" got invalid value { a: 1 }; Field "owner" is not defined by type "Input". Did you mean "own"?"#;
+        let missing = r#"Variable "$input" got invalid value {}; Field "pic" of required type "String!" was not provided."#;
+        let form = r#"Variable "$input" got invalid value "LPAX" at "input.forms[0]"; Value "LPAX" does not exist in "EFormType" enum."#;
+        let number = r#"Variable "$first" got invalid value "x"; Int cannot represent non-integer value: "x""#;
+        let none = r#"Variable "$id" of required type "String!" was not provided."#;
+        for (error, condition) in [
+            (
+                apollo(
+                    "GRAPHQL_VALIDATION_FAILED",
+                    "Cannot query field \"x\" on type \"Query\".",
+                ),
+                C::SchemaMismatch,
+            ),
+            (
+                apollo("GRAPHQL_PARSE_FAILED", "Syntax Error: Unexpected Name."),
+                C::SchemaMismatch,
+            ),
+            (apollo("BAD_USER_INPUT", unknown_field), C::SchemaMismatch),
+            (apollo("BAD_USER_INPUT", missing), C::SchemaMismatch),
+            (apollo("BAD_USER_INPUT", form), C::UnknownForm),
+            (apollo("BAD_USER_INPUT", number), C::InvalidVariable),
+            (
+                apollo("BAD_USER_INPUT", "The date is in the past"),
+                C::Other,
+            ),
+            (
+                plain("Cannot query field \"x\" on type \"Query\"."),
+                C::SchemaMismatch,
+            ),
+            (
+                plain("Unknown argument \"x\" on field \"Query.comments\"."),
+                C::SchemaMismatch,
+            ),
+            (plain(unknown_field), C::SchemaMismatch),
+            (plain(none), C::InvalidVariable),
+            (plain("Unexpected error."), C::Other),
+            (plain("Variable weather"), C::Other),
+            // With a path it comes from an execution, which may have changed something.
+            (
+                json!({"message": unknown_field, "path": ["save"]}),
+                C::Other,
+            ),
+        ] {
+            let error = ServerError::from_value(error);
+            assert_eq!(error.condition(), condition, "{error}");
+        }
+    }
 }

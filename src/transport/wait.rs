@@ -9,7 +9,9 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
     if let Some(wait) = text(RETRY_AFTER.as_str()) {
-        if let Ok(seconds) = wait.parse() {
+        if !wait.is_empty() && wait.bytes().all(|b| b.is_ascii_digit()) {
+            // A number that no integer holds is the longest wait, not none.
+            let seconds = wait.parse().unwrap_or(u64::MAX);
             return Some(Duration::from_secs(seconds));
         }
         if let Ok(date) = httpdate::parse_http_date(wait) {
@@ -42,6 +44,19 @@ mod tests {
             ("retry-after", "120", Some(120)),
             ("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
             ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            (
+                "retry-after",
+                "0000000000000000000000000000000000000007",
+                Some(7),
+            ),
+            (
+                "retry-after",
+                "9999999999999999999999999999999999999999",
+                Some(u64::MAX),
+            ),
+            ("retry-after", "", None),
+            ("retry-after", "-1", None),
+            ("retry-after", "+1", None),
             ("retry-after", "soon", None),
             ("x-ratelimit-reset", "784111787", Some(10)),
             ("x-ratelimit-reset", "18446744073709551615", None),
