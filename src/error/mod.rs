@@ -6,6 +6,7 @@
 //! sent; the server's own words are in [`Error::server_errors`].
 
 mod display;
+mod json_fault;
 mod kind;
 mod rate;
 mod refusal;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub(crate) use self::display::codes;
+pub(crate) use self::json_fault::json_fault;
 pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
 pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply::Received;

@@ -1,7 +1,6 @@
 //! The second way through a reply: each part is read by itself, so that none hides another.
 
-use std::collections::BTreeMap;
-
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -9,8 +8,19 @@ use serde_json::value::RawValue;
 use super::Outcome;
 use super::envelope::Body;
 use super::problems::{Problems, problems};
-use crate::error::Error;
+use crate::error::{Error, json_fault};
 use crate::model::{Condition, ServerError};
+
+/// The parts of a reply. A duplicate is refused: either may be the one that was meant.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    errors: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    extensions: Option<&'a RawValue>,
+}
 
 /// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
 pub(super) fn salvage<T: DeserializeOwned>(
@@ -18,15 +28,17 @@ pub(super) fn salvage<T: DeserializeOwned>(
     text: &str,
 ) -> Option<Result<Outcome<T>, Error>> {
     // Raw texts: one number that no type can hold must not spoil what stands beside it.
-    let mut parts: BTreeMap<String, &RawValue> = match serde_json::from_str(text) {
+    let Parts {
+        data,
+        errors,
+        extensions,
+    } = match serde_json::from_str(text) {
         Ok(parts) => parts,
         Err(_) if body.doubtful => return None,
         Err(error) => {
             return Some(Err(body.unreadable(".", place(&error), Vec::new(), None)));
         }
     };
-    let mut part = |name| parts.remove(name).filter(|raw| raw.get() != "null");
-    let (data, errors, extensions) = (part("data"), part("errors"), part("extensions"));
     if body.doubtful && !errors.is_some_and(|raw| raw.get().starts_with('[')) {
         return None;
     }
@@ -72,8 +84,7 @@ fn judge<T: DeserializeOwned>(
                 "." => "data".to_owned(),
                 path => format!("data.{path}"),
             };
-            // Not serde's words: they would repeat the value.
-            let detail = "a value of another type than expected";
+            let detail = json_fault(error.inner());
             Err(body.unreadable(&path, detail, problems, Some(value(data))))
         }
     }
@@ -94,12 +105,8 @@ pub(super) fn value(raw: &RawValue) -> Value {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().into())
 }
 
-/// Where the JSON breaks off; serde's own words would repeat the value.
+/// Where the JSON breaks off.
 fn place(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() {
-        "it ends too early"
-    } else {
-        "it is not JSON"
-    };
-    format!("{what}, line {} column {}", error.line(), error.column())
+    let (line, column) = (error.line(), error.column());
+    format!("{}, line {line} column {column}", json_fault(error))
 }

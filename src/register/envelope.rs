@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::error::Category;
 
 use super::OPERATION;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, json_fault};
 use crate::graphql::{Mended, Unreadable, mend};
 use crate::model::{List, Property};
 use crate::transport::Reply;
@@ -64,7 +64,7 @@ pub(super) fn read(reply: Reply) -> Result<Found> {
                 }
             }
         }
-        Err(_) => "not UTF-8".to_owned(),
+        Err(_) => "the body is not UTF-8".to_owned(),
     };
     if reply.is_encoded() || !reply.media_type().is_some_and(|name| name.contains("json")) {
         // A page of something in front of the register, or a body that only looks like noise.
@@ -116,18 +116,9 @@ fn decode(status: u16, path: String, detail: String) -> Error {
     })
 }
 
-/// Not the words of the decoder: they repeat the value.
 fn detail(failure: &serde_json::Error) -> String {
-    let what = match failure.classify() {
-        Category::Data => "a value of another type",
-        Category::Eof => "JSON that ends early",
-        Category::Syntax | Category::Io => "not JSON",
-    };
-    format!(
-        "{what}, line {} column {}",
-        failure.line(),
-        failure.column()
-    )
+    let (line, column) = (failure.line(), failure.column());
+    format!("{}, line {line} column {column}", json_fault(failure))
 }
 
 #[cfg(test)]

@@ -168,6 +168,46 @@ fn a_reply_that_breaks_off_says_where() {
 }
 
 #[test]
+fn duplicate_keys_and_lone_surrogates_are_named() {
+    for (body, path, told) in [
+        (
+            r#"{"data": {"count": 1, "count": 2}}"#,
+            "data",
+            "duplicate key",
+        ),
+        (
+            r#"{"data": {"count": 1}, "data": {"count": 2}}"#,
+            ".",
+            "duplicate key, line 1 column 29",
+        ),
+        (
+            r#"{"errors": [{"message": "m"}], "data": null, "errors": []}"#,
+            ".",
+            "duplicate key",
+        ),
+        (
+            r#"{"data": {"count": "\ud83d"}}"#,
+            "data.count",
+            "surrogate",
+        ),
+        (
+            r#"{"data": {"count": 1e999}}"#,
+            "data.count",
+            "out of range",
+        ),
+    ] {
+        let error = refused(200, JSON, body);
+        assert!(error.is_decode(), "{error}");
+        assert_eq!(error.json_path(), Some(path), "{body}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    // In a text that is not read they do no harm.
+    let body = r#"{"data": {"count": 1, "x": "\ud83d"}, "errors": [{"message": "\ud83d"}]}"#;
+    let outcome = read(200, JSON, body).unwrap().unwrap();
+    assert_eq!(outcome.problems[0].raw(), r#"{"message": "\ud83d"}"#);
+}
+
+#[test]
 fn bytes_that_are_not_utf8_cost_the_data_but_not_the_errors() {
     let body = b"{\"data\": {\"count\": 1}, \"errors\": [{\"message\": \"Caf\xe9\"}]}";
     let read: Option<Result<Outcome<Data>, Error>> = decode(200, Some(JSON), body);

@@ -1,0 +1,57 @@
+//! Why JSON cannot be read, without the words of the decoder: they repeat the value.
+
+use serde_json::Error;
+use serde_json::error::Category;
+
+/// What is wrong with it. `serde_json` tells some reasons by its text only; the test below holds them.
+pub(crate) fn json_fault(error: &Error) -> &'static str {
+    let text = error.to_string();
+    match error.classify() {
+        Category::Data if text.starts_with("duplicate field ") => "a duplicate key",
+        Category::Data => "a value of another type than expected",
+        Category::Eof => "it ends too early",
+        // RFC 8259 section 8.2.
+        _ if text.starts_with("lone leading surrogate")
+            || text.starts_with("unexpected end of hex escape")
+            || text.starts_with("invalid unicode code point") =>
+        {
+            "a lone surrogate in a string"
+        }
+        _ if text.starts_with("number out of range") => "a number out of range",
+        _ if text.starts_with("recursion limit exceeded") => "lists or objects nested too deep",
+        Category::Syntax | Category::Io => "it is not JSON",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    struct Record {
+        #[allow(dead_code)] // OK because reading it is the question.
+        pic: Option<Value>,
+    }
+
+    #[test]
+    fn each_reason_has_its_words() {
+        let deep = format!(r#"{{"pic": {}{}}}"#, "[".repeat(200), "]".repeat(200));
+        for (json, told) in [
+            (r#"{"pic": 1, "pic": 2}"#, "duplicate key"),
+            (r#"{"pic": "\ud83d"}"#, "surrogate"),
+            (r#"{"pic": "\ude00 x"}"#, "surrogate"),
+            (r#"{"pic": "\ud83d\ud83d"}"#, "surrogate"),
+            (r#"{"pic": "\ud83d x"}"#, "surrogate"),
+            (r#"{"pic": 1e999}"#, "out of range"),
+            (deep.as_str(), "nested"),
+            (r#"{"pic": 1"#, "too early"),
+            (r#"{"pic": 1,}"#, "not JSON"),
+            ("5", "another type"),
+        ] {
+            let error = serde_json::from_str::<Record>(json).err().unwrap();
+            assert!(json_fault(&error).contains(told), "{json}: {error}");
+        }
+    }
+}
