@@ -13,6 +13,8 @@ mod refusal;
 mod reply;
 mod report;
 mod said;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

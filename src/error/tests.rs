@@ -1,0 +1,197 @@
+//! Each error answers a predicate, and each predicate is in the guide.
+
+use super::{AuthProblem, Error, Failure, Kind, Received, Unsent};
+use crate::model::ServerError;
+
+type Predicate = fn(&Error) -> bool;
+
+const PREDICATES: [(&str, Predicate); 26] = [
+    ("may_have_applied", Error::may_have_applied),
+    ("is_reauth_required", Error::is_reauth_required),
+    ("is_login_refused", Error::is_login_refused),
+    ("is_not_registered", Error::is_not_registered),
+    ("is_account_choice", Error::is_account_choice),
+    ("is_unauthorized", Error::is_unauthorized),
+    ("is_forbidden", Error::is_forbidden),
+    ("is_not_found", Error::is_not_found),
+    ("is_rate_limited", Error::is_rate_limited),
+    ("is_schema_mismatch", Error::is_schema_mismatch),
+    ("is_rejected", Error::is_rejected),
+    ("is_bad_request", Error::is_bad_request),
+    ("is_unreadable_record", Error::is_unreadable_record),
+    ("is_decode", Error::is_decode),
+    ("is_pagination_stalled", Error::is_pagination_stalled),
+    ("is_protocol", Error::is_protocol),
+    ("is_internal", Error::is_internal),
+    ("is_unavailable", Error::is_unavailable),
+    ("is_unexpected_status", Error::is_unexpected_status),
+    ("is_timeout", Error::is_timeout),
+    ("is_connect", Error::is_connect),
+    ("is_transport", Error::is_transport),
+    ("is_store", Error::is_store),
+    ("is_config", Error::is_config),
+    ("is_not_modified", Error::is_not_modified),
+    ("is_retryable", Error::is_retryable),
+];
+
+fn answers(error: &Error) -> Vec<&'static str> {
+    let is_true = PREDICATES.iter().filter(|(_, is)| is(error));
+    is_true.map(|(name, _)| *name).collect()
+}
+
+#[test]
+fn each_predicate_is_in_the_guide_and_in_the_list_above() {
+    let guide = include_str!("../guide/errors.md");
+    let sources = [
+        include_str!("mod.rs"),
+        include_str!("reply.rs"),
+        include_str!("report.rs"),
+        include_str!("said.rs"),
+    ];
+    let mut found = Vec::new();
+    for source in sources {
+        for line in source.lines() {
+            let Some((name, _)) = line
+                .trim_start()
+                .strip_prefix("pub fn ")
+                .and_then(|rest| rest.split_once("(&self) -> bool"))
+            else {
+                continue;
+            };
+            assert!(
+                guide.contains(&format!("| [`{name}`](crate::Error::{name}) |")),
+                "{name}"
+            );
+            found.push(name);
+        }
+    }
+    let mut listed: Vec<&str> = PREDICATES.iter().map(|(name, _)| *name).collect();
+    found.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(found, listed);
+}
+
+#[test]
+fn each_status_answers_a_predicate() {
+    let bodies = ["", "<html>", "words", r#"{"Message": "no"}"#];
+    for status in 300..=599 {
+        for excerpt in bodies {
+            let error = Error::new(Kind::Http {
+                status,
+                media_type: None,
+                excerpt: excerpt.to_owned(),
+            });
+            assert!(!answers(&error).is_empty(), "{error}");
+        }
+        let errors = vec![ServerError::from_value("no".into())];
+        for error in [
+            Error::new(Kind::Rejected { status, errors }),
+            Error::protocol("cut").with_received(Received::new(status, None, b"", None)),
+        ] {
+            assert!(answers(&error).len() > 1, "{error}");
+        }
+    }
+    let of = |status| {
+        let (media_type, excerpt) = (None, String::new());
+        let kind = Kind::Http {
+            status,
+            media_type,
+            excerpt,
+        };
+        answers(&Error::new(kind))
+    };
+    assert_eq!(of(418), ["is_unexpected_status"]);
+    assert_eq!(of(302), ["is_unexpected_status"]);
+    assert_eq!(of(304), ["is_not_modified"]);
+    assert_eq!(of(200), ["is_protocol"]);
+}
+
+#[test]
+fn each_kind_answers_a_predicate() {
+    let failure = |unsent, timeout, refused_locally| {
+        Kind::Transport(Failure {
+            what: "x",
+            timeout,
+            unsent,
+            refused_locally,
+        })
+    };
+    let code = || "x".to_owned();
+    let kinds = [
+        (Kind::Config(code()), "is_config"),
+        (failure(Unsent::Surely, true, false), "is_timeout"),
+        (failure(Unsent::Surely, false, false), "is_connect"),
+        (failure(Unsent::Perhaps, false, true), "is_transport"),
+        (
+            Kind::Rejected {
+                status: 200,
+                errors: Vec::new(),
+            },
+            "is_rejected",
+        ),
+        (
+            Kind::Decode {
+                status: 200,
+                path: code(),
+                detail: code(),
+                errors: Vec::new(),
+            },
+            "is_decode",
+        ),
+        (Kind::Protocol(code()), "is_protocol"),
+        (Kind::Stalled("x"), "is_pagination_stalled"),
+        (Kind::AccountChoice(code()), "is_account_choice"),
+        (Kind::NotRegistered, "is_not_registered"),
+        (Kind::Auth(AuthProblem::NoTokens), "is_reauth_required"),
+        (
+            Kind::Auth(AuthProblem::ReauthRequired { reason: "x" }),
+            "is_reauth_required",
+        ),
+        (
+            Kind::Auth(AuthProblem::InteractionRequired { code: code() }),
+            "is_reauth_required",
+        ),
+        (
+            Kind::Auth(AuthProblem::Misconfigured { code: code() }),
+            "is_config",
+        ),
+        (
+            Kind::Auth(AuthProblem::LoginRefused { code: code() }),
+            "is_login_refused",
+        ),
+        (
+            Kind::Auth(AuthProblem::Unavailable { what: "x" }),
+            "is_retryable",
+        ),
+        (Kind::Auth(AuthProblem::Store), "is_store"),
+        (Kind::Auth(AuthProblem::StoreUnreachable), "is_store"),
+        (Kind::Auth(AuthProblem::LockTimeout), "is_store"),
+    ];
+    for (kind, predicate) in kinds {
+        // A kind that is added is added above as well.
+        match &kind {
+            Kind::Config(_)
+            | Kind::Transport(_)
+            | Kind::Http { .. }
+            | Kind::Rejected { .. }
+            | Kind::Decode { .. }
+            | Kind::Protocol(_)
+            | Kind::Stalled(_)
+            | Kind::AccountChoice(_)
+            | Kind::NotRegistered => {}
+            Kind::Auth(problem) => match problem {
+                AuthProblem::NoTokens
+                | AuthProblem::ReauthRequired { .. }
+                | AuthProblem::InteractionRequired { .. }
+                | AuthProblem::Misconfigured { .. }
+                | AuthProblem::LoginRefused { .. }
+                | AuthProblem::Unavailable { .. }
+                | AuthProblem::Store
+                | AuthProblem::StoreUnreachable
+                | AuthProblem::LockTimeout => {}
+            },
+        }
+        let error = Error::new(kind);
+        assert!(answers(&error).contains(&predicate), "{error}");
+    }
+}
