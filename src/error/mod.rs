@@ -3,7 +3,8 @@
 //! [`Error`] is opaque: ask it what it means with the `is_*` predicates and read its data with the accessors. Its
 //! `Display` says what happened in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor
 //! `Debug`, shows a token, a secret, a body, an answer or a message of the server's, since servers repeat what they were
-//! sent; the server's own words are in [`Error::server_errors`].
+//! sent; the server's own words are in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one
+//! line of less than 300 bytes.
 
 mod display;
 mod json_fault;

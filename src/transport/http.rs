@@ -121,7 +121,7 @@ impl Reply {
     }
 
     fn encoding(&self) -> Option<&str> {
-        // What is no text is no encoding that anybody knows.
+        // A value that is not text is an unknown encoding.
         let name = self.headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
         Some(name.trim()).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
     }
@@ -164,7 +164,7 @@ impl Http {
             builder = builder.pool_max_idle_per_host(0);
         }
         if let Some(proxy) = proxy {
-            builder = builder.proxy(through(proxy)?);
+            builder = builder.proxy(proxy_rule(proxy)?);
         }
         let client = tls::configure(builder, secure, &options.extra_roots_pem)?
             .build()
@@ -218,7 +218,8 @@ impl Http {
         let (body, cut) = if secret {
             // They share the memory of the body, which cannot be overwritten as long as they live.
             detach(&mut headers);
-            gather_and_wipe(reply, self.max_body_bytes).await
+            // Boxed, so that the futures of all other requests stay small.
+            Box::pin(gather_and_wipe(reply, self.max_body_bytes)).await
         } else {
             gather(&mut reply, self.max_body_bytes, request.watch.as_ref()).await
         };
@@ -232,7 +233,7 @@ impl Http {
 }
 
 /// Hosts on loopback are not proxied: they may be `http`, and the proxy would read the token.
-fn through(proxy: &Url) -> Result<reqwest::Proxy, Error> {
+fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {
     match proxy.scheme() {
         "http" | "https" => {}
         "socks4" | "socks4a" | "socks5" | "socks5h" => {
@@ -240,7 +241,7 @@ fn through(proxy: &Url) -> Result<reqwest::Proxy, Error> {
                 "SOCKS proxies are not supported: set an http or https proxy",
             ));
         }
-        // Such a proxy would be passed over in silence.
+        // reqwest ignores such a proxy.
         _ => return Err(Error::config("the proxy must be an http or https address")),
     }
     let proxy = proxy.clone();
