@@ -70,13 +70,15 @@ impl HttpOptions {
     }
 
     /// Sends everything through this proxy, an `http` or `https` address, except requests to hosts on loopback. The
-    /// environment's proxy settings are not read.
+    /// environment's proxy settings are not read. A proxy of another kind, such as SOCKS, is refused when the client is
+    /// built.
     pub fn proxy(mut self, proxy: Url) -> Self {
         self.proxy = Some(proxy);
         self
     }
 
     /// Trusts further certificate authorities, one or more certificates as PEM, beside those of the operating system.
+    /// A text without a certificate is refused when the client is built.
     pub fn extra_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.extra_roots_pem.push(pem.into());
         self
