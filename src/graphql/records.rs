@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Outcome, decode};
-use crate::error::{Error, Kind, Received};
+use crate::error::{Error, Kind, Received, json_fault};
 use crate::model::Position;
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
@@ -75,8 +75,8 @@ pub(crate) fn mend<T: DeserializeOwned>(
         if unreadable.len() == MOST {
             return None;
         }
-        let path = path_in::<T>(&alone, &list.join("."), index);
-        let error = error_of(status, format!("{root}{path}"), record);
+        let (path, detail) = misfit_in::<T>(&alone, &list.join("."), index);
+        let error = error_of(status, format!("{root}{path}"), detail, record);
         unreadable.push(Unreadable { index, error });
         mended.push("null");
     }
@@ -96,18 +96,18 @@ fn place_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     Some(start..start + part.get().len())
 }
 
-/// Where the only record of a text does not fit, as if it stood at its index.
-fn path_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> String {
+/// Where the only record of a text does not fit, as if it stood at its index, and why.
+fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (String, &'static str) {
     let mut reader = serde_json::Deserializer::from_str(alone);
     let found = serde_path_to_error::deserialize::<_, T>(&mut reader).err();
-    let path = found
-        .map(|error| error.path().to_string())
+    let (path, detail) = found
+        .map(|error| (error.path().to_string(), json_fault(error.inner())))
         .unwrap_or_default();
     let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
-    format!("{list}[{index}]{inside}")
+    (format!("{list}[{index}]{inside}"), detail)
 }
 
-fn error_of(status: u16, path: String, record: &str) -> Error {
+fn error_of(status: u16, path: String, detail: &str, record: &str) -> Error {
     #[derive(Deserialize)]
     struct Edge {
         cursor: String,
@@ -115,8 +115,7 @@ fn error_of(status: u16, path: String, record: &str) -> Error {
     let error = Error::new(Kind::Decode {
         status,
         path,
-        // Not serde's words: they would repeat the value.
-        detail: "a value of another type than expected".to_owned(),
+        detail: detail.to_owned(),
         errors: Vec::new(),
     });
     // JSON that no `Value` can hold stays as its text.
@@ -213,6 +212,20 @@ mod tests {
                 .iter()
                 .all(|record| record.error.is_unreadable_record())
         );
+    }
+
+    #[test]
+    fn why_a_record_does_not_fit_is_named() {
+        for (record, reason) in [
+            (r#"{"node": {"heads": 1, "heads": 2}}"#, "a duplicate key"),
+            (r#"{"node": {"heads": "\ud83d"}}"#, "a lone surrogate"),
+            (r#"{"node": {"heads": 1e999}}"#, "a number out of range"),
+            (r#"{"node": {"heads": []}}"#, "a value of another type"),
+        ] {
+            let mended = mended(&format!("[{record}]")).unwrap();
+            let error = mended.unreadable[0].error.to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 
     #[test]
