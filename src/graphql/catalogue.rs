@@ -125,11 +125,9 @@ const fn change(name: &'static str, operation: &'static str, document: &'static 
     }
 }
 
-/// The names of all operations, as in the specification and as in our documents.
+/// The names of all operations, as in the specification; those in our documents differ in the case only.
 pub(crate) fn operation_names() -> impl Iterator<Item = &'static str> {
-    CATALOGUE
-        .iter()
-        .flat_map(|known| [known.name, known.operation])
+    CATALOGUE.iter().map(|known| known.name)
 }
 
 /// The operation with our document; a document of the caller's with the same name is the caller's.

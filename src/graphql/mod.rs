@@ -1,7 +1,7 @@
 //! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies, and the
 //! comparison of schemas.
 
-mod catalogue;
+pub(crate) mod catalogue;
 mod document;
 mod drift;
 mod envelope;
@@ -16,7 +16,6 @@ mod salvage;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::catalogue::operation_names;
 pub(crate) use self::drift::{Abilities, introspection_document, introspection_probe, spot_check};
 pub use self::drift::{
     ChangeClass, ChangeKind, Coverage, Introspection, SchemaChange, SchemaCoordinates, SchemaDrift,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::OperationKind;
-use super::catalogue::{CATALOGUE, Known, named};
+use super::catalogue::{Known, named, operation_names};
 use super::document::{Operation, operations};
 use crate::error::Error;
 
@@ -41,7 +41,7 @@ impl Overrides {
         pointer: Option<String>,
     ) -> Result<(), Error> {
         let Some(known) = named(name) else {
-            let names: Vec<_> = CATALOGUE.iter().map(|known| known.name).collect();
+            let names: Vec<_> = operation_names().collect();
             return Err(Error::config(format!(
                 "there is no operation {name} to override; there are {}",
                 names.join(", ")

@@ -15,7 +15,7 @@ use super::step::Step;
 use super::times::Times;
 use crate::fake::Fake;
 use crate::fake::graphql::root_fields;
-use crate::graphql::operation_names;
+use crate::graphql::catalogue::operation_names;
 
 /// In place of an operation's type: a script that knows its operation or path by name only.
 #[derive(Clone, Copy, Debug)]
@@ -67,16 +67,12 @@ impl Fake {
     #[track_caller]
     pub fn on_operation(&self, name: impl Into<String>) -> On<'_> {
         let name = name.into();
-        let mut names: Vec<&str> = operation_names().collect();
-        names.extend(root_fields(&self.state().library.schema));
-        if names.iter().any(|known| same(known, &name)) {
+        let mut known: Vec<_> = operation_names().collect();
+        let others = root_fields(&self.state().library.schema);
+        let others: Vec<_> = others.filter(|other| !known.contains(other)).collect();
+        known.extend(others);
+        if known.iter().any(|known| same(known, &name)) {
             return self.on_own_operation(name);
-        }
-        let mut known: Vec<&str> = Vec::new();
-        for name in names {
-            if !known.iter().any(|known| same(known, name)) {
-                known.push(name);
-            }
         }
         panic!(
             "the fake has no operation {name}; it knows {}. Script an operation of your own with on::<Q>() or on_own_operation(name)",
