@@ -72,7 +72,8 @@ pub(super) fn code(
         return Err(login_refused("issuer_mismatch"));
     }
     if let Some(error) = parameters.get("error") {
-        return Err(refusal(&error_code(error.expose())));
+        let description = parameters.get("error_description").map(Secret::expose);
+        return Err(refusal(&error_code(error.expose())).with_error_description(description));
     }
     match parameters.get("code") {
         Some(code) if !code.is_empty() => Ok(code.clone()),
@@ -154,5 +155,10 @@ mod tests {
         assert!(error("temporarily_unavailable").is_retryable());
         assert!(!error("invalid_scope").is_login_refused());
         assert!(!error("Sam%20Sample").to_string().contains("Sam"));
+        let described = error("access_denied&error_description=Sam+is+blocked");
+        assert_eq!(described.error_description(), Some("Sam is blocked"));
+        assert!(!format!("{described} {described:?}").contains("Sam"));
+        let foreign = judge("error=access_denied&error_description=x&state=other");
+        assert_eq!(foreign.unwrap_err().error_description(), None);
     }
 }

@@ -235,6 +235,12 @@ impl fmt::Display for AuthProblem {
                 "the identity provider does not accept the client's settings ({code})"
             ),
             Self::LoginRefused { code } => write!(f, "the login was refused ({code})"),
+            Self::RefreshRefused { code } => {
+                write!(
+                    f,
+                    "the identity provider refused to renew the token ({code})"
+                )
+            }
             Self::Unavailable { what } => write!(f, "no token could be had for now: {what}"),
             Self::Store => f.write_str("the token store failed"),
             Self::StoreUnreachable => f.write_str("the server of the token store does not answer"),

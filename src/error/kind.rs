@@ -67,6 +67,8 @@ pub(crate) enum AuthProblem {
     Misconfigured { code: String },
     /// The login ended with an error of the provider's or a callback that does not belong to it.
     LoginRefused { code: String },
+    /// The provider refused to renew the tokens, for a reason that does not end them; they are kept.
+    RefreshRefused { code: String },
     /// The token endpoint is not available for now.
     Unavailable { what: &'static str },
     /// The store of tokens failed; the source says how.

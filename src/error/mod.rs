@@ -45,6 +45,7 @@ struct Inner {
     /// How many of the server's errors are not kept.
     omitted: usize,
     received: Option<Arc<Received>>,
+    error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
     unreadable_record: bool,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -61,6 +62,7 @@ impl Error {
             may_have_applied: false,
             omitted: 0,
             received: None,
+            error_description: None,
             resume_from: None,
             unreadable_record: false,
             source: None,
@@ -116,6 +118,14 @@ impl Error {
         self.changed(|inner| inner.unreadable_record = true)
     }
 
+    pub(crate) fn with_error_description(self, text: Option<&str>) -> Self {
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return self;
+        };
+        let start: String = text.chars().take(1_000).collect();
+        self.changed(|inner| inner.error_description = Some(start.into()))
+    }
+
     fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             change(inner);
@@ -127,6 +137,7 @@ impl Error {
             kind: self.0.kind.clone(),
             operation: self.0.operation.clone(),
             received: self.0.received.clone(),
+            error_description: self.0.error_description.clone(),
             resume_from: self.0.resume_from.clone(),
             ..*self.0
         };
@@ -167,6 +178,14 @@ impl Error {
     #[must_use]
     pub fn server_error_count(&self) -> usize {
         self.server_errors().len() + self.0.omitted
+    }
+
+    /// What the identity provider says about its refusal of a login or of a refresh (`error_description`, RFC 6749 sections
+    /// 4.1.2.1 and 5.2); its first 1,000 characters. Not shown by `Display` or `Debug`: it may hold personal data, and any
+    /// characters.
+    #[must_use]
+    pub fn error_description(&self) -> Option<&str> {
+        self.0.error_description.as_deref()
     }
 
     /// How long the server asked to wait (`Retry-After`).
@@ -232,6 +251,13 @@ impl Error {
     #[must_use]
     pub fn is_login_refused(&self) -> bool {
         matches!(&self.0.kind, Kind::Auth(AuthProblem::LoginRefused { .. }))
+    }
+
+    /// Whether the identity provider refused to renew the token for a reason that does not end the session, such as
+    /// `access_denied`. The tokens are kept, and [`retry_at`](Self::retry_at) is when the provider will be asked again.
+    #[must_use]
+    pub fn is_refresh_refused(&self) -> bool {
+        matches!(&self.0.kind, Kind::Auth(AuthProblem::RefreshRefused { .. }))
     }
 
     /// Whether the user is logged in but not registered with the service. Registration happens on the service's website.

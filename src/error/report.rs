@@ -40,6 +40,9 @@ impl Error {
         if let (Some(path), Kind::Decode { .. }) = (self.json_path(), self.kind()) {
             line(&mut report, "at", path);
         }
+        if let Some(description) = self.error_description() {
+            line(&mut report, "error description", description);
+        }
         let errors = self.server_errors();
         for error in errors.iter().take(ERRORS) {
             line(&mut report, "server error", &words(error));

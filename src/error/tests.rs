@@ -5,10 +5,11 @@ use crate::model::ServerError;
 
 type Predicate = fn(&Error) -> bool;
 
-const PREDICATES: [(&str, Predicate); 26] = [
+const PREDICATES: [(&str, Predicate); 27] = [
     ("may_have_applied", Error::may_have_applied),
     ("is_reauth_required", Error::is_reauth_required),
     ("is_login_refused", Error::is_login_refused),
+    ("is_refresh_refused", Error::is_refresh_refused),
     ("is_not_registered", Error::is_not_registered),
     ("is_account_choice", Error::is_account_choice),
     ("is_unauthorized", Error::is_unauthorized),
@@ -160,6 +161,10 @@ fn each_kind_answers_a_predicate() {
             "is_login_refused",
         ),
         (
+            Kind::Auth(AuthProblem::RefreshRefused { code: code() }),
+            "is_refresh_refused",
+        ),
+        (
             Kind::Auth(AuthProblem::Unavailable { what: "x" }),
             "is_retryable",
         ),
@@ -185,6 +190,7 @@ fn each_kind_answers_a_predicate() {
                 | AuthProblem::InteractionRequired { .. }
                 | AuthProblem::Misconfigured { .. }
                 | AuthProblem::LoginRefused { .. }
+                | AuthProblem::RefreshRefused { .. }
                 | AuthProblem::Unavailable { .. }
                 | AuthProblem::Store
                 | AuthProblem::StoreUnreachable

@@ -12,6 +12,10 @@ use crate::secret::Secret;
 /// No session is said to last longer, so that sums cannot overflow: ten years.
 const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
 
+/// The lifetime of an opaque token that is said to have ended when it is issued: providers mean "at once" or "never" by it.
+/// Long enough not to refresh for every call, short enough for either meaning.
+const SHORTEST: Duration = Duration::from_secs(60);
+
 /// What a token endpoint issued (RFC 6749 section 5.1), with the liberties that real ones take.
 pub(in crate::auth) struct Issued {
     pub(in crate::auth) access_token: Secret,
@@ -36,25 +40,32 @@ pub(super) struct Members {
     expires_in: Value,
     refresh_token_expires_in: Value,
     pub(super) error: Value,
+    pub(super) error_description: Value,
 }
 
 impl Members {
+    /// Whether the access token is to be sent by another scheme (RFC 6749 section 7.1). Absent means Bearer.
+    pub(super) fn is_foreign(&self) -> bool {
+        let scheme = self.token_type.as_deref();
+        scheme.is_some_and(|scheme| !scheme.eq_ignore_ascii_case("bearer"))
+    }
+
     pub(super) fn into_issued(self) -> Option<Issued> {
-        // Absent means Bearer; any other scheme cannot be sent as one.
-        let bearer = self
-            .token_type
-            .is_none_or(|scheme| scheme.eq_ignore_ascii_case("bearer"));
+        if self.is_foreign() {
+            return None;
+        }
         let text = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Secret::new);
         // What cannot stand in a header cannot be used (RFC 6750 section 2.1).
         let sendable = |token: &Secret| token.expose().bytes().all(|b| b.is_ascii_graphic());
-        let access_token = text(self.access_token).filter(|token| bearer && sendable(token))?;
+        let access_token = text(self.access_token).filter(sendable)?;
         Some(Issued {
             access_token,
             refresh_token: text(self.refresh_token),
             id_token: text(self.id_token),
             scopes: scopes(&self.scope),
             expires_in: seconds(&self.expires_in, LONGEST),
-            session: seconds(&self.refresh_token_expires_in, LONGEST_SESSION),
+            session: seconds(&self.refresh_token_expires_in, LONGEST_SESSION)
+                .filter(|session| !session.is_zero()),
             server_time: None,
         })
     }
@@ -76,11 +87,15 @@ impl Issued {
     ) -> TokenSet {
         let lifetime = self
             .expires_in
+            .filter(|lifetime| !lifetime.is_zero())
             .or_else(|| {
                 let now = self.server_time.unwrap_or(asked_at);
                 Claims::read(self.access_token.expose())?.lifetime(now)
             })
-            .unwrap_or(default_lifetime);
+            .unwrap_or_else(|| match self.expires_in {
+                Some(_) => SHORTEST.min(default_lifetime),
+                None => default_lifetime,
+            });
         let subject = self.subject();
         // An end that was told is that of one refresh token: the next one may have another.
         let same = self.refresh_token.is_none();
@@ -107,13 +122,16 @@ impl Issued {
     }
 }
 
-/// A number, a float or a text. Less than a second is nonsense that would make every call a refresh: read as missing.
+/// A number, a float or a text. Zero for less than a second.
 fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
+    if seconds < 1.0 {
+        return Some(Duration::ZERO);
+    }
     // Infinite and huge ones are cut off; what is not a number compares with nothing.
     (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(longest.as_secs_f64())))
 }
@@ -155,9 +173,11 @@ mod tests {
             (json!(1e18), LONGEST.as_secs()),
             (json!("inf"), LONGEST.as_secs()),
             (json!("NaN"), 3_600),
-            (json!(0), 3_600),
-            (json!(-5), 3_600),
-            (json!(1e-9), 3_600),
+            // Said to have ended already: not served for an hour, and not renewed for every call either.
+            (json!(0), 60),
+            (json!("0"), 60),
+            (json!(-5), 60),
+            (json!(1e-9), 60),
             (json!("soon"), 3_600),
             (json!([]), 3_600),
             (Value::Null, 3_600),
@@ -169,10 +189,24 @@ mod tests {
 
     #[test]
     fn without_a_lifetime_the_token_itself_is_asked() {
-        // {"iat":1000,"exp":1060}
-        let jwt = "e30.eyJpYXQiOjEwMDAsImV4cCI6MTA2MH0.s";
-        let set = set(json!({"access_token": jwt}), None);
-        assert_eq!(set.lifetime, Duration::from_secs(60));
+        // {"iat":1000,"exp":1090}
+        let jwt = "e30.eyJpYXQiOjEwMDAsImV4cCI6MTA5MH0.s";
+        for reply in [
+            json!({"access_token": jwt}),
+            json!({"access_token": jwt, "expires_in": 0}),
+        ] {
+            assert_eq!(set(reply, None).lifetime, Duration::from_secs(90));
+        }
+    }
+
+    #[test]
+    fn a_lifetime_of_zero_is_never_longer_than_the_default() {
+        let reply = json!({"access_token": "opaque", "expires_in": 0});
+        let members: Members = serde_json::from_value(reply).unwrap();
+        let issued = members.into_issued().unwrap();
+        let default = Duration::from_secs(20);
+        let set = issued.into_set(None, SystemTime::UNIX_EPOCH, default);
+        assert_eq!(set.lifetime, default);
     }
 
     /// Row 40.

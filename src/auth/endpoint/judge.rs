@@ -13,6 +13,13 @@ use crate::error::{AuthProblem, Error, Kind, Unsent};
 use crate::secret::Secret;
 use crate::transport::{Reply, retry_after, server_time};
 
+/// What was sent to the token endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grant {
+    Code,
+    RefreshToken,
+}
+
 /// What a failed request says about the grant that it carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::auth) enum Class {
@@ -34,7 +41,7 @@ pub(in crate::auth) struct Refusal {
     pub(in crate::auth) class: Class,
     pub(in crate::auth) error: Error,
     pub(in crate::auth) retry_after: Option<Duration>,
-    /// A new refresh token found in a reply that could not be read as a whole.
+    /// A new refresh token found in a reply that cannot be used as a whole.
     pub(in crate::auth) salvaged: Option<Secret>,
 }
 
@@ -51,11 +58,28 @@ impl Refusal {
 
 /// Judges by the error code, whatever the status: Auth0 says `invalid_grant` with 403, and a global limit with
 /// 500 `access_denied`.
-pub(super) fn judge(reply: &Reply, now: SystemTime) -> Result<Issued, Refusal> {
+pub(super) fn judge(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
     let members: Option<Members> = serde_json::from_slice(&reply.body).ok();
     let code = members.as_ref().and_then(|members| code_of(&members.error));
+    let foreign = members.as_ref().is_some_and(Members::is_foreign);
     let mut refusal = match (code, reply.status) {
-        (Some(code), status) => refused(&code, status),
+        (Some(code), status) => {
+            let refusal = refused(&code, status, grant);
+            let members = members.as_ref();
+            let description = members.and_then(|members| members.error_description.as_str());
+            Refusal {
+                error: refusal.error.with_error_description(description),
+                ..refusal
+            }
+        }
+        // Asked again, the server would answer the same, and use up another refresh token.
+        (None, 200..=299) if foreign => Refusal {
+            salvaged: salvage(&reply.body),
+            ..Refusal::new(
+                Class::Refused,
+                Error::protocol("the token endpoint issued a token of another type than Bearer"),
+            )
+        },
         (None, 200..=299) => match members.and_then(Members::into_issued) {
             Some(issued) => return Ok(issued.by(server_time(&reply.headers))),
             None => Refusal {
@@ -83,7 +107,7 @@ pub(super) fn judge(reply: &Reply, now: SystemTime) -> Result<Issued, Refusal> {
 }
 
 /// RFC 6749 section 5.2 and its extensions.
-fn refused(code: &str, status: u16) -> Refusal {
+fn refused(code: &str, status: u16, grant: Grant) -> Refusal {
     let owned = code.to_owned();
     match code {
         "invalid_grant" => Refusal::new(
@@ -103,7 +127,13 @@ fn refused(code: &str, status: u16) -> Refusal {
                 unavailable("the token endpoint has a passing problem"),
             )
         }
-        _ => Refusal::new(Class::Refused, login_refused(code)),
+        _ => Refusal::new(
+            Class::Refused,
+            match grant {
+                Grant::Code => login_refused(code),
+                Grant::RefreshToken => auth(AuthProblem::RefreshRefused { code: owned }),
+            },
+        ),
     }
 }
 
@@ -171,7 +201,11 @@ mod tests {
     }
 
     fn refusal(status: u16, body: &str) -> Refusal {
-        judge(&reply(status, body), SystemTime::UNIX_EPOCH)
+        refusal_of(Grant::RefreshToken, status, body)
+    }
+
+    fn refusal_of(grant: Grant, status: u16, body: &str) -> Refusal {
+        judge(&reply(status, body), grant, SystemTime::UNIX_EPOCH)
             .err()
             .unwrap()
     }
@@ -256,7 +290,9 @@ mod tests {
     fn a_pause_asked_for_is_passed_on() {
         let mut reply = reply(429, "");
         reply.headers.insert("retry-after", "7".parse().unwrap());
-        let refusal = judge(&reply, SystemTime::UNIX_EPOCH).err().unwrap();
+        let refusal = judge(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
+            .err()
+            .unwrap();
         assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
     }
 
@@ -279,6 +315,69 @@ mod tests {
             assert_eq!(refusal.class, class);
             assert!(refusal.error.is_retryable());
         }
+    }
+
+    /// RFC 6749 section 7.1: a client must not use an access token whose type it does not know.
+    #[test]
+    fn a_token_of_another_type_breaks_the_rules_and_its_refresh_token_is_kept() {
+        for kind in ["DPoP", "mac", ""] {
+            let body = format!(
+                r#"{{"access_token":"a","token_type":"{kind}","refresh_token":"r-2","expires_in":60}}"#
+            );
+            for grant in [Grant::Code, Grant::RefreshToken] {
+                let refusal = refusal_of(grant, 200, &body);
+                assert!(refusal.error.is_protocol() && !refusal.error.is_retryable());
+                // Not asked again: each try would use up a refresh token.
+                assert_eq!(refusal.class, Class::Refused);
+                assert!(refusal.salvaged.unwrap().matches("r-2"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_refresh_is_not_a_refused_login() {
+        for code in ["access_denied", "never_heard_of"] {
+            let body = format!(r#"{{"error":"{code}"}}"#);
+            let refresh = refusal_of(Grant::RefreshToken, 403, &body).error;
+            assert!(refresh.is_refresh_refused() && !refresh.is_login_refused());
+            let said = refresh.to_string();
+            assert!(said.contains(code) && !said.contains("login"), "{said}");
+            let login = refusal_of(Grant::Code, 403, &body).error;
+            assert!(login.is_login_refused() && !login.is_refresh_refused());
+        }
+    }
+
+    /// RFC 6749 section 5.2.
+    #[test]
+    fn the_description_of_an_error_is_kept_and_not_shown() {
+        for (status, code) in [
+            (400, "invalid_grant"),
+            (401, "invalid_client"),
+            (403, "access_denied"),
+            (403, "mfa_required"),
+            (500, "server_error"),
+            (429, "too_many_requests"),
+        ] {
+            let body =
+                format!(r#"{{"error":"{code}","error_description":"Sam is blocked. \u001b[2J"}}"#);
+            let error = refusal(status, &body).error;
+            assert_eq!(error.error_description(), Some("Sam is blocked. \u{1b}[2J"));
+            assert!(!format!("{error} {error:?}").contains("blocked"));
+            assert!(error.report().contains("Sam is blocked. \\u{1b}"));
+        }
+        for body in [
+            r#"{"error":"invalid_grant"}"#,
+            r#"{"error":"invalid_grant","error_description":""}"#,
+            r#"{"error":"invalid_grant","error_description":["Sam"]}"#,
+        ] {
+            assert_eq!(refusal(400, body).error.error_description(), None);
+        }
+        let long = format!(
+            r#"{{"error":"invalid_grant","error_description":"{}"}}"#,
+            "\u{e4}".repeat(5_000)
+        );
+        let kept = refusal(400, &long).error;
+        assert_eq!(kept.error_description().unwrap(), "\u{e4}".repeat(1_000));
     }
 
     #[test]

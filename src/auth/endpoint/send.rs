@@ -1,6 +1,6 @@
 //! Sends what `request` builds and hands the reply to `judge`.
 
-use super::judge::{self, Class, Refusal};
+use super::judge::{self, Class, Grant, Refusal};
 use super::{Issued, request};
 use crate::auth::{CheckedCallback, Provider};
 use crate::error::{Error, Result};
@@ -8,22 +8,31 @@ use crate::secret::Secret;
 use crate::transport::Request;
 
 pub(in crate::auth) async fn exchange(callback: &CheckedCallback) -> Result<Issued, Refusal> {
-    grant(&callback.provider, request::exchange(callback)).await
+    send(&callback.provider, Grant::Code, request::exchange(callback)).await
 }
 
 pub(in crate::auth) async fn refresh(
     provider: &Provider,
     token: &Secret,
 ) -> Result<Issued, Refusal> {
-    grant(provider, request::refresh(provider, token)).await
+    send(
+        provider,
+        Grant::RefreshToken,
+        request::refresh(provider, token),
+    )
+    .await
 }
 
-async fn grant(provider: &Provider, request: Result<Request>) -> Result<Issued, Refusal> {
+async fn send(
+    provider: &Provider,
+    grant: Grant,
+    request: Result<Request>,
+) -> Result<Issued, Refusal> {
     // Not built: it is the same next time.
     let request = request.map_err(|error| Refusal::new(Class::Refused, error))?;
     match provider.0.http.send_and_keep(request).await {
         Ok((reply, cut)) => match cut {
-            None => judge::judge(&reply, provider.clock().now()),
+            None => judge::judge(&reply, grant, provider.clock().now()),
             Some(error) => Err(judge::judge_cut(&reply, error)),
         },
         Err(error) => Err(judge::judge_failure(error)),

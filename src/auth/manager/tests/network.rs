@@ -178,3 +178,38 @@ async fn a_reply_over_a_mebibyte_is_not_read() {
     let manager = manager_at(&bench, &server.url);
     assert_eq!(token_after_a_loss(&bench, manager).await.unwrap(), "at-2");
 }
+
+/// RFC 6749 section 7.1. Sending it again would use up one refresh token after the other.
+#[tokio::test]
+async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_kept() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let body = json!({"access_token": "at-2", "refresh_token": "rt-2", "token_type": "DPoP"});
+    let answer = ResponseTemplate::new(200).set_body_json(body);
+    bench.idp.next(Turn::RotateAndAnswer(answer));
+    let error = manager.access_token().await.unwrap_err();
+    assert!(error.is_protocol() && !error.is_retryable(), "{error}");
+    assert_eq!(bench.idp.refreshes(), 1);
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    // As soon as the provider issues bearer tokens again, the session goes on.
+    bench.clock.advance(Duration::from_secs(120));
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-3");
+    assert!(!bench.idp.session_over());
+}
+
+#[tokio::test]
+async fn a_refused_refresh_says_why_and_keeps_the_tokens() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = bench.manager();
+    let body = json!({"error": "access_denied", "error_description": "Blocked by a rule"});
+    let answer = ResponseTemplate::new(403).set_body_json(body);
+    bench.idp.next(Turn::Answer(answer));
+    let error = manager.access_token().await.unwrap_err();
+    assert!(error.is_refresh_refused() && !error.is_reauth_required());
+    assert_eq!(error.error_description(), Some("Blocked by a rule"));
+    assert!(error.retry_at().is_some() && bench.stored().await.is_some());
+    bench.clock.advance(Duration::from_secs(120));
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+}
