@@ -1,9 +1,9 @@
 //! Logs a user in on this machine and keeps the tokens in a file: `cargo run --example login -- --help`.
 //!
-//! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser; the last one, once the tokens
-//! are stored, is `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end of the access token, in
-//! RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0, 1 when nobody has logged in, 2 for
-//! wrong options.
+//! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser (it holds the `state` of the
+//! login, so keep it out of logs that others read); the last one, once the tokens are stored, is
+//! `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end of the access token, in RFC 3339. With no
+//! options a user of the embedded fake logs in. The exit code is 0, 1 when nobody has logged in, 2 for wrong options.
 
 #[path = "../browser/mod.rs"]
 mod browser;
@@ -19,7 +19,7 @@ use envd_sdk::auth::{
     FileStore, PendingLogin, ProviderBuilder, TokenManager, TokenSet, TokenStore,
 };
 use envd_sdk::fake::Fake;
-use envd_sdk::loopback::{Loopback, open_browser};
+use envd_sdk::loopback::Loopback;
 
 use browser::Browser;
 use cli::Failure;
@@ -74,14 +74,14 @@ async fn log_in(
 ) -> Result<TokenSet, Failure> {
     let path = options.redirect_path.as_deref().unwrap_or("/callback");
     let listener = Loopback::builder().port(options.redirect_port).path(path);
-    let listener = listener.bind().await?;
+    let mut listener = listener.bind().await?;
     let provider = provider.redirect_uri(listener.redirect_uri().as_str());
     let (manager, login) = start(options, provider)?;
-    let address = login.url().clone();
     if is_fake {
+        let address = login.url().clone();
         tokio::spawn(async move { Browser::default().open(&address).await.map(drop) });
     } else if !options.no_browser
-        && let Err(error) = open_browser(&address).await
+        && let Err(error) = listener.open_browser(&login).await
     {
         eprintln!("{}; open the address above by hand", cli::printable(error));
     }

@@ -40,6 +40,7 @@ pub struct AuthorizationRequest {
     provider: Provider,
     scopes: Option<Vec<String>>,
     extra: Vec<(String, String)>,
+    expected_subject: Option<String>,
 }
 
 impl AuthorizationRequest {
@@ -48,6 +49,7 @@ impl AuthorizationRequest {
             provider,
             scopes: None,
             extra: Vec::new(),
+            expected_subject: None,
         }
     }
 
@@ -67,6 +69,26 @@ impl AuthorizationRequest {
         self
     }
 
+    /// Who is to log in: the `sub` claim of the id token, as [`TokenSet::subject`](super::TokenSet::subject) told it
+    /// earlier. When somebody else logs in, the login is refused, its tokens are revoked and none are stored.
+    ///
+    /// ```
+    /// # use envd_sdk::auth::TokenManager;
+    /// # use envd_sdk::fake::{Fake, User};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
+    /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
+    /// # let callback = fake.consent(login.url())?;
+    /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
+    /// assert!(refused.is_login_refused());
+    /// # Ok(()) }
+    /// ```
+    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
+        self.expected_subject = Some(subject.into());
+        self
+    }
+
     /// Other scopes than the provider's settings name, for this login.
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = Some(scopes.into_iter().map(Into::into).collect());
@@ -77,7 +99,8 @@ impl AuthorizationRequest {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when a further parameter is one that the login itself sets.
+    /// [`is_config`](Error::is_config) when a further parameter is one that the login itself sets, or a subject is expected
+    /// without the scope `openid`: then no id token would tell who has logged in.
     pub fn start(self) -> Result<PendingLogin> {
         let settings = &self.provider.0;
         if let Some((name, _)) = self
@@ -87,9 +110,15 @@ impl AuthorizationRequest {
         {
             return Err(Error::config(format!("{name} is set by the login itself")));
         }
+        let scopes = self.scopes.as_ref().unwrap_or(&settings.scopes);
+        let wants_id_token = scopes.iter().any(|scope| scope == "openid");
+        if self.expected_subject.is_some() && !wants_id_token {
+            return Err(Error::config(
+                "expected_subject needs the scope openid, and it is not asked for",
+            ));
+        }
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let nonce = CsrfToken::new_random_len(32);
-        let scopes = self.scopes.as_ref().unwrap_or(&settings.scopes);
         let mut request = settings
             .oauth
             .authorize_url(|| CsrfToken::new_random_len(32))
@@ -106,7 +135,8 @@ impl AuthorizationRequest {
             state: Secret::new(state.into_secret()),
             nonce: Secret::new(nonce.into_secret()),
             verifier: Secret::new(verifier.into_secret()),
-            wants_id_token: scopes.iter().any(|scope| scope == "openid"),
+            wants_id_token,
+            expected_subject: self.expected_subject,
             started_at: settings.clock.now(),
             url,
         };

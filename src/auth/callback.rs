@@ -20,6 +20,7 @@ pub struct CheckedCallback {
     pub(super) verifier: Secret,
     pub(super) nonce: Secret,
     pub(super) wants_id_token: bool,
+    pub(super) expected_subject: Option<String>,
 }
 
 impl fmt::Debug for CheckedCallback {

@@ -54,6 +54,7 @@ pub(super) struct Expected<'a> {
     pub(super) issuer: Option<&'a str>,
     pub(super) client_id: &'a str,
     pub(super) nonce: &'a Secret,
+    pub(super) subject: Option<&'a str>,
     pub(super) now: SystemTime,
 }
 
@@ -102,6 +103,9 @@ impl Claims {
         }
         if self.sub.as_deref().unwrap_or_default().is_empty() {
             return Err(login_refused("id_token_subject"));
+        }
+        if expected.subject.is_some() && expected.subject != self.sub.as_deref() {
+            return Err(login_refused("unexpected_subject"));
         }
         Ok(())
     }
@@ -159,6 +163,7 @@ mod tests {
             issuer: Some("https://id.example/"),
             client_id: "app",
             nonce: &Secret::new("n-1"),
+            subject: Some("user"),
             now: now(),
         })
     }
@@ -207,6 +212,8 @@ mod tests {
             ("nonce", json!("n-2")),
             ("nonce", Value::Null),
             ("sub", json!("")),
+            ("sub", json!("another")),
+            ("sub", Value::Null),
         ] {
             let mut claims = good();
             claims[claim] = wrong.clone();

@@ -30,6 +30,7 @@ pub(super) struct Parts {
     pub(super) nonce: Secret,
     pub(super) verifier: Secret,
     pub(super) wants_id_token: bool,
+    pub(super) expected_subject: Option<String>,
     pub(super) started_at: SystemTime,
 }
 
@@ -41,6 +42,8 @@ struct Saved<'a> {
     nonce: &'a str,
     verifier: &'a str,
     wants_id_token: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_subject: Option<&'a str>,
     started_at: u64,
 }
 
@@ -52,6 +55,7 @@ struct Loaded {
     nonce: String,
     verifier: String,
     wants_id_token: bool,
+    expected_subject: Option<String>,
     started_at: u64,
 }
 
@@ -79,6 +83,7 @@ impl PendingLogin {
             nonce: parts.nonce.expose(),
             verifier: parts.verifier.expose(),
             wants_id_token: parts.wants_id_token,
+            expected_subject: parts.expected_subject.as_deref(),
             started_at: since_epoch.unwrap_or_default().as_secs(),
         };
         // Never the default: strings, numbers and bools under text keys always serialize.
@@ -105,6 +110,7 @@ impl PendingLogin {
             nonce: value.nonce.into(),
             verifier: value.verifier.into(),
             wants_id_token: value.wants_id_token,
+            expected_subject: value.expected_subject,
             started_at: UNIX_EPOCH
                 .checked_add(Duration::from_secs(value.started_at))
                 .ok_or_else(unreadable)?,
@@ -153,6 +159,7 @@ impl PendingLogin {
             verifier: self.parts.verifier,
             nonce: self.parts.nonce,
             wants_id_token: self.parts.wants_id_token,
+            expected_subject: self.parts.expected_subject,
         })
     }
 }
@@ -210,6 +217,9 @@ mod tests {
         assert!(query["state"].len() >= 32 && query["nonce"].len() >= 32);
         let other = provider.authorization().start().unwrap();
         assert_ne!(self::query(other.url())["state"], query["state"]);
+        let bare = provider.authorization().scopes(["offline_access"]);
+        let unknowable = bare.expected_subject("auth0|sam").start();
+        assert!(unknowable.unwrap_err().is_config());
         let clash = provider.authorization().param("state", "mine").start();
         assert!(clash.unwrap_err().is_config());
     }

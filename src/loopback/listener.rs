@@ -1,5 +1,6 @@
 //! Waits for the browser.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::pin;
 use std::time::Duration;
@@ -7,11 +8,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use url::{Position, Url};
 use zeroize::Zeroizing;
 
 use super::LoopbackBuilder;
+use super::browser::open_login_page;
+use super::login_page::LoginPage;
 use super::page::Page;
 use super::request::{Call, Expected, LONGEST_HEAD};
 use crate::auth::{CheckedCallback, PendingLogin};
@@ -31,6 +34,8 @@ pub struct Loopback {
     redirect_uri: Url,
     timeout: Duration,
     clock: Clock,
+    /// Deleted with the listener.
+    login_page: Option<LoginPage>,
 }
 
 /// A request for the callback's address, with the connection on which it is answered.
@@ -65,6 +70,7 @@ impl Loopback {
             redirect_uri,
             timeout,
             clock,
+            login_page: None,
         }
     }
 
@@ -73,6 +79,24 @@ impl Loopback {
     #[must_use]
     pub fn redirect_uri(&self) -> &Url {
         &self.redirect_uri
+    }
+
+    /// Opens the address of a login in the user's browser, without showing it to other users of the machine.
+    ///
+    /// The arguments of a process are visible to all of them, so the browser is given a file that redirects: only its
+    /// owner can read it, and it is deleted when the listener ends. It stands in the home directory, because browsers that
+    /// come as a snap can read no hidden files and no temporary ones; where that cannot be written to, in the runtime
+    /// directory (`XDG_RUNTIME_DIR`) or the temporary directory. The program that opens it is the one that the variable
+    /// `BROWSER` names, or the system's choice for HTML files.
+    ///
+    /// Show the user the address as well: a browser that does not open, or cannot read the file, is not noticed here.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the file cannot be written, or this machine has no way to open a browser.
+    pub async fn open_browser(&mut self, login: &PendingLogin) -> Result<()> {
+        self.login_page = Some(open_login_page(login.url()).await?);
+        Ok(())
     }
 
     /// Waits for the callback of a login, checks it, and tells the user in the browser that the program goes on.
@@ -112,18 +136,14 @@ impl Loopback {
     /// The first request that is of the login.
     async fn visit(&self, login: &PendingLogin) -> Visit {
         let (found, mut visits) = mpsc::channel(1);
-        // Each on its own, so that a silent one holds nobody up; all end with this function.
-        let mut connections = JoinSet::new();
+        let mut connections = Connections::default();
         loop {
             let visit = match first(pin!(visits.recv()), self.listener.accept()).await {
                 First::Left(visit) => visit,
                 First::Right(Ok((stream, _))) => {
-                    while connections.try_join_next().is_some() {}
-                    if connections.len() < MOST_CONNECTIONS {
-                        let expected = Expected::of(&self.redirect_uri);
-                        let (found, clock) = (found.clone(), self.clock.clone());
-                        connections.spawn(serve(stream, expected, found, clock));
-                    }
+                    let expected = Expected::of(&self.redirect_uri);
+                    let (found, clock) = (found.clone(), self.clock.clone());
+                    connections.spawn(serve(stream, expected, found, clock));
                     continue;
                 }
                 // Such as too many open files: a moment later it may work again.
@@ -140,6 +160,28 @@ impl Loopback {
             let clock = self.clock.clone();
             connections.spawn(async move { answer(visit.stream, Page::NotOurs, &clock).await });
         }
+    }
+}
+
+/// Each connection has a task of its own, so that a silent one delays no other; all end with this set.
+#[derive(Default)]
+struct Connections {
+    tasks: JoinSet<()>,
+    oldest_first: VecDeque<AbortHandle>,
+}
+
+impl Connections {
+    /// When there are too many, the oldest ends: a browser sends at once, so that one is the least likely to be the
+    /// callback.
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        while self.tasks.try_join_next().is_some() {}
+        self.oldest_first.retain(|task| !task.is_finished());
+        if self.oldest_first.len() >= MOST_CONNECTIONS
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            oldest.abort();
+        }
+        self.oldest_first.push_back(self.tasks.spawn(task));
     }
 }
 

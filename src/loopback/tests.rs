@@ -6,8 +6,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
+use url::Url;
 
-use super::Loopback;
+use super::{Loopback, open_browser};
 use crate::auth::{CheckedCallback, PendingLogin, Provider};
 use crate::error::Result;
 use crate::transport::Clock;
@@ -190,6 +191,18 @@ async fn silent_and_slow_connections_hold_nobody_up() {
     trial.end().await.unwrap();
 }
 
+/// Row 46. Another program of the machine can open as many connections as it likes.
+#[tokio::test]
+async fn many_silent_connections_do_not_keep_the_callback_out() {
+    let trial = Trial::start().await;
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        silent.push(trial.connect().await);
+    }
+    assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
+    trial.end().await.unwrap();
+}
+
 /// Row 46.
 #[tokio::test]
 async fn a_request_in_small_pieces_is_read_and_a_huge_one_is_refused() {
@@ -273,4 +286,18 @@ async fn a_login_that_returns_elsewhere_is_refused_at_once() {
     let listener = Loopback::bind().await.unwrap();
     let login = login("http://127.0.0.1:1/callback", &Clock::system());
     assert!(listener.receive(login).await.unwrap_err().is_config());
+}
+
+/// Such as `file`, or a scheme that starts another program.
+#[tokio::test]
+async fn only_addresses_of_the_web_are_opened() {
+    for address in ["file:///etc/passwd", "javascript:alert(1)", "mailto:a@b.c"] {
+        let error = open_browser(&Url::parse(address).unwrap())
+            .await
+            .unwrap_err();
+        assert!(
+            error.is_config() && error.to_string().contains("http"),
+            "{error}"
+        );
+    }
 }

@@ -2,6 +2,9 @@
 
 mod accounts;
 mod audits;
+// `/proc` shows the arguments of processes.
+#[cfg(target_os = "linux")]
+mod browser;
 mod candidates;
 mod conditions;
 mod documented;

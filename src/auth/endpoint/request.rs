@@ -138,6 +138,7 @@ mod tests {
             verifier: verifier.into(),
             nonce: "n".into(),
             wants_id_token: true,
+            expected_subject: None,
         });
         let request = request.unwrap();
         assert_eq!(request.url.path(), "/oauth/token");

@@ -73,6 +73,7 @@ impl Shared {
                 issuer: settings.issuer.as_deref(),
                 client_id: &settings.client_id,
                 nonce: &callback.nonce,
+                subject: callback.expected_subject.as_deref(),
                 now: settings.clock.now(),
             })
     }

@@ -5,7 +5,14 @@ use crate::auth::{Event, PendingLogin, TokenManager, TokenSource};
 
 /// A login at the identity provider as this user, and the callback that comes back.
 fn callback(bench: &Bench, manager: &TokenManager, sub: &str) -> (PendingLogin, String) {
-    let login = manager.provider().authorization().start().unwrap();
+    answered(
+        bench,
+        manager.provider().authorization().start().unwrap(),
+        sub,
+    )
+}
+
+fn answered(bench: &Bench, login: PendingLogin, sub: &str) -> (PendingLogin, String) {
     let parameter = |name: &str| {
         let mut pairs = login.url().query_pairs();
         pairs.find(|(key, _)| key == name).unwrap().1.into_owned()
@@ -68,6 +75,27 @@ async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
     let error = manager.complete_login(login, &callback).await.unwrap_err();
     assert!(error.is_login_refused());
     assert!(bench.stored().await.is_none());
+    assert_eq!(bench.idp.revoked(), ["rt-2"]);
+}
+
+/// A second user of the machine may have completed the login as himself.
+#[tokio::test]
+async fn a_login_as_somebody_else_is_refused_and_its_tokens_are_revoked() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    for (user, refused) in [("kim", true), ("sam", false)] {
+        let login = manager.provider().authorization().expected_subject("sam");
+        let login = login.start().unwrap();
+        // As a web application does: it must not be lost on the way.
+        let login = PendingLogin::from_secret_json(manager.provider(), &login.to_secret_json());
+        let (login, callback) = answered(&bench, login.unwrap(), user);
+        let outcome = manager.complete_login(login, &callback).await;
+        assert_eq!(
+            outcome.is_err_and(|error| error.is_login_refused()),
+            refused
+        );
+        assert_eq!(bench.stored().await.is_none(), refused);
+    }
     assert_eq!(bench.idp.revoked(), ["rt-2"]);
 }
 

@@ -1,0 +1,138 @@
+//! The page that takes the browser to the identity provider.
+
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+/// A file that redirects the browser to the address of a login. Only its owner may read it (mode 600), and it is deleted
+/// when this is dropped.
+///
+/// The arguments of a process are visible to all users of the machine, so the browser gets the name of this file instead
+/// of the address, which holds the `state` of the login.
+#[derive(Debug)]
+pub(super) struct LoginPage(PathBuf);
+
+impl LoginPage {
+    pub(super) fn write(address: &Url) -> io::Result<Self> {
+        let text = redirect_to(address);
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        for directory in directories() {
+            match Self::write_in(&directory, &text) {
+                Ok(page) => return Ok(page),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn write_in(directory: &Path, text: &str) -> io::Result<Self> {
+        // Need not be hard to guess: a file that exists already is an error.
+        let name = format!("envd-sdk-login-{:016x}.html", fastrand::u64(..));
+        let mut options = OpenOptions::new();
+        let mut file = private(options.write(true).create_new(true)).open(directory.join(&name))?;
+        let page = Self(directory.join(name));
+        file.write_all(text.as_bytes())?;
+        Ok(page)
+    }
+
+    /// What the browser is given: a `file` address.
+    pub(super) fn address(&self) -> io::Result<String> {
+        let address = Url::from_file_path(&self.0);
+        let address = address.map_err(|()| io::Error::from(io::ErrorKind::InvalidFilename))?;
+        Ok(address.into())
+    }
+}
+
+impl Drop for LoginPage {
+    fn drop(&mut self) {
+        // OK to ignore: the login in it ends after ten minutes in any case.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// The first that can be written to. Browsers that come as a snap read no hidden files, nothing in the temporary
+/// directory and nothing in the runtime directory: so the home directory is the first, and the name is not hidden.
+fn directories() -> impl Iterator<Item = PathBuf> {
+    let home = env::home_dir().filter(|path| path.is_absolute());
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime = runtime.filter(|path| path.is_absolute());
+    home.into_iter().chain(runtime).chain([env::temp_dir()])
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
+/// Where there are no modes, the permissions of the directory are inherited.
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// A page with a link besides, for browsers that do not follow the redirect by themselves.
+fn redirect_to(address: &Url) -> String {
+    let address = escaped(address.as_str());
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <meta http-equiv=\"refresh\" content=\"0; url={address}\"><title>Login</title>\
+         <p><a href=\"{address}\">Go to the login</a></p></html>\n"
+    )
+}
+
+/// For the value of an attribute in double quotes.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_cannot_break_out_of_the_page() {
+        let address = "https://id.example/authorize;'x'?a=\"b\"&c=<script>&amp=1#'\"><script>";
+        let address = Url::parse(address).unwrap();
+        let page = redirect_to(&address);
+        assert!(!page.contains("<script"), "{page}");
+        let link = page.split("href=\"").nth(1).unwrap();
+        let link = link.split('"').next().unwrap();
+        let unescaped = link
+            .replace("&#39;", "'")
+            .replace("&quot;", "\"")
+            .replace("&gt;", ">")
+            .replace("&lt;", "<")
+            .replace("&amp;", "&");
+        assert_eq!(unescaped, address.as_str());
+        // Unescaped, the redirect goes to the same address.
+        assert!(page.contains(&format!("content=\"0; url={link}\"")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_page_is_for_its_owner_alone_and_gone_when_dropped() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let page = LoginPage::write_in(&env::temp_dir(), "text").unwrap();
+        let path = page.0.clone();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(page.address().unwrap().starts_with("file:///"));
+        drop(page);
+        assert!(!path.exists());
+    }
+}
