@@ -8,34 +8,20 @@ use zeroize::Zeroizing;
 
 use super::super::StoreError;
 use super::fault::{Faults, Point};
+use super::ownership::{keep_to_owner, open, private};
 use super::place::Place;
 
 /// What is in the file; `None` only if there is none.
 pub(super) fn read(place: &Place) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
     let failed = |source| StoreError::io("the token file cannot be read", source);
-    let path = place.file();
-    let about = match fs::symlink_metadata(&path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-    };
-    if about.is_symlink() {
-        // Replacing it would replace the link, and locks beside the link would not be those beside the file.
-        let what = "the token file is a symbolic link; name the file that it points to";
-        return Err(StoreError::insecure(what));
-    }
-    if !about.is_file() {
-        return Err(StoreError::unreadable("the token file is not a file"));
-    }
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
-        // Deleted since, by a logout.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
+    let mut options = OpenOptions::new();
+    let Some(mut file) = open(&place.file(), options.read(true), "the token file")? else {
+        return Ok(None);
     };
     keep_to_owner(&file)?;
     // With room for all of it: a buffer that grows leaves copies of the tokens behind.
-    let size = usize::try_from(about.len()).unwrap_or_default();
+    let size = file.metadata().map_err(failed)?.len();
+    let size = usize::try_from(size).unwrap_or_default();
     let mut text = Zeroizing::new(Vec::with_capacity(size + 64));
     file.read_to_end(&mut text).map_err(failed)?;
     Ok(Some(text))
@@ -76,44 +62,6 @@ fn write_successor(path: &Path, text: &[u8], faults: &Faults) -> io::Result<()> 
     // On the disk before it gets the name: after a power cut there must not be an empty file under it.
     file.sync_all()?;
     faults.pass(Point::Written)
-}
-
-/// Files are made for their owner alone.
-#[cfg(unix)]
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-/// Where there are no modes, the permissions of the directory are inherited.
-#[cfg(not(unix))]
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-/// Takes the right to read from others. Where others could write, the tokens may be anybody's, and that is refused.
-#[cfg(unix)]
-fn keep_to_owner(file: &File) -> Result<(), StoreError> {
-    use std::os::unix::fs::PermissionsExt;
-
-    let failed = |source| StoreError::io("the token file cannot be kept from others", source);
-    let mode = file.metadata().map_err(failed)?.permissions().mode();
-    if mode & 0o022 != 0 {
-        let what =
-            "others than its owner may write the token file; look at it, then set its mode to 600";
-        return Err(StoreError::insecure(what));
-    }
-    if mode & 0o077 != 0 {
-        tracing::warn!("others could read the token file; its mode is set to 600");
-        file.set_permissions(fs::Permissions::from_mode(0o600))
-            .map_err(failed)?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-#[allow(clippy::unnecessary_wraps)]
-fn keep_to_owner(_: &File) -> Result<(), StoreError> {
-    Ok(())
 }
 
 /// Puts the change of a name on the disk.

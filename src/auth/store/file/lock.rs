@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::StoreError;
-use super::disk::private;
 use super::fault::{Faults, Point};
 use super::handle::off_the_runtime;
+use super::ownership::{self, private};
 use crate::transport::Clock;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
@@ -57,9 +57,10 @@ pub(super) async fn acquire(
 
 fn open(path: PathBuf) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
-    private(options.write(true).create(true).truncate(false))
-        .open(path)
-        .map_err(|source| StoreError::io("the lock of the token file cannot be opened", source))
+    let options = private(options.write(true).create(true).truncate(false));
+    let what = "the lock of the token file";
+    let file = ownership::open(&path, options, what)?;
+    file.ok_or_else(|| StoreError::missing("the directory of the token file is not there"))
 }
 
 enum Attempt {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::StoreError;
+use super::ownership::check_directory;
 
 /// Paths with all links among the directories resolved: whoever means the same file means the same locks.
 pub(super) struct Place {
@@ -20,6 +21,7 @@ impl Place {
         let directory = fs::canonicalize(directory).map_err(|source| {
             StoreError::io("the directory of the token file cannot be used", source)
         })?;
+        check_directory(&directory)?;
         let name = name.to_owned();
         Ok(Self { directory, name })
     }

@@ -2,8 +2,9 @@
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use super::folder::{Folder, generation, put, record};
@@ -103,4 +104,90 @@ async fn what_is_no_file_is_an_error_and_nobody_waits_for_it() {
     assert!(store.load("sam").await.unwrap_err().is_unreadable());
     let error = store.swap("sam", None, &record(1)).await.unwrap_err();
     assert!(error.is_unreadable());
+}
+
+/// A pipe is opened when its other end is, which may be never. Opened is what was there when the check was made.
+#[tokio::test]
+async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
+    for name in ["tokens.json", "tokens.json.lock"] {
+        let folder = Folder::new();
+        let pipe = folder.path().join(name);
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        // Also when somebody reads the pipe, and so it can be opened.
+        for read in [false, true] {
+            let mut reader = fs::OpenOptions::new();
+            let reader = read.then(|| reader.read(true).write(true).open(&pipe).unwrap());
+            let error = folder
+                .store()
+                .swap("sam", None, &record(1))
+                .await
+                .unwrap_err();
+            assert!(!error.is_lock_timeout(), "{error}");
+            drop(reader);
+        }
+        assert!(folder.names() == [name] || folder.names() == ["tokens.json", "tokens.json.lock"]);
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_is_a_symbolic_link_is_refused_and_its_target_left_alone() {
+    let folder = Folder::new();
+    let target = folder.path().join("target");
+    symlink(&target, folder.path().join("tokens.json.lock")).unwrap();
+    let error = folder
+        .store()
+        .swap("sam", None, &record(1))
+        .await
+        .unwrap_err();
+    assert!(error.is_insecure(), "{error}");
+    assert!(!target.exists());
+}
+
+#[tokio::test]
+async fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
+    let folder = Folder::new();
+    let store = folder.store();
+    put(&store, "sam", 1).await;
+    for (loose, fine) in [
+        (0o777, false),
+        (0o757, false),
+        (0o1777, true),
+        (0o755, true),
+    ] {
+        set_mode(folder.path(), loose);
+        assert_eq!(store.load("sam").await.is_ok(), fine, "{loose:o}");
+        let locked = store.lock("sam", Duration::ZERO).await;
+        assert_eq!(locked.is_ok(), fine, "{loose:o}");
+    }
+    set_mode(folder.path(), 0o777);
+    assert!(store.load("sam").await.unwrap_err().is_insecure());
+}
+
+/// Only root can give a file away, so for other users there is nothing to try here.
+#[tokio::test]
+async fn what_belongs_to_another_user_is_refused() {
+    const STRANGER: Option<u32> = Some(65_534);
+    let folder = Folder::new();
+    let store = folder.store();
+    let version = put(&store, "sam", 1).await.version;
+    let lock = folder.path().join("tokens.json.lock");
+    for path in [folder.file(), lock, folder.path().to_owned()] {
+        if chown(&path, STRANGER, None).is_err() {
+            return;
+        }
+        let error = store
+            .swap("sam", Some(version), &record(2))
+            .await
+            .unwrap_err();
+        assert!(error.is_insecure(), "{error}");
+        assert!(error.to_string().contains("another user"), "{error}");
+        chown(&path, Some(rustix::process::geteuid().as_raw()), None).unwrap();
+    }
+    assert_eq!(generation(&store, "sam").await, Some(1));
 }
