@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
-use envd_sdk::auth::{Provider, TokenManager};
+use envd_sdk::auth::{FileStore, PendingLogin, Provider, Record, TokenManager};
 
 /// Looks for a text in each block of memory that is freed.
 ///
@@ -120,17 +120,21 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// Logs in at a server with this reply, and ends the runtime with all that it holds.
-fn log_in(pieces: &'static [&'static str]) -> bool {
-    let server = serve(pieces);
-    let provider = Provider::builder("app")
+fn provider(server: SocketAddr) -> Provider {
+    Provider::builder("app")
         .authorize_url(format!("http://{server}/authorize"))
         .token_url(format!("http://{server}/token"))
+        .revoke_url(format!("http://{server}/revoke"))
         .audience("https://api.example")
         .redirect_uri("https://app.example/callback")
         .scopes(["offline_access"])
         .build()
-        .unwrap();
+        .unwrap()
+}
+
+/// Logs in at a server with this reply, and ends the runtime with all that it holds.
+fn log_in(pieces: &'static [&'static str]) -> bool {
+    let provider = provider(serve(pieces));
     runtime().block_on(async {
         let manager = TokenManager::builder(provider.clone()).build().unwrap();
         let login = provider.authorization().start().unwrap();
@@ -191,4 +195,99 @@ fn a_reply_of_the_token_endpoint_is_wiped() {
             assert_eq!((logged_in, found), (good, vec![]), "{padding} {size} {i}");
         }
     }
+}
+
+/// In the store, and in what is sent. It needs no escapes in a form.
+const TOKEN: &str = "n33dle-of-a-stored-token-and-longer-than-any-register-of-the-machine-is";
+
+/// Renews the access token and keeps the refresh token.
+const RENEWED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 39\r\nconnection: close\r\n\r\n\
+                       {\"access_token\":\"a-2\",\"expires_in\":600}";
+
+/// The text of a record whose access token has expired, in memory that is not given back.
+fn stored() -> &'static str {
+    let tokens = format!(
+        r#""access_token":"a-1","refresh_token":"{TOKEN}","id_token":"{TOKEN}","issued_at_ms":1,"lifetime_ms":1,"generation":1"#
+    );
+    format!(r#"{{"form":1,"tokens":{{{tokens}}}}}"#).leak()
+}
+
+#[test]
+fn a_stored_record_is_wiped_when_it_is_read_and_written() {
+    let text = stored();
+    let damaged = ["\"generation\":1", "\"lifetime_ms\":1"].map(|part| {
+        let damaged = text.replace(part, "\"other\":1");
+        &*damaged.leak()
+    });
+    let (back, found) = freed::with(TOKEN, || {
+        let record = Record::from_secret_json(&text.into()).unwrap();
+        let back = record.to_secret_json();
+        // Half of it cannot be read, and what was read of it is wiped as well.
+        for damaged in damaged {
+            assert!(Record::from_secret_json(&(*damaged).into()).is_err());
+        }
+        back.expose().len()
+    });
+    assert!(back >= text.len());
+    assert_eq!(found, Vec::<usize>::new());
+}
+
+#[test]
+fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
+    let text = stored();
+    let file = std::env::temp_dir().join(format!("envd-sdk-wiping-{}.json", std::process::id()));
+    let ledger = format!(
+        r#"{{"form":1,"writes":1,"accounts":{{"default":{{"version":1,"record":{text}}}}}}}"#
+    );
+    std::fs::write(&file, ledger.leak()).unwrap();
+    let provider = provider(serve(&[RENEWED]));
+    let (renewed, found) = freed::with(TOKEN, || {
+        runtime().block_on(async {
+            let store = FileStore::new(&file);
+            let manager = TokenManager::builder(provider.clone()).store(store);
+            let manager = manager.build().unwrap();
+            let token = manager.access_token().await.unwrap();
+            let report = manager.logout(None).await;
+            assert!(report.problems.is_empty(), "{report:?}");
+            token.expose() == "a-2"
+        })
+    });
+    assert!(renewed);
+    assert_eq!(found, Vec::<usize>::new());
+    for lock in ["json.lock", "json"] {
+        // OK to ignore: the logout has deleted the file.
+        let _ = std::fs::remove_file(file.with_extension(lock));
+    }
+}
+
+#[test]
+fn the_code_and_the_secret_of_a_login_are_wiped() {
+    let server = serve(&[RENEWED]);
+    let ((), found) = freed::with(TOKEN, || {
+        let provider = Provider::builder("app")
+            .authorize_url(format!("http://{server}/authorize"))
+            .token_url(format!("http://{server}/token"))
+            .audience("https://api.example")
+            .redirect_uri("https://app.example/callback")
+            .scopes(["offline_access"])
+            .client_secret(TOKEN)
+            .build()
+            .unwrap();
+        let login = provider.authorization().start().unwrap();
+        let saved = login.to_secret_json();
+        let login = PendingLogin::from_secret_json(&provider, &saved).unwrap();
+        let state = login.url().query_pairs().find(|(name, _)| name == "state");
+        // The caller's own copy is the caller's to wipe.
+        let mut callback = String::with_capacity(1_000);
+        for part in ["code=", TOKEN, "&state=", &state.unwrap().1] {
+            callback.push_str(part);
+        }
+        let callback = envd_sdk::Secret::new(callback);
+        runtime().block_on(async {
+            let manager = TokenManager::builder(provider.clone()).build().unwrap();
+            let tokens = manager.complete_login(login, callback.expose()).await;
+            assert!(tokens.is_ok(), "{tokens:?}");
+        });
+    });
+    assert_eq!(found, Vec::<usize>::new());
 }

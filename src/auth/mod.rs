@@ -108,6 +108,7 @@ mod failure;
 mod jwt;
 mod manager;
 mod pending;
+mod plain;
 mod provider;
 mod provider_builder;
 mod set;

@@ -9,6 +9,7 @@ use url::Url;
 use super::Provider;
 use super::callback::{self, CheckedCallback};
 use super::failure::login_refused;
+use super::plain;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
@@ -51,9 +52,12 @@ struct Saved<'a> {
 struct Loaded {
     client_id: String,
     url: String,
-    state: String,
-    nonce: String,
-    verifier: String,
+    #[serde(with = "plain")]
+    state: Secret,
+    #[serde(with = "plain")]
+    nonce: Secret,
+    #[serde(with = "plain")]
+    verifier: Secret,
     wants_id_token: bool,
     expected_subject: Option<String>,
     started_at: u64,
@@ -87,7 +91,7 @@ impl PendingLogin {
             started_at: since_epoch.unwrap_or_default().as_secs(),
         };
         // Never the default: strings, numbers and bools under text keys always serialize.
-        Secret::new(serde_json::to_string(&saved).unwrap_or_default())
+        Secret::json(&saved).unwrap_or_default()
     }
 
     /// Reads a login from its text.
@@ -106,9 +110,9 @@ impl PendingLogin {
         let parts = Parts {
             client_id: value.client_id,
             url: Url::parse(&value.url).map_err(|_| unreadable())?,
-            state: value.state.into(),
-            nonce: value.nonce.into(),
-            verifier: value.verifier.into(),
+            state: value.state,
+            nonce: value.nonce,
+            verifier: value.verifier,
             wants_id_token: value.wants_id_token,
             expected_subject: value.expected_subject,
             started_at: UNIX_EPOCH
@@ -166,10 +170,8 @@ impl PendingLogin {
 
 impl fmt::Debug for PendingLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut url = self.parts.url.clone();
-        url.set_query(None);
         f.debug_struct("PendingLogin")
-            .field("url", &url.as_str())
+            .field("host", &self.parts.url.host_str())
             .field("started_at", &self.parts.started_at)
             .finish_non_exhaustive()
     }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use oauth2::EndpointSet;
 use oauth2::basic::BasicClient;
-use oauth2::{EndpointNotSet, EndpointSet};
 use url::Url;
 
 use super::{AuthorizationRequest, ProviderBuilder, endpoint};
@@ -35,14 +35,14 @@ use crate::transport::{Clock, Http};
 #[derive(Clone)]
 pub struct Provider(pub(super) Arc<Settings>);
 
-/// oauth2's client with an authorization and a token endpoint.
-pub(super) type OAuth =
-    BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
+/// oauth2's client with an authorization endpoint.
+pub(super) type OAuth = BasicClient<EndpointSet>;
 
 pub(super) struct Settings {
     pub(super) oauth: OAuth,
     pub(super) client_id: String,
     pub(super) client_secret: Option<Secret>,
+    pub(super) redirect_uri: String,
     pub(super) token_url: Url,
     pub(super) revoke_url: Option<Url>,
     pub(super) logout_url: Option<Url>,
@@ -112,11 +112,10 @@ impl Provider {
 
 impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Of addresses the host only: the rest may be private.
         f.debug_struct("Provider")
             .field("client_id", &self.0.client_id)
-            .field("token_url", &self.0.token_url.as_str())
-            .field("audience", &self.0.audience)
-            .field("issuer", &self.0.issuer)
+            .field("host", &self.0.token_url.host_str())
             .finish_non_exhaustive()
     }
 }

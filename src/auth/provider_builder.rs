@@ -1,10 +1,11 @@
 //! Gathers the settings of an identity provider and checks them together.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use oauth2::basic::BasicClient;
-use oauth2::{AuthType, AuthUrl, ClientId, ClientSecret, RedirectUrl, TokenUrl};
+use oauth2::{AuthUrl, ClientId, RedirectUrl};
 use url::Url;
 
 use super::Provider;
@@ -17,7 +18,7 @@ use crate::transport::{Clock, Http, HttpOptions, parse_endpoint};
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 
 /// Settings of a [`Provider`]; errors wait for [`build`](Self::build).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct ProviderBuilder {
     client_id: String,
@@ -180,19 +181,14 @@ impl ProviderBuilder {
             .no_keep_alive();
         let http = Http::new(&http, &endpoints)?;
 
-        let mut oauth = BasicClient::new(ClientId::new(self.client_id.clone()))
+        let oauth = BasicClient::new(ClientId::new(self.client_id.clone()))
             .set_auth_uri(AuthUrl::from_url(authorize_url))
-            .set_token_uri(TokenUrl::from_url(token_url.clone()))
-            .set_redirect_uri(redirect_uri)
-            // Spec 5.3 and 5.5 list the client's id and secret among the fields of the body.
-            .set_auth_type(AuthType::RequestBody);
-        if let Some(secret) = &self.client_secret {
-            oauth = oauth.set_client_secret(ClientSecret::new(secret.expose().to_owned()));
-        }
+            .set_redirect_uri(redirect_uri.clone());
         Ok(Provider(Arc::new(Settings {
             oauth,
             client_id: self.client_id,
             client_secret: self.client_secret,
+            redirect_uri: redirect_uri.to_string(),
             token_url,
             revoke_url,
             logout_url,
@@ -204,6 +200,15 @@ impl ProviderBuilder {
             rotation_overlap: self.rotation_overlap,
             default_lifetime: self.default_lifetime,
         })))
+    }
+}
+
+impl fmt::Debug for ProviderBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the addresses before they were checked: they may carry credentials.
+        f.debug_struct("ProviderBuilder")
+            .field("client_id", &self.client_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -228,6 +233,11 @@ fn redirect_uri(text: String) -> Result<RedirectUrl> {
         "javascript" | "data" | "file" | "about" | "blob" => {
             return Err(Error::config(
                 "redirect_uri has a scheme that cannot be one",
+            ));
+        }
+        _ if !url.username().is_empty() || url.password().is_some() => {
+            return Err(Error::config(
+                "redirect_uri must not hold a user name or password",
             ));
         }
         _ => {}
@@ -276,13 +286,38 @@ mod tests {
                 "redirect_uri",
             ),
             (
+                complete().token_url("https://sam:pw@id.example/token"),
+                "token_url",
+            ),
+            (
+                complete().authorize_url("https://sam@id.example/a"),
+                "authorize_url",
+            ),
+            (
+                complete().revoke_url("https://:pw@id.example/r"),
+                "revoke_url",
+            ),
+            (
+                complete().logout_url("https://sam:pw@id.example/l"),
+                "logout_url",
+            ),
+            (
+                complete().redirect_uri("https://sam:pw@app.example/cb"),
+                "redirect_uri",
+            ),
+            (
+                complete().redirect_uri("com.example.app://sam:pw@host/cb"),
+                "redirect_uri",
+            ),
+            (
                 complete().default_lifetime(Duration::ZERO),
                 "default_lifetime",
             ),
         ] {
             let error = builder.build().unwrap_err();
             assert!(error.is_config());
-            assert!(error.to_string().contains(name), "{error}");
+            let said = error.to_string();
+            assert!(said.contains(name) && !said.contains("pw"), "{said}");
         }
     }
 
@@ -302,6 +337,30 @@ mod tests {
         let builder = complete().client_secret("s3cr3t");
         assert!(!format!("{builder:?}").contains("s3cr3t"));
         assert!(!format!("{:?}", builder.build().unwrap()).contains("s3cr3t"));
+    }
+
+    /// Also before they were checked, and in all that holds a provider.
+    #[test]
+    fn of_addresses_debug_shows_the_host_only() {
+        let builder = complete()
+            .authorize_url("https://id.example/pr1vate/authorize?pr1vate=1")
+            .token_url("https://id.example/pr1vate/token?pr1vate=1")
+            .revoke_url("https://id.example/pr1vate")
+            .logout_url("https://id.example/pr1vate?pr1vate=1")
+            .audience("https://api.example/pr1vate?pr1vate=1")
+            .issuer("https://id.example/pr1vate")
+            .redirect_uri("https://app.example/pr1vate?pr1vate=1");
+        let unchecked = builder.clone().token_url("https://sam:pr1vate@id.example/");
+        let provider = builder.build().unwrap();
+        let login = provider.authorization().start().unwrap();
+        let manager = crate::auth::TokenManager::builder(provider.clone());
+        let shown = format!(
+            "{unchecked:?} {provider:?} {login:?} {manager:?} {:?} {:?}",
+            provider.authorization(),
+            manager.clone().build().unwrap()
+        );
+        assert!(!shown.contains("pr1vate"), "{shown}");
+        assert!(shown.contains("id.example"), "{shown}");
     }
 
     #[test]

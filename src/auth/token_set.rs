@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::plain;
 use crate::secret::Secret;
 
 /// An access token with what renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
@@ -114,11 +115,20 @@ pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// The stored form. Private, so that a set of tokens is never serialized by accident.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedTokens {
-    access_token: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refresh_token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id_token: Option<String>,
+    #[serde(with = "plain")]
+    access_token: Secret,
+    #[serde(
+        default,
+        with = "plain::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    refresh_token: Option<Secret>,
+    #[serde(
+        default,
+        with = "plain::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    id_token: Option<Secret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
     #[serde(default)]
@@ -132,11 +142,10 @@ pub(super) struct SavedTokens {
 
 impl From<&TokenSet> for SavedTokens {
     fn from(set: &TokenSet) -> Self {
-        let text = |secret: &Secret| secret.expose().to_owned();
         Self {
-            access_token: text(&set.access_token),
-            refresh_token: set.refresh_token.as_ref().map(text),
-            id_token: set.id_token.as_ref().map(text),
+            access_token: set.access_token.clone(),
+            refresh_token: set.refresh_token.clone(),
+            id_token: set.id_token.clone(),
             subject: set.subject.clone(),
             scopes: set.scopes.clone(),
             issued_at_ms: to_ms(set.issued_at),
@@ -155,9 +164,9 @@ impl SavedTokens {
             None => None,
         };
         Some(TokenSet {
-            access_token: self.access_token.into(),
-            refresh_token: self.refresh_token.map(Secret::new),
-            id_token: self.id_token.map(Secret::new),
+            access_token: self.access_token,
+            refresh_token: self.refresh_token,
+            id_token: self.id_token,
             subject: self.subject,
             scopes: self.scopes,
             issued_at: from_ms(self.issued_at_ms)?,

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::auth::jwt::Claims;
+use crate::auth::plain;
 use crate::auth::token_set::{LONGEST, TokenSet};
 use crate::secret::Secret;
 
@@ -32,9 +33,12 @@ pub(in crate::auth) struct Issued {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Members {
-    access_token: Option<String>,
-    refresh_token: Option<String>,
-    id_token: Option<String>,
+    #[serde(with = "plain::option")]
+    access_token: Option<Secret>,
+    #[serde(with = "plain::option")]
+    refresh_token: Option<Secret>,
+    #[serde(with = "plain::option")]
+    id_token: Option<Secret>,
     token_type: Option<String>,
     scope: Value,
     expires_in: Value,
@@ -54,7 +58,7 @@ impl Members {
         if self.is_foreign() {
             return None;
         }
-        let text = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Secret::new);
+        let text = |text: Option<Secret>| text.filter(|text| !text.is_empty());
         // What cannot stand in a header cannot be used (RFC 6750 section 2.1).
         let sendable = |token: &Secret| token.expose().bytes().all(|b| b.is_ascii_graphic());
         let access_token = text(self.access_token).filter(sendable)?;

@@ -1,101 +1,64 @@
 //! Builds the requests to the identity provider. Pure.
 //!
-//! oauth2 builds the forms of the token requests; its client is handed a "connection" that keeps the request and sends
-//! nothing. So its error type, which holds whole replies, never meets one, and sending stays with `transport`.
+//! The forms are not those of oauth2, which leaves copies of the tokens in memory.
 
-use std::cell::RefCell;
-use std::fmt;
-
-use crate::transport::header::{ACCEPT, HeaderValue};
 use bytes::Bytes;
-use oauth2::{
-    AuthorizationCode, HttpRequest, HttpResponse, PkceCodeVerifier, RefreshToken, SyncHttpClient,
-};
+use url::Url;
 use url::form_urlencoded::Serializer;
 use zeroize::Zeroizing;
 
 use crate::auth::provider::Settings;
 use crate::auth::{CheckedCallback, Provider};
-use crate::error::{Error, Result};
 use crate::secret::Secret;
+use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Body, Request};
 
 /// Spec 5.3 and 5.4.
-pub(super) fn exchange(callback: &CheckedCallback) -> Result<Request> {
+pub(super) fn exchange(callback: &CheckedCallback) -> Request {
     let settings = &callback.provider.0;
-    let keeper = Keeper::default();
-    let _kept = settings
-        .oauth
-        .exchange_code(AuthorizationCode::new(callback.code.expose().to_owned()))
-        .set_pkce_verifier(PkceCodeVerifier::new(callback.verifier.expose().to_owned()))
-        .request(&keeper);
-    keeper.into_request(settings)
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("code", callback.code.expose()),
+        ("code_verifier", callback.verifier.expose()),
+        ("redirect_uri", &settings.redirect_uri),
+    ];
+    post(settings, settings.token_url.clone(), &fields)
 }
 
 /// Spec 5.5.
-pub(super) fn refresh(provider: &Provider, token: &Secret) -> Result<Request> {
+pub(super) fn refresh(provider: &Provider, token: &Secret) -> Request {
     let settings = &provider.0;
-    let keeper = Keeper::default();
-    let token = RefreshToken::new(token.expose().to_owned());
-    let _kept = settings
-        .oauth
-        .exchange_refresh_token(&token)
-        .request(&keeper);
-    keeper.into_request(settings)
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", token.expose()),
+    ];
+    post(settings, settings.token_url.clone(), &fields)
 }
 
 /// RFC 7009 section 2.1. `None` when no address is set.
 pub(super) fn revoke(provider: &Provider, token: &Secret) -> Option<Request> {
     let settings = &provider.0;
-    let url = settings.revoke_url.clone()?;
-    let mut form = Serializer::new(String::new());
-    form.append_pair("token", token.expose())
-        .append_pair("token_type_hint", "refresh_token")
-        .append_pair("client_id", &settings.client_id);
-    if let Some(secret) = &settings.client_secret {
-        form.append_pair("client_secret", secret.expose());
-    }
-    Some(post(url, form.finish().into_bytes()))
+    let fields = [
+        ("token", token.expose()),
+        ("token_type_hint", "refresh_token"),
+    ];
+    Some(post(settings, settings.revoke_url.clone()?, &fields))
 }
 
-fn post(url: url::Url, form: Vec<u8>) -> Request {
+/// Spec 5.3 and 5.5 list the client's id and secret among the fields of the body.
+fn post(settings: &Settings, url: Url, fields: &[(&str, &str)]) -> Request {
+    let secret = settings.client_secret.as_ref();
+    let secret = secret.map(|secret| ("client_secret", secret.expose()));
+    let client = [("client_id", settings.client_id.as_str())];
+    let fields = || fields.iter().copied().chain(client).chain(secret);
+    // Three bytes for each at most, and room for all of them: a text that grows leaves copies behind.
+    let sizes = fields().map(|(name, value)| 3 * (name.len() + value.len()) + 2);
+    let mut form = Serializer::new(String::with_capacity(sizes.sum()));
+    form.extend_pairs(fields());
     // Wiped when the request is dropped.
-    let body = Body::Form(Bytes::from_owner(Zeroizing::new(form)));
-    Request::post(url, body).header(ACCEPT, HeaderValue::from_static("application/json"))
-}
-
-/// Keeps the request that oauth2 wants to send.
-#[derive(Default)]
-struct Keeper(RefCell<Option<HttpRequest>>);
-
-#[derive(Debug)]
-struct Kept;
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request was kept")
-    }
-}
-
-impl std::error::Error for Kept {}
-
-impl SyncHttpClient for Keeper {
-    type Error = Kept;
-
-    fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, Kept> {
-        *self.0.borrow_mut() = Some(request);
-        Err(Kept)
-    }
-}
-
-impl Keeper {
-    fn into_request(self, settings: &Settings) -> Result<Request> {
-        let request = self
-            .0
-            .into_inner()
-            .ok_or_else(|| Error::config("the token request cannot be built"))?;
-        Ok(post(settings.token_url.clone(), request.into_body()))
-    }
+    let body = Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()));
+    let json = HeaderValue::from_static("application/json");
+    Request::post(url, Body::Form(body)).header(ACCEPT, json)
 }
 
 #[cfg(test)]
@@ -140,7 +103,6 @@ mod tests {
             wants_id_token: true,
             expected_subject: None,
         });
-        let request = request.unwrap();
         assert_eq!(request.url.path(), "/oauth/token");
         assert_eq!(
             form(request),
@@ -156,14 +118,14 @@ mod tests {
 
     #[test]
     fn a_refresh_has_the_fields_of_the_spec() {
-        let plain = refresh(&provider(None), &"rt".into()).unwrap();
+        let plain = refresh(&provider(None), &"rt".into());
         let expected = [
             ("client_id", "app"),
             ("grant_type", "refresh_token"),
             ("refresh_token", "rt"),
         ];
         assert_eq!(form(plain), pairs(&expected));
-        let confidential = refresh(&provider(Some("s")), &"rt".into()).unwrap();
+        let confidential = refresh(&provider(Some("s")), &"rt".into());
         assert!(form(confidential).contains(&("client_secret".into(), "s".into())));
     }
 

@@ -1,6 +1,6 @@
 //! Sends what `request` builds and hands the reply to `judge`.
 
-use super::judge::{self, Class, Grant, Refusal};
+use super::judge::{self, Grant, Refusal};
 use super::{Issued, request};
 use crate::auth::{CheckedCallback, Provider};
 use crate::error::{Error, Result};
@@ -23,13 +23,7 @@ pub(in crate::auth) async fn refresh(
     .await
 }
 
-async fn send(
-    provider: &Provider,
-    grant: Grant,
-    request: Result<Request>,
-) -> Result<Issued, Refusal> {
-    // Not built: it is the same next time.
-    let request = request.map_err(|error| Refusal::new(Class::Refused, error))?;
+async fn send(provider: &Provider, grant: Grant, request: Request) -> Result<Issued, Refusal> {
     match provider.0.http.send_and_keep(request).await {
         Ok((reply, cut)) => match cut {
             None => judge::judge(&reply, grant, provider.clock().now()),

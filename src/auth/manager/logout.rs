@@ -1,5 +1,6 @@
 //! The end of a session, here and at the identity provider.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 /// What a logout did. The tokens are gone from memory in any case.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct LogoutReport {
     /// Open this in the user's browser to end the session at the identity provider (spec 5.8). `None` when the provider
@@ -20,6 +20,16 @@ pub struct LogoutReport {
     pub url: Option<Url>,
     /// What did not work: the stored record could not be deleted, the refresh token could not be revoked.
     pub problems: Vec<Error>,
+}
+
+impl fmt::Debug for LogoutReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The query holds where the user goes next, which may be private.
+        f.debug_struct("LogoutReport")
+            .field("host", &self.url.as_ref().and_then(Url::host_str))
+            .field("problems", &self.problems)
+            .finish()
+    }
 }
 
 impl Shared {

@@ -127,7 +127,7 @@ impl Record {
             seal: self.seal.clone(),
         };
         // Never the default: strings and numbers under text keys always serialize.
-        Secret::new(serde_json::to_string(&saved).unwrap_or_default())
+        Secret::json(&saved).unwrap_or_default()
     }
 
     /// Reads a record from its text.

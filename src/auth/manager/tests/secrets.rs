@@ -103,3 +103,16 @@ async fn a_life_is_listened_to() {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
 }
+
+#[tokio::test]
+async fn of_the_address_of_a_logout_debug_shows_the_host_only() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    let report = manager.logout(Some("https://app.example/pr1vate")).await;
+    assert!(report.url.as_ref().unwrap().as_str().contains("pr1vate"));
+    let shown = format!("{report:?}");
+    assert!(
+        !shown.contains("pr1vate") && shown.contains("host"),
+        "{shown}"
+    );
+}
