@@ -37,40 +37,12 @@ impl Secret {
         self.0.is_empty()
     }
 
-    /// The value as JSON. The text never grows, so no copy of it is left behind.
-    #[cfg(feature = "client")]
-    pub(crate) fn json(value: &impl serde::Serialize) -> serde_json::Result<Self> {
-        let mut length = Length(0);
-        serde_json::to_writer(&mut length, value)?;
-        let mut text = Zeroizing::new(Vec::with_capacity(length.0));
-        serde_json::to_writer(&mut *text, value)?;
-        let text = String::from_utf8(std::mem::take(&mut *text));
-        // Never the default: JSON is UTF-8.
-        Ok(Self::new(text.unwrap_or_default()))
-    }
-
     /// Compares with another text in a time that depends on the lengths only, so that a guess learns nothing from it.
     #[must_use]
     pub fn matches(&self, other: &str) -> bool {
         let (a, b) = (self.0.as_bytes(), other.as_bytes());
         let differences = a.iter().zip(b).fold(0, |seen, (x, y)| seen | (x ^ y));
         a.len() == b.len() && std::hint::black_box(differences) == 0
-    }
-}
-
-/// Counts what is written.
-#[cfg(feature = "client")]
-struct Length(usize);
-
-#[cfg(feature = "client")]
-impl std::io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

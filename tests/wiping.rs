@@ -197,24 +197,24 @@ fn a_reply_of_the_token_endpoint_is_wiped() {
     }
 }
 
-/// In the store, and in what is sent. It needs no escapes in a form.
-const TOKEN: &str = "n33dle-of-a-stored-token-and-longer-than-any-register-of-the-machine-is";
-
 /// Renews the access token and keeps the refresh token.
 const RENEWED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 39\r\nconnection: close\r\n\r\n\
                        {\"access_token\":\"a-2\",\"expires_in\":600}";
 
+// Each test has a token of its own: while one of them scans, the others free what they prepare.
+
 /// The text of a record whose access token has expired, in memory that is not given back.
-fn stored() -> &'static str {
+fn stored(token: &str) -> &'static str {
     let tokens = format!(
-        r#""access_token":"a-1","refresh_token":"{TOKEN}","id_token":"{TOKEN}","issued_at_ms":1,"lifetime_ms":1,"generation":1"#
+        r#""access_token":"a-1","refresh_token":"{token}","id_token":"{token}","issued_at_ms":1,"lifetime_ms":1,"generation":1"#
     );
     format!(r#"{{"form":1,"tokens":{{{tokens}}}}}"#).leak()
 }
 
 #[test]
 fn a_stored_record_is_wiped_when_it_is_read_and_written() {
-    let text = stored();
+    const TOKEN: &str = "n33dle-of-the-record-and-longer-than-any-register-of-the-machine-is";
+    let text = stored(TOKEN);
     let damaged = ["\"generation\":1", "\"lifetime_ms\":1"].map(|part| {
         let damaged = text.replace(part, "\"other\":1");
         &*damaged.leak()
@@ -234,7 +234,8 @@ fn a_stored_record_is_wiped_when_it_is_read_and_written() {
 
 #[test]
 fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
-    let text = stored();
+    const TOKEN: &str = "n33dle-of-the-session-and-longer-than-any-register-of-the-machine-is";
+    let text = stored(TOKEN);
     let file = std::env::temp_dir().join(format!("envd-sdk-wiping-{}.json", std::process::id()));
     let ledger = format!(
         r#"{{"form":1,"writes":1,"accounts":{{"default":{{"version":1,"record":{text}}}}}}}"#
@@ -262,6 +263,7 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
 
 #[test]
 fn the_code_and_the_secret_of_a_login_are_wiped() {
+    const TOKEN: &str = "n33dle-of-the-login-and-longer-than-any-register-of-the-machine-is";
     let server = serve(&[RENEWED]);
     let ((), found) = freed::with(TOKEN, || {
         let provider = Provider::builder("app")

@@ -91,7 +91,7 @@ impl PendingLogin {
             started_at: since_epoch.unwrap_or_default().as_secs(),
         };
         // Never the default: strings, numbers and bools under text keys always serialize.
-        Secret::json(&saved).unwrap_or_default()
+        plain::json(&saved).unwrap_or_default()
     }
 
     /// Reads a login from its text.

@@ -1,10 +1,39 @@
-//! Writes and reads secrets of the stored forms, for `#[serde(with)]`. Apart from [`Secret`], which must not be serialized
-//! by accident.
+//! Writes and reads the stored forms with the secrets in them, and leaves no copies of those in memory. Apart from
+//! [`Secret`], which must not be serialized by accident.
 
-use serde::{Deserialize, Deserializer, Serializer};
+use std::io::{self, Write};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
 
 use crate::secret::Secret;
 
+/// The value as JSON, in a text that never grows.
+pub(super) fn json(value: &impl Serialize) -> serde_json::Result<Secret> {
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, value)?;
+    let mut text = Zeroizing::new(Vec::with_capacity(length.0));
+    serde_json::to_writer(&mut *text, value)?;
+    let text = String::from_utf8(std::mem::take(&mut *text));
+    // Never the default: JSON is UTF-8.
+    Ok(Secret::new(text.unwrap_or_default()))
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// For `#[serde(with)]`.
 pub(super) fn serialize<S: Serializer>(secret: &Secret, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(secret.expose())
 }

@@ -84,7 +84,7 @@ impl Loopback {
     /// Opens the address of a login in the user's browser, without showing it to other users of the machine.
     ///
     /// The arguments of a process are visible to all of them, so the browser is given a file that redirects: only its
-    /// owner can read it, and it is deleted when the listener ends. It stands in the home directory, because browsers that
+    /// owner can read it, and it is deleted when the listener ends, or by the next login if the program is killed. It stands in the home directory, because browsers that
     /// come as a snap can read no hidden files and no temporary ones; where that cannot be written to, in the runtime
     /// directory (`XDG_RUNTIME_DIR`) or the temporary directory. The program that opens it is the one that the variable
     /// `BROWSER` names, or the system's choice for HTML files.

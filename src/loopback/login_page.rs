@@ -4,8 +4,14 @@ use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use url::Url;
+
+const PREFIX: &str = "envd-sdk-login-";
+
+/// A login is good for ten minutes.
+const LIFETIME: Duration = Duration::from_secs(600);
 
 /// A file that redirects the browser to the address of a login. Only its owner may read it (mode 600), and it is deleted
 /// when this is dropped.
@@ -29,8 +35,9 @@ impl LoginPage {
     }
 
     fn write_in(directory: &Path, text: &str) -> io::Result<Self> {
+        remove_leftovers(directory);
         // Need not be hard to guess: a file that exists already is an error.
-        let name = format!("envd-sdk-login-{:016x}.html", fastrand::u64(..));
+        let name = format!("{PREFIX}{:016x}.html", fastrand::u64(..));
         let mut options = OpenOptions::new();
         let mut file = private(options.write(true).create_new(true)).open(directory.join(&name))?;
         let page = Self(directory.join(name));
@@ -60,6 +67,21 @@ fn directories() -> impl Iterator<Item = PathBuf> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let runtime = runtime.filter(|path| path.is_absolute());
     home.into_iter().chain(runtime).chain([env::temp_dir()])
+}
+
+/// Pages of programs that were killed before they could delete them.
+fn remove_leftovers(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let prefixed = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let is_page = prefixed && path.extension().is_some_and(|kind| kind == "html");
+        let changed = || entry.metadata().and_then(|about| about.modified());
+        let age = |time| SystemTime::now().duration_since(time);
+        if is_page && changed().is_ok_and(|time| age(time).is_ok_and(|age| age > LIFETIME)) {
+            // OK to ignore: it may be another user's, or gone.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -120,6 +142,35 @@ mod tests {
         assert_eq!(unescaped, address.as_str());
         // Unescaped, the redirect goes to the same address.
         assert!(page.contains(&format!("content=\"0; url={link}\"")));
+    }
+
+    #[test]
+    fn the_page_of_a_program_that_was_killed_is_removed_by_the_next_login() {
+        let folder = env::temp_dir().join(format!("envd-sdk-leftovers-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
+        for (name, changed) in [
+            ("envd-sdk-login-1.html", hours_ago),
+            ("envd-sdk-login-2.html", SystemTime::now()),
+            ("envd-sdk-login-notes.txt", hours_ago),
+            ("other.html", hours_ago),
+        ] {
+            let file = fs::File::create(folder.join(name)).unwrap();
+            file.set_modified(changed).unwrap();
+        }
+        drop(LoginPage::write_in(&folder, "text").unwrap());
+        let names = fs::read_dir(&folder).unwrap();
+        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [
+                "envd-sdk-login-2.html",
+                "envd-sdk-login-notes.txt",
+                "other.html"
+            ]
+        );
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[cfg(unix)]

@@ -145,6 +145,7 @@ fn come_back(callback: &Url) {
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
+/// Row 47.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn the_arguments_of_the_browser_do_not_show_the_login() {
     let Some(home) = env::var_os(HOME).map(PathBuf::from) else {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Seal, StoreError};
 use crate::auth::TokenSet;
+use crate::auth::plain;
 use crate::auth::token_set::{SavedTokens, from_ms, to_ms};
 use crate::secret::Secret;
 
@@ -127,7 +128,7 @@ impl Record {
             seal: self.seal.clone(),
         };
         // Never the default: strings and numbers under text keys always serialize.
-        Secret::json(&saved).unwrap_or_default()
+        plain::json(&saved).unwrap_or_default()
     }
 
     /// Reads a record from its text.

@@ -179,7 +179,7 @@ async fn a_reply_over_a_mebibyte_is_not_read() {
     assert_eq!(token_after_a_loss(&bench, manager).await.unwrap(), "at-2");
 }
 
-/// RFC 6749 section 7.1. Sending it again would use up one refresh token after the other.
+/// Row 35. RFC 6749 section 7.1. Sending it again would use up one refresh token after the other.
 #[tokio::test]
 async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_kept() {
     let bench = Bench::new().await;
@@ -198,6 +198,7 @@ async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_ke
     assert!(!bench.idp.session_over());
 }
 
+/// Row 35.
 #[tokio::test]
 async fn a_refused_refresh_says_why_and_keeps_the_tokens() {
     let bench = Bench::new().await;

@@ -78,7 +78,7 @@ async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
     assert_eq!(bench.idp.revoked(), ["rt-2"]);
 }
 
-/// A second user of the machine may have completed the login as himself.
+/// Row 45. A second user of the machine may have completed the login as himself.
 #[tokio::test]
 async fn a_login_as_somebody_else_is_refused_and_its_tokens_are_revoked() {
     let bench = Bench::new().await;

@@ -106,7 +106,7 @@ async fn what_is_no_file_is_an_error_and_nobody_waits_for_it() {
     assert!(error.is_unreadable());
 }
 
-/// A pipe is opened when its other end is, which may be never. Opened is what was there when the check was made.
+/// Row 20. A pipe is opened when its other end is, which may be never. Opened is what was there when the check was made.
 #[tokio::test]
 async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
     for name in ["tokens.json", "tokens.json.lock"] {
@@ -135,6 +135,7 @@ async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
     }
 }
 
+/// Row 20.
 #[tokio::test]
 async fn a_lock_that_is_a_symbolic_link_is_refused_and_its_target_left_alone() {
     let folder = Folder::new();
@@ -149,6 +150,7 @@ async fn a_lock_that_is_a_symbolic_link_is_refused_and_its_target_left_alone() {
     assert!(!target.exists());
 }
 
+/// Row 20.
 #[tokio::test]
 async fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
     let folder = Folder::new();
@@ -169,7 +171,7 @@ async fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
     assert!(store.load("sam").await.unwrap_err().is_insecure());
 }
 
-/// Only root can give a file away, so for other users there is nothing to try here.
+/// Row 20. Only root can give a file away, so for other users there is nothing to try here.
 #[tokio::test]
 async fn what_belongs_to_another_user_is_refused() {
     const STRANGER: Option<u32> = Some(65_534);
