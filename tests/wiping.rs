@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
-use envd_sdk::auth::{FileStore, PendingLogin, Provider, Record, TokenManager};
+use envd_sdk::auth::{FileStore, PendingLogin, Provider, ProviderBuilder, Record, TokenManager};
 
 /// Looks for a text in each block of memory that is freed.
 ///
@@ -120,21 +120,18 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-fn provider(server: SocketAddr) -> Provider {
+fn provider(server: SocketAddr) -> ProviderBuilder {
     Provider::builder("app")
         .authorize_url(format!("http://{server}/authorize"))
         .token_url(format!("http://{server}/token"))
-        .revoke_url(format!("http://{server}/revoke"))
         .audience("https://api.example")
         .redirect_uri("https://app.example/callback")
         .scopes(["offline_access"])
-        .build()
-        .unwrap()
 }
 
 /// Logs in at a server with this reply, and ends the runtime with all that it holds.
 fn log_in(pieces: &'static [&'static str]) -> bool {
-    let provider = provider(serve(pieces));
+    let provider = provider(serve(pieces)).build().unwrap();
     runtime().block_on(async {
         let manager = TokenManager::builder(provider.clone()).build().unwrap();
         let login = provider.authorization().start().unwrap();
@@ -241,7 +238,9 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
         r#"{{"form":1,"writes":1,"accounts":{{"default":{{"version":1,"record":{text}}}}}}}"#
     );
     std::fs::write(&file, ledger.leak()).unwrap();
-    let provider = provider(serve(&[RENEWED]));
+    let server = serve(&[RENEWED]);
+    let provider = provider(server).revoke_url(format!("http://{server}/revoke"));
+    let provider = provider.build().unwrap();
     let (renewed, found) = freed::with(TOKEN, || {
         runtime().block_on(async {
             let store = FileStore::new(&file);
@@ -266,15 +265,7 @@ fn the_code_and_the_secret_of_a_login_are_wiped() {
     const TOKEN: &str = "n33dle-of-the-login-and-longer-than-any-register-of-the-machine-is";
     let server = serve(&[RENEWED]);
     let ((), found) = freed::with(TOKEN, || {
-        let provider = Provider::builder("app")
-            .authorize_url(format!("http://{server}/authorize"))
-            .token_url(format!("http://{server}/token"))
-            .audience("https://api.example")
-            .redirect_uri("https://app.example/callback")
-            .scopes(["offline_access"])
-            .client_secret(TOKEN)
-            .build()
-            .unwrap();
+        let provider = provider(server).client_secret(TOKEN).build().unwrap();
         let login = provider.authorization().start().unwrap();
         let saved = login.to_secret_json();
         let login = PendingLogin::from_secret_json(&provider, &saved).unwrap();

@@ -250,7 +250,16 @@ async fn a_dropped_listener_frees_its_port() {
     trial.waiting.abort();
     assert!(trial.waiting.await.unwrap_err().is_cancelled());
     let port = trial.host.rsplit_once(':').unwrap().1.parse().unwrap();
-    let again = Loopback::builder().port(port).bind().await.unwrap();
+    // As in `Trial::end`: a process that has just been started holds a copy of the socket.
+    let again = async {
+        loop {
+            if let Ok(again) = Loopback::builder().port(port).bind().await {
+                return again;
+            }
+            yield_now().await;
+        }
+    };
+    let again = timeout(Duration::from_secs(30), again).await.unwrap();
     assert_eq!(again.redirect_uri().port(), Some(port));
     let taken = Loopback::builder().port(port).bind().await;
     assert!(taken.unwrap_err().is_config());
