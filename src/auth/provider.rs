@@ -51,6 +51,7 @@ pub(super) struct Settings {
     pub(super) scopes: Vec<String>,
     pub(super) http: Http,
     pub(super) clock: Clock,
+    pub(super) timeout: Duration,
     pub(super) rotation_overlap: Duration,
     pub(super) default_lifetime: Duration,
 }

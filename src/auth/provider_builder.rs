@@ -197,6 +197,7 @@ impl ProviderBuilder {
             scopes: self.scopes,
             http,
             clock: self.clock,
+            timeout: self.timeout,
             rotation_overlap: self.rotation_overlap,
             default_lifetime: self.default_lifetime,
         })))

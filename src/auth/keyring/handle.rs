@@ -184,6 +184,10 @@ impl TokenStore for KeyringStore {
     ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
         self.locks.lock(key, wait)
     }
+
+    fn lock_survives_faults(&self) -> bool {
+        self.locks.lock_survives_faults()
+    }
 }
 
 impl fmt::Debug for KeyringStore {

@@ -4,7 +4,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::flight::{Arrival, Landing, Takeoff};
+use super::look::Look;
+use super::refresh_task::{Completion, Outcome, RefreshTask};
 use super::shared::Shared;
 use crate::auth::AccessToken;
 use crate::auth::failure::unavailable;
@@ -13,7 +14,23 @@ use crate::transport::{First, first};
 
 enum Answer {
     Now(Result<AccessToken>),
-    After(Landing),
+    After(Completion),
+}
+
+/// What is registered under the lock, and started after it is released.
+enum Start {
+    Refresh(RefreshTask),
+    Look(Look),
+}
+
+impl Start {
+    fn go(self) -> Result<()> {
+        match self {
+            Self::Refresh(task) => task.go()?,
+            Self::Look(look) => look.go(),
+        }
+        Ok(())
+    }
 }
 
 impl Shared {
@@ -35,55 +52,64 @@ impl Shared {
     pub(super) async fn obtain(self: &Arc<Self>, rejected: Option<u64>) -> Result<AccessToken> {
         let give_up = self.clock().boot().saturating_add(self.policy.wait);
         loop {
-            let (answer, takeoff) = self.decide(rejected);
+            let (answer, start) = self.decide(rejected);
             // After the lock is released: a runtime that shuts down drops the task right here.
-            if let Some(takeoff) = takeoff {
-                takeoff.go()?;
+            if let Some(start) = start {
+                start.go()?;
             }
-            let mut landing = match answer {
+            let mut completion = match answer {
                 Answer::Now(result) => return result,
-                Answer::After(landing) => landing,
+                Answer::After(completion) => completion,
             };
             let left = give_up.saturating_sub(self.clock().boot());
-            let arrived = pin!(landing.wait_for(Option::is_some));
-            let arrival = match first(arrived, self.clock().sleep(left)).await {
-                First::Left(arrival) => arrival.ok().and_then(|arrival| arrival.clone()),
+            let arrived = pin!(completion.wait_for(Option::is_some));
+            let outcome = match first(arrived, self.clock().sleep(left)).await {
+                First::Left(outcome) => outcome.ok().and_then(|outcome| outcome.clone()),
                 First::Right(()) => {
                     return Err(unavailable(
                         "the refresh takes longer than the caller waits",
                     ));
                 }
             };
-            match arrival {
-                Some(Arrival::Token(token)) => return Ok(token),
-                Some(Arrival::Failed(error)) => return Err(error),
+            match outcome {
+                Some(Outcome::Token(token)) => return Ok(token),
+                Some(Outcome::Failed(error)) => return Err(error),
                 // Somebody logged in or out meanwhile: ask again under the new circumstances.
-                Some(Arrival::Superseded) => {}
+                Some(Outcome::Superseded) => {}
                 None => return Err(unavailable("the refresh was cut off")),
             }
         }
     }
 
-    fn decide(self: &Arc<Self>, rejected: Option<u64>) -> (Answer, Option<Takeoff>) {
+    fn decide(self: &Arc<Self>, rejected: Option<u64>) -> (Answer, Option<Start>) {
         let now = self.now();
         let mut state = self.state();
         let snapshot = self.snapshot.load();
         let usable = snapshot.as_ref().filter(|snapshot| snapshot.is_usable(now));
         let refused = usable.is_some_and(|usable| rejected == Some(usable.generation()));
         if let Some(usable) = usable.filter(|_| !refused) {
-            let idle = state.flight.is_none()
+            let idle = state.refresh.is_none()
                 && state.dead.is_none()
                 && state.pause(now.boot).is_none()
                 && !state.closed;
             let launch = self.policy.background && usable.is_due(now) && idle;
-            let takeoff = launch.then(|| Takeoff::new(self, &mut state, Some(usable.generation())));
-            if takeoff.is_some() {
+            let start = if launch {
+                let task = RefreshTask::new(self, &mut state, Some(usable.generation()));
                 usable.attend(true);
-            }
-            return (Answer::Now(Ok(usable.token.clone())), takeoff);
+                Some(Start::Refresh(task))
+            } else if usable.wants_look(now) {
+                let next = now.boot.saturating_add(self.policy.store_check);
+                self.snapshot
+                    .store(Some(Arc::new(usable.with_next_look(next))));
+                let idle = !state.looking && !state.closed;
+                idle.then(|| Start::Look(Look::new(self, &mut state)))
+            } else {
+                None
+            };
+            return (Answer::Now(Ok(usable.token.clone())), start);
         }
-        if let Some((_, landing)) = &state.flight {
-            return (Answer::After(landing.clone()), None);
+        if let Some((_, completion)) = &state.refresh {
+            return (Answer::After(completion.clone()), None);
         }
         if state.closed {
             let error = unavailable("the token manager was shut down");
@@ -101,8 +127,8 @@ impl Shared {
             state.forced_at = Some(now.boot);
         }
         // Also when the tokens are dead: somebody may have logged in in another process.
-        let takeoff = Takeoff::new(self, &mut state, rejected.filter(|_| refused));
-        (Answer::After(takeoff.landing()), Some(takeoff))
+        let task = RefreshTask::new(self, &mut state, rejected.filter(|_| refused));
+        (Answer::After(task.completion()), Some(Start::Refresh(task)))
     }
 }
 

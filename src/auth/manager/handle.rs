@@ -117,6 +117,20 @@ impl TokenManager {
         self.0.obtain(Some(generation)).await
     }
 
+    /// Sends a refresh that another process marked in the store and did not finish, without the rest of
+    /// [`mark_wait`](TokenManagerBuilder::mark_wait); tells the token in use after it.
+    ///
+    /// For operators who know that the process is gone. Should it live and have the answer, the refresh token is used
+    /// twice, and the session may end. Without such a mark this is [`access_token`](Self::access_token).
+    ///
+    /// # Errors
+    ///
+    /// As [`access_token`](Self::access_token).
+    pub async fn take_over_refresh(&self) -> Result<AccessToken> {
+        self.0.abandon_mark().await?;
+        self.0.obtain(None).await
+    }
+
     /// Forgets and deletes the tokens, revokes the refresh token (RFC 7009), and tells the address that ends the session
     /// at the identity provider. `return_to` is where the user lands after that.
     ///
@@ -147,7 +161,7 @@ impl TokenManager {
     /// Waits for what is under way (a refresh, a login, a logout, tokens that are still to be stored), at most this long;
     /// tells whether nothing is any more.
     pub async fn flush(&self, limit: Duration) -> bool {
-        self.0.settle_down(limit).await
+        self.0.wait_idle(limit).await
     }
 
     /// For the end of a program: starts no refresh any more and waits for what is under way, at most this long; tells
@@ -157,7 +171,7 @@ impl TokenManager {
     /// store makes the next start try at once, which helps if the server allows an overlap or had not got to it.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         self.0.state().closed = true;
-        self.0.settle_down(limit).await
+        self.0.wait_idle(limit).await
     }
 
     /// How often things happened since the manager was built.
@@ -196,7 +210,7 @@ impl TokenManager {
     pub(in crate::auth) fn is_idle(&self) -> bool {
         let state = self.0.state();
         Arc::strong_count(&self.0) == 1
-            && state.flight.is_none()
+            && state.refresh.is_none()
             && state.held.as_ref().is_none_or(|held| held.saved)
             && state.pause(self.0.clock().boot()).is_none()
     }

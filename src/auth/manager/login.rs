@@ -7,7 +7,7 @@ use super::shared::{Held, Shared, Stop};
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
 use crate::auth::jwt::{Claims, Expected};
-use crate::auth::{CheckedCallback, TokenSet};
+use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::Result;
 
 impl Shared {
@@ -93,8 +93,8 @@ impl Shared {
             self.turn(&mut state)
         };
         // OK without the lock when it cannot be had: a swap changes nothing that somebody else has changed.
-        let _guard = self.store.lock(&self.key, self.policy.lock_wait).await;
-        let stored = self.stored().await.ok().flatten();
+        let _lease = self.lease(self.policy.lock_wait).await;
+        let stored = self.stored().await.ok().and_then(|seen| seen.stored);
         let epoch = {
             let mut state = self.state_in(epoch)?;
             let stored_generation = stored
@@ -111,12 +111,20 @@ impl Shared {
                 version: stored.map(|stored| stored.version),
                 saved: false,
                 doubtful: false,
+                base: None,
             });
             self.snapshot.store(None);
             self.turn(&mut state)
         };
-        self.save_or_shout(epoch).await?;
+        let failed = self.save_or_report(epoch).await?;
+        if let Some(error) = failed.clone().filter(|_| self.policy.strict) {
+            return Err(error.into());
+        }
         self.publish_held(epoch)?;
+        if let Some(error) = failed.filter(StoreError::is_unreadable) {
+            // It may stay so for ever: nobody must take this for a login that outlives the process.
+            return Err(error.with_login_not_saved().into());
+        }
         tracing::debug!(generation = tokens.generation, "logged in");
         Ok(tokens)
     }

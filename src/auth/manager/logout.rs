@@ -69,23 +69,45 @@ impl Shared {
     }
 
     /// Deletes the record whatever its version, and tells the refresh token that was in it.
-    async fn clear_record(&self, epoch: u64) -> Result<Option<Secret>> {
+    async fn clear_record(self: &Arc<Self>, epoch: u64) -> Result<Option<Secret>> {
         // OK without the lock when it cannot be had: the record must go, and each version is compared.
-        let _guard = self.store.lock(&self.key, self.policy.lock_wait).await;
+        let _lease = self.lease(self.policy.lock_wait).await;
         // A refresh of another process may write once in between, or twice.
         for _ in 0..5 {
-            let Some(stored) = self.stored().await? else {
-                return Ok(None);
-            };
+            let seen = self.stored().await;
             if self.state().epoch != epoch {
                 // Somebody has logged in meanwhile: the record is theirs.
                 return Ok(None);
             }
-            if self.store.remove(&self.key, stored.version).await? {
+            let stored = match seen {
+                Ok(seen) => seen.stored,
+                Err(error) => return Err(self.set_aside(error).await.into()),
+            };
+            let Some(stored) = stored else {
+                return Ok(None);
+            };
+            let removed = self.store.remove(&self.key, stored.version).await;
+            self.state().writes += 1;
+            if removed? {
                 return Ok(stored.record.tokens.refresh_token);
             }
         }
         Err(StoreError::new("the record keeps changing and could not be deleted").into())
+    }
+
+    /// What cannot be read must not stop the next login. Tells what became of it.
+    async fn set_aside(&self, error: StoreError) -> StoreError {
+        if !error.is_unreadable() || error.is_newer_version() {
+            return error;
+        }
+        match self.store.set_aside_unreadable(&self.key).await {
+            Ok(true) => StoreError::unreadable(
+                "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
+            )
+            .caused_by(error),
+            Ok(false) => error,
+            Err(error) => error,
+        }
     }
 
     async fn revoke(&self, token: &Secret) -> Result<()> {

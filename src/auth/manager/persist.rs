@@ -1,19 +1,17 @@
 //! New tokens go into the store before anybody sees them.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Event;
 use super::refresh::Refresh;
-use super::shared::{Held, Shared, Stop};
-use super::verdict::backoff;
+use super::shared::{Held, Shared, State, Stop};
 use crate::auth::endpoint::{self, Issued};
-use crate::auth::failure::{auth, reauth};
+use crate::auth::failure::auth;
+use crate::auth::store::Ended;
 use crate::auth::{AccessToken, Record, StoreError, TokenSet};
-use crate::error::{AuthProblem, Error, Result};
+use crate::error::{AuthProblem, Result};
 use crate::secret::Secret;
-use crate::transport::{First, first};
 
 impl Refresh {
     /// Receive, store, publish, answer.
@@ -33,9 +31,7 @@ impl Refresh {
                     let _ = endpoint::revoke(&shared.provider, &token).await;
                 }
             })?;
-            return Err(self.give_up(reauth(
-                "the identity provider answered with another user's tokens",
-            ))?);
+            return self.end_session(old, Ended::AnotherUser).await;
         }
         let lifetime = self.shared.provider.0.default_lifetime;
         let tokens = issued.into_set(Some(&old.tokens), asked_at, lifetime);
@@ -55,41 +51,56 @@ impl Refresh {
     async fn keep(&self, old: &Held, tokens: TokenSet) -> Result<AccessToken, Stop> {
         {
             let mut state = self.shared.state_in(self.epoch)?;
-            state.held = Some(Held {
-                tokens: Arc::new(tokens),
-                version: old.version,
-                saved: false,
-                doubtful: false,
-            });
+            state.held = Some(state.renewed(old, tokens));
             state.pause = None;
             state.failures = 0;
         }
-        self.shared.save_or_shout(self.epoch).await?;
-        self.shared.publish_held(self.epoch)
+        let failed = self.shared.save_or_report(self.epoch).await?;
+        match failed.filter(|_| self.shared.policy.strict) {
+            Some(error) => Err(error.into()),
+            None => self.shared.publish_held(self.epoch),
+        }
     }
 
     /// A reply that cannot be read as a whole may hold the only copy of the new refresh token.
     pub(super) async fn keep_salvaged(&self, old: &Held, token: Secret) -> Result<Held, Stop> {
         let mut tokens = old.tokens.as_ref().clone();
         tokens.refresh_token = Some(token);
-        let held = Held {
-            tokens: Arc::new(tokens),
-            version: old.version,
-            saved: false,
-            doubtful: false,
-        };
-        self.shared.state_in(self.epoch)?.held = Some(held);
-        if let Err(error) = self.shared.save(self.epoch).await? {
-            self.shared.emit(Event::PersistFailed { error });
+        {
+            let mut state = self.shared.state_in(self.epoch)?;
+            state.held = Some(state.renewed(old, tokens));
         }
+        // OK to ignore: it is tried again, under the lock that is kept until then.
+        let _ = self.shared.save_or_report(self.epoch).await?;
         let held = self.shared.state_in(self.epoch)?.held.clone();
         held.ok_or_else(|| Stop::Failed(auth(AuthProblem::NoTokens)))
     }
 }
 
+impl State {
+    /// New tokens in the place of old ones, not stored yet.
+    fn renewed(&self, old: &Held, tokens: TokenSet) -> Held {
+        // The old ones may have been stored since.
+        let current = self.held.as_ref();
+        let current = current.filter(|held| Arc::ptr_eq(&held.tokens, &old.tokens));
+        let old = current.unwrap_or(old);
+        Held {
+            tokens: Arc::new(tokens),
+            version: old.version,
+            saved: false,
+            doubtful: false,
+            base: if old.saved {
+                Some(old.tokens.clone())
+            } else {
+                old.base.clone()
+            },
+        }
+    }
+}
+
 impl Shared {
     /// Writes the held tokens. The inner error is the store's; the outer one says that they are not wanted any more.
-    pub(super) async fn save(&self, epoch: u64) -> Result<Result<(), Error>, Stop> {
+    pub(super) async fn save(&self, epoch: u64) -> Result<Result<(), StoreError>, Stop> {
         let mut last = StoreError::new("the record keeps changing");
         for _ in 0..3 {
             let Some(held) = self.state_in(epoch)?.held.clone() else {
@@ -99,64 +110,42 @@ impl Shared {
                 return Ok(Ok(()));
             }
             let record = Record::new(held.tokens.as_ref().clone());
-            match self.store.swap(&self.key, held.version, &record).await {
+            match self.swap(held.version, &record).await {
                 Ok(Some(version)) => {
-                    if let Some(held) = &mut self.state_in(epoch)?.held {
+                    let mut state = self.state_in(epoch)?;
+                    state.mark = None;
+                    if let Some(held) = &mut state.held {
                         held.version = Some(version);
                         held.saved = true;
+                        held.base = None;
                     }
                     return Ok(Ok(()));
                 }
                 // Somebody wrote in between: what is there decides.
                 Ok(None) => match self.stored().await {
-                    Ok(stored) => self.reconcile(epoch, stored)?,
+                    Ok(seen) => self.reconcile(epoch, seen)?,
                     Err(error) => last = error,
                 },
                 Err(error) => last = error,
             }
         }
-        Ok(Err(last.into()))
+        Ok(Err(last))
     }
 
-    /// As [`save`](Self::save); a store that fails is told about and tried on. An error under the strict policy.
-    pub(super) async fn save_or_shout(self: &Arc<Self>, epoch: u64) -> Result<(), Stop> {
+    /// As [`save`](Self::save); a failure of the store is reported, and storing is retried later.
+    pub(super) async fn save_or_report(
+        self: &Arc<Self>,
+        epoch: u64,
+    ) -> Result<Option<StoreError>, Stop> {
         let Err(error) = self.save(epoch).await? else {
-            return Ok(());
+            return Ok(None);
         };
         tracing::warn!("new tokens could not be stored: {error}");
         self.emit(Event::PersistFailed {
-            error: error.clone(),
+            error: error.clone().into(),
         });
-        let idle = !std::mem::replace(&mut self.state_in(epoch)?.saving, true);
-        if idle {
-            self.spawn(self.clone().save_later(epoch))?;
-        }
-        if self.policy.strict {
-            return Err(Stop::Failed(error));
-        }
-        Ok(())
-    }
-
-    async fn save_later(self: Arc<Self>, mut epoch: u64) {
-        for failures in 1_u32.. {
-            let pause = pin!(self.clock().sleep(backoff(failures)));
-            if let First::Right(()) = first(pause, self.superseded(epoch)).await {
-                // New tokens of a later login may wait for the same store.
-                epoch = self.state().epoch;
-            }
-            let lock = self.store.lock(&self.key, self.policy.lock_wait);
-            let Ok(_guard) = lock.await else { continue };
-            match self.save(epoch).await {
-                Ok(Ok(())) => {
-                    // OK to ignore: superseded ones are not to be published.
-                    let _ = self.publish_held(epoch);
-                    break;
-                }
-                Ok(Err(_)) | Err(Stop::Superseded) => {}
-                Err(Stop::Failed(_)) => break,
-            }
-        }
-        self.state().saving = false;
+        self.start_saving()?;
+        Ok(Some(error))
     }
 
     /// Puts the held tokens into use, if they are not.
@@ -168,7 +157,8 @@ impl Shared {
         let current = self.snapshot.load();
         let current = current.as_ref().map(|snapshot| snapshot.token.clone());
         match current {
-            Some(token) if held.tokens.access_token.matches(token.expose()) => Ok(token),
+            // Not by the text: a provider may answer with the same access token, of a new lifetime.
+            Some(token) if token.generation() == held.tokens.generation => Ok(token),
             _ => Ok(self.publish(&mut state, held)?.token.clone()),
         }
     }

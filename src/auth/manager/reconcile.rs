@@ -3,22 +3,27 @@
 use std::sync::Arc;
 
 use super::Event;
-use super::shared::{Held, Shared, State, Stop};
+use super::shared::{ForeignMark, Held, Seen, Shared, State, Stop};
 use crate::auth::failure::{auth, reauth};
-use crate::auth::{TokenSet, Versioned};
-use crate::error::AuthProblem;
+use crate::auth::{Record, TokenSet, Version, Versioned};
+use crate::error::{AuthProblem, Error};
 
 impl Shared {
     /// Other processes may have renewed the tokens, logged the user out, or another one in.
-    pub(super) fn reconcile(&self, epoch: u64, stored: Option<Versioned>) -> Result<(), Stop> {
+    pub(super) fn reconcile(&self, epoch: u64, seen: Seen) -> Result<(), Stop> {
         let mut state = self.state_in(epoch)?;
-        match stored {
+        if seen.writes != state.writes {
+            // Read before a write of this manager, which knows better.
+            return Ok(());
+        }
+        match seen.stored {
             None => self.without_record(&mut state),
             Some(stored) => self.with_record(&mut state, stored),
         }
     }
 
     fn without_record(&self, state: &mut State) -> Result<(), Stop> {
+        state.mark = None;
         if let Some(error) = &state.dead {
             return Err(Stop::Failed(error.clone()));
         }
@@ -38,13 +43,18 @@ impl Shared {
 
     fn with_record(&self, state: &mut State, stored: Versioned) -> Result<(), Stop> {
         let Versioned { version, record } = stored;
-        let doubtful = record.intent.is_some();
+        let owner = record.intent.map(|intent| intent.owner);
+        let foreign = owner.is_some_and(|owner| owner != Some(self.owner(state.epoch)));
         if let Some(held) = &mut state.held {
             let same = same_tokens(&held.tokens, &record.tokens);
-            // Not stored yet and newer: they are to replace what is there.
-            if same || (!held.saved && record.tokens.generation <= held.tokens.generation) {
+            if same || replaces(held, &record) {
                 held.version = Some(version);
-                held.doubtful |= same && doubtful;
+                if same && held.saved && owner.is_none() {
+                    // Its owner knows that the refresh token was not used.
+                    held.doubtful = false;
+                }
+                held.doubtful |= same && foreign;
+                self.note_mark(state, version, same && foreign);
                 return match &state.dead {
                     Some(error) => Err(Stop::Failed(error.clone())),
                     None => Ok(()),
@@ -54,13 +64,21 @@ impl Shared {
         // Nobody may be handed the tokens of another user: that takes a login or logout here.
         let other = |account: &String| record.tokens.subject.as_ref().is_some_and(|s| s != account);
         if state.account.as_ref().is_some_and(other) {
-            let error = reauth("another user has logged in under the account's key");
-            if state.dead.replace(error.clone()).is_none() {
-                self.emit(Event::ReauthRequired {
-                    error: error.clone(),
-                });
+            state.held = None;
+            self.snapshot.store(None);
+            return Err(self.declare_dead(
+                state,
+                reauth("another user has logged in under the account's key"),
+            ));
+        }
+        self.note_mark(state, version, foreign);
+        if let Some(ended) = record.ended {
+            if let Some(held) = &mut state.held {
+                // The access token in use serves on until it expires.
+                held.version = Some(version);
+                held.saved = true;
             }
-            return Err(Stop::Failed(error));
+            return Err(self.declare_dead(state, reauth(ended.reason())));
         }
         let first = state.held.is_none();
         let generation = record.tokens.generation;
@@ -68,7 +86,8 @@ impl Shared {
             tokens: Arc::new(record.tokens),
             version: Some(version),
             saved: true,
-            doubtful,
+            doubtful: owner.is_some(),
+            base: None,
         };
         self.publish(state, held)?;
         state.pause = None;
@@ -79,9 +98,49 @@ impl Shared {
         }
         Ok(())
     }
+
+    /// Remembers since when the mark of another process is seen on this version of the record.
+    fn note_mark(&self, state: &mut State, version: Version, foreign: bool) {
+        if !foreign {
+            state.mark = None;
+        } else if state.mark.is_none_or(|mark| mark.version != version) {
+            let since = self.clock().boot();
+            state.mark = Some(ForeignMark { version, since });
+        }
+    }
+
+    fn declare_dead(&self, state: &mut State, error: Error) -> Stop {
+        if state.dead.replace(error.clone()).is_none() {
+            self.emit(Event::ReauthRequired {
+                error: error.clone(),
+            });
+        }
+        Stop::Failed(error)
+    }
 }
 
+/// The generation as well: a provider may answer with the same tokens, of a new lifetime.
 fn same_tokens(a: &TokenSet, b: &TokenSet) -> bool {
-    let refresh = |set: &TokenSet| set.refresh_token.clone().unwrap_or_default();
-    a.access_token.matches(b.access_token.expose()) && refresh(a).matches(refresh(b).expose())
+    let same_access = a.access_token.matches(b.access_token.expose());
+    a.generation == b.generation && same_access && same_refresh_token(a, b)
+}
+
+fn same_refresh_token(a: &TokenSet, b: &TokenSet) -> bool {
+    let token = |set: &TokenSet| set.refresh_token.clone().unwrap_or_default();
+    token(a).matches(token(b).expose())
+}
+
+/// Whether held tokens that are not stored yet belong in the place of this record.
+fn replaces(held: &Held, record: &Record) -> bool {
+    let stored = &record.tokens;
+    match &held.base {
+        _ if held.saved => false,
+        // Those of a login replace whatever was there before it.
+        None => stored.generation <= held.tokens.generation,
+        // Those of a refresh replace what they were made from, and nothing that a login elsewhere has stored since.
+        Some(base) => {
+            let unused = record.ended.is_some() || same_refresh_token(stored, base);
+            stored.generation == base.generation && unused
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The steps of a refresh: look, lock, look again, mark the intent, send, judge, store, publish.
+//! The steps of a refresh: look, lock, look again, wait for marks of others, mark the intent, send, judge, store, publish.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,10 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Event;
+use super::lease::Lease;
+use super::mark::Waited;
 use super::shared::{Held, Shared, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
-use crate::auth::{AccessToken, StoreError, StoreGuard};
+use crate::auth::store::Ended;
+use crate::auth::{AccessToken, StoreError};
 use crate::transport::{First, first};
 
 /// What is wrong with settings or needs the user does not mend itself in seconds.
@@ -37,30 +40,49 @@ impl Refresh {
         {
             return Ok(token);
         }
-        let (guard, stored) = match self.unless_over(self.shared.locked()).await? {
-            Ok(locked) => locked,
-            Err(error) if error.is_lock_timeout() => {
-                // Who hangs with the lock may have renewed the tokens before.
-                let token = self.look().await?;
-                return token.ok_or_else(|| error.into());
+        let clock = self.shared.clock();
+        let until = clock.boot().saturating_add(self.shared.policy.lock_wait);
+        loop {
+            let left = until.saturating_sub(clock.boot());
+            let locked = self.unless_over(self.shared.lease_and_load(left)).await?;
+            let (lease, seen) = match locked {
+                Ok(locked) => locked,
+                Err(error) if error.is_lock_timeout() => {
+                    // A process that hangs with the lock may have renewed the tokens before.
+                    let token = self.look().await?;
+                    return token.ok_or_else(|| error.into());
+                }
+                Err(error) => return Err(self.not_stored(error)),
+            };
+            // Whoever held the lock may have renewed the tokens.
+            self.shared.reconcile(self.epoch, seen)?;
+            if let Some(token) = self.usable() {
+                return Ok(token);
             }
-            Err(error) => return Err(self.not_stored(error)),
-        };
-        let mut guard = Some(guard);
-        // Whoever held the lock may have renewed the tokens.
-        self.shared.reconcile(self.epoch, stored)?;
-        if let Some(token) = self.usable() {
-            return Ok(token);
+            if let Some(token) = self.save_first().await? {
+                return Ok(token);
+            }
+            if lease.kept && !self.shared.has_unsaved() {
+                // It may have been lost since: stored tokens are sent under a lock that was just taken.
+                continue;
+            }
+            let Some(mark) = self.foreign_mark()? else {
+                return self.mark_and_request(lease).await;
+            };
+            match self.wait_for_owner(mark, lease, until).await? {
+                Waited::Token(token) => return Ok(token),
+                Waited::Changed => {}
+                Waited::Abandoned(lease) => return self.mark_and_request(lease).await,
+            }
         }
-        if let Some(token) = self.save_first().await? {
-            return Ok(token);
-        }
-        let held = self.mark_intent().await?;
-        self.request(held, &mut guard).await
     }
 
-    /// Stored tokens that are good need no lock. Who has tokens of its own is here because they are not good, and saves
-    /// the look: with the lock it comes anyway.
+    async fn mark_and_request(&self, lease: Lease) -> Result<AccessToken, Stop> {
+        let held = self.mark_intent().await?;
+        self.request(held, &mut Some(lease)).await
+    }
+
+    /// Stored tokens that are good need no lock. If tokens are held they need refreshing, so skip the unlocked read.
     fn knows_too_little(&self) -> Result<bool, Stop> {
         let state = self.shared.state_in(self.epoch)?;
         Ok(state.held.is_none() || state.dead.is_some())
@@ -68,11 +90,11 @@ impl Refresh {
 
     /// Reads the store, and tells the token in use if it will do.
     pub(super) async fn look(&self) -> Result<Option<AccessToken>, Stop> {
-        let stored = match self.shared.stored().await {
-            Ok(stored) => stored,
+        let seen = match self.shared.stored().await {
+            Ok(seen) => seen,
             Err(error) => return Err(self.not_stored(error)),
         };
-        self.shared.reconcile(self.epoch, stored)?;
+        self.shared.reconcile(self.epoch, seen)?;
         Ok(self.usable())
     }
 
@@ -80,7 +102,7 @@ impl Refresh {
         self.fail(error.into(), Duration::ZERO, None)
     }
 
-    fn usable(&self) -> Option<AccessToken> {
+    pub(super) fn usable(&self) -> Option<AccessToken> {
         let snapshot = self.shared.snapshot.load();
         let usable = snapshot.as_ref().filter(|snapshot| {
             snapshot.is_usable(self.shared.now()) && Some(snapshot.generation()) != self.stale
@@ -90,14 +112,7 @@ impl Refresh {
 
     /// Tokens that an earlier refresh could not store come before new ones.
     async fn save_first(&self) -> Result<Option<AccessToken>, Stop> {
-        let unsaved = |held: &Held| !held.saved;
-        if !self
-            .shared
-            .state_in(self.epoch)?
-            .held
-            .as_ref()
-            .is_some_and(unsaved)
-        {
+        if !self.shared.state_in(self.epoch)?.has_unsaved() {
             return Ok(None);
         }
         if self.shared.save(self.epoch).await?.is_ok() {
@@ -109,7 +124,7 @@ impl Refresh {
     async fn request(
         &self,
         mut held: Held,
-        guard: &mut Option<StoreGuard>,
+        lease: &mut Option<Lease>,
     ) -> Result<AccessToken, Stop> {
         // Only the first failure of a row is repeated at once: an outage must not double the requests.
         let mut may_repeat = self.shared.state_in(self.epoch)?.failures == 0;
@@ -118,7 +133,7 @@ impl Refresh {
                 return Err(self.give_up(reauth("there is no refresh token"))?);
             }
             let asked = self.shared.now();
-            let refusal = match self.send(&held, guard).await? {
+            let refusal = match self.send(&held, lease).await? {
                 Ok(issued) => return self.settle(&held, issued, asked.wall).await,
                 Err(refusal) => refusal,
             };
@@ -130,7 +145,15 @@ impl Refresh {
                 self.doubt()?;
             }
             match refusal.class {
-                Class::Dead => return self.bury(&held, refusal.error).await,
+                Class::Dead => {
+                    let lost = held.doubtful;
+                    let ended = if lost {
+                        Ended::AnswerLost
+                    } else {
+                        Ended::Refused
+                    };
+                    return self.mark_revoked(&held, ended).await;
+                }
                 Class::Ambiguous | Class::TimedOut if may_repeat => {
                     may_repeat = false;
                     tracing::debug!("the answer to a refresh was lost");
@@ -159,7 +182,7 @@ impl Refresh {
     async fn send(
         &self,
         held: &Held,
-        guard: &mut Option<StoreGuard>,
+        lease: &mut Option<Lease>,
     ) -> Result<Result<Issued, Refusal>, Stop> {
         let (shared, tokens) = (self.shared.clone(), held.tokens.clone());
         shared.counts.requests.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +193,7 @@ impl Refresh {
         match first(sending.as_mut(), self.shared.superseded(self.epoch)).await {
             First::Left(answer) => Ok(answer),
             First::Right(()) => {
-                drop(guard.take());
+                drop(lease.take());
                 let shared = self.shared.clone();
                 self.shared.spawn(async move {
                     if let Ok(issued) = sending.await {
@@ -182,7 +205,7 @@ impl Refresh {
         }
     }
 
-    async fn unless_over<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+    pub(super) async fn unless_over<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
         match first(pin!(work), self.shared.superseded(self.epoch)).await {
             First::Left(done) => Ok(done),
             First::Right(()) => Err(Stop::Superseded),

@@ -8,11 +8,12 @@ use tokio::sync::{Notify, broadcast};
 
 use super::Event;
 use super::counters::Counts;
-use super::flight::Landing;
+use super::lease::Slot;
 use super::notice::until;
+use super::refresh_task::Completion;
 use super::snapshot::{Moment, Snapshot};
 use super::work::Tasks;
-use crate::auth::{Provider, StoreError, StoreGuard, TokenSet, TokenStore, Version, Versioned};
+use crate::auth::{Provider, Record, StoreError, TokenSet, TokenStore, Version, Versioned};
 use crate::error::{Error, Result};
 use crate::transport::Clock;
 
@@ -21,6 +22,10 @@ pub(super) struct Shared {
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) key: String,
     pub(super) policy: Policy,
+    /// The lock of the account, while this manager has it.
+    pub(super) slot: Slot,
+    /// By which the marks of this manager are told from those of others.
+    id: u64,
     /// Read without a lock: a refresh that hangs never stops a reader.
     pub(super) snapshot: ArcSwapOption<Snapshot>,
     state: Mutex<State>,
@@ -41,6 +46,27 @@ pub(super) struct Policy {
     pub(super) strict: bool,
     pub(super) margin: Duration,
     pub(super) between_forced: Duration,
+    /// Computed from the provider's time-out unless set.
+    pub(super) mark_wait: Option<Duration>,
+    pub(super) store_check: Duration,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            // As long as one request to the token endpoint may take.
+            wait: Duration::from_secs(30),
+            lock_wait: Duration::from_secs(30),
+            background: true,
+            strict: false,
+            // Clocks a little off, and the time that a request takes.
+            margin: Duration::from_secs(30),
+            // A server that refuses every token must not make every call a refresh.
+            between_forced: Duration::from_secs(30),
+            mark_wait: None,
+            store_check: Duration::from_secs(60),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -59,9 +85,18 @@ pub(super) struct State {
     pub(super) failures: u32,
     /// When a token that the server refused was last renewed.
     pub(super) forced_at: Option<Duration>,
-    pub(super) flight: Option<(u64, Landing)>,
-    pub(super) flights: u64,
+    pub(super) refresh: Option<(u64, Completion)>,
+    pub(super) refreshes: u64,
+    /// Whether a task stores the held tokens later.
     pub(super) saving: bool,
+    /// Whether the store is being looked at in the background.
+    pub(super) looking: bool,
+    /// The mark of another process on the held tokens.
+    pub(super) mark: Option<ForeignMark>,
+    /// The marked version that the application has declared abandoned.
+    pub(super) abandoned: Option<Version>,
+    /// Counts the writes of this manager: what was read before one says nothing after it.
+    pub(super) writes: u64,
     /// After a shutdown no refresh starts.
     pub(super) closed: bool,
     pub(super) last_generation: u64,
@@ -77,6 +112,35 @@ pub(super) struct Held {
     pub(super) saved: bool,
     /// Whether their refresh token was sent and no answer came.
     pub(super) doubtful: bool,
+    /// The stored tokens from which a refresh made these; `None` for those of a login, and for stored ones.
+    pub(super) base: Option<Arc<TokenSet>>,
+}
+
+/// Another process began to refresh the held tokens, and no answer is stored.
+#[derive(Clone, Copy)]
+pub(super) struct ForeignMark {
+    pub(super) version: Version,
+    /// When it was first read.
+    pub(super) since: Duration,
+}
+
+/// What the store had, and how often this manager had written before it was read.
+pub(super) struct Seen {
+    pub(super) stored: Option<Versioned>,
+    pub(super) writes: u64,
+}
+
+impl Seen {
+    pub(super) fn new(stored: Option<Versioned>, writes: u64) -> Result<Self, StoreError> {
+        let opened = stored.map(|Versioned { version, record }| {
+            let record = record.open()?;
+            Ok(Versioned::new(version, record))
+        });
+        Ok(Self {
+            stored: opened.transpose()?,
+            writes,
+        })
+    }
 }
 
 /// A failure that stands for further ones until it is time to try again.
@@ -111,6 +175,8 @@ impl Shared {
             store,
             key,
             policy,
+            slot: Slot::default(),
+            id: fastrand::u64(..),
             snapshot: ArcSwapOption::empty(),
             state: Mutex::default(),
             turned: Notify::new(),
@@ -136,15 +202,30 @@ impl Shared {
     }
 
     /// What the store has.
-    pub(super) async fn stored(&self) -> Result<Option<Versioned>, StoreError> {
-        opened(self.store.load(&self.key).await?)
+    pub(super) async fn stored(&self) -> Result<Seen, StoreError> {
+        let writes = self.state().writes;
+        Seen::new(self.store.load(&self.key).await?, writes)
     }
 
-    /// The lock, and what the store has under it.
-    pub(super) async fn locked(&self) -> Result<(StoreGuard, Option<Versioned>), StoreError> {
-        let lock = self.store.lock_and_load(&self.key, self.policy.lock_wait);
-        let (guard, stored) = lock.await?;
-        Ok((guard, opened(stored)?))
+    /// Writes the record in the place of a version.
+    pub(super) async fn swap(
+        &self,
+        expected: Option<Version>,
+        record: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let swapped = self.store.swap(&self.key, expected, record).await;
+        self.state().writes += 1;
+        swapped
+    }
+
+    /// Stands in the marks that this manager writes. After a login or a logout those from before are nobody's.
+    pub(super) fn owner(&self, epoch: u64) -> u64 {
+        self.id.wrapping_add(epoch)
+    }
+
+    /// Whether tokens in memory are not stored.
+    pub(super) fn has_unsaved(&self) -> bool {
+        self.state().has_unsaved()
     }
 
     pub(super) fn clock(&self) -> &Clock {
@@ -171,11 +252,13 @@ impl Shared {
     /// Ends the epoch: running tasks are of the past from here on.
     pub(super) fn turn(&self, state: &mut State) -> u64 {
         state.epoch += 1;
-        state.flight = None;
+        state.refresh = None;
         state.dead = None;
         state.pause = None;
         state.failures = 0;
         state.forced_at = None;
+        state.mark = None;
+        state.abandoned = None;
         self.turned.notify_waiters();
         state.epoch
     }
@@ -190,7 +273,7 @@ impl Shared {
         let snapshot = Arc::new(Snapshot::new(
             &held.tokens,
             self.now(),
-            self.policy.margin,
+            &self.policy,
             held.doubtful,
         )?);
         state.last_generation = state.last_generation.max(held.tokens.generation);
@@ -204,9 +287,8 @@ impl Shared {
     }
 }
 
-fn opened(stored: Option<Versioned>) -> Result<Option<Versioned>, StoreError> {
-    let Some(Versioned { version, record }) = stored else {
-        return Ok(None);
-    };
-    Ok(Some(Versioned::new(version, record.open()?)))
+impl State {
+    pub(super) fn has_unsaved(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.saved)
+    }
 }

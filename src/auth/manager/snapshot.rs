@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
+use super::shared::Policy;
 use crate::auth::{AccessToken, TokenSet};
 use crate::error::Result;
 use crate::transport::Clock;
@@ -29,22 +30,26 @@ pub(super) struct Snapshot {
     pub(super) token: AccessToken,
     soft: Moment,
     hard: Moment,
+    /// When the store is looked at again.
+    look: Duration,
+    /// The earlier one of `soft` and `look`, so that readers compare once.
+    quiet: Moment,
     /// Somebody sees to its renewal, so that there is nothing to do for who reads it. A wrong no costs a reader a look
     /// at the state.
     attended: AtomicBool,
 }
 
 impl Snapshot {
-    /// `margin` is how long before its end the token is given up, at most a tenth of its life. `hurry` makes it due at
-    /// once: it is not known whether its refresh token is used up.
+    /// The policy's margin is how long before its end the token is given up, at most a tenth of its life. `hurry` makes it
+    /// due at once: it is not known whether its refresh token is used up.
     pub(super) fn new(
         tokens: &TokenSet,
         now: Moment,
-        margin: Duration,
+        policy: &Policy,
         hurry: bool,
     ) -> Result<Self> {
         let life = tokens.lifetime;
-        let margin = (life / 10).min(margin);
+        let margin = (life / 10).min(policy.margin);
         let soft = match life {
             _ if hurry => Duration::ZERO,
             // Short ones leave time for a second try only if the first comes at half time.
@@ -59,12 +64,32 @@ impl Snapshot {
             wall: tokens.issued_at + after,
             boot: now.boot + after.saturating_sub(age),
         };
-        Ok(Self {
+        let soft = limit(soft);
+        let snapshot = Self {
             token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
-            soft: limit(soft),
+            soft,
             hard: limit(life.saturating_sub(margin)),
+            look: Duration::ZERO,
+            quiet: soft,
             attended: AtomicBool::new(false),
-        })
+        };
+        Ok(snapshot.with_next_look(now.boot.saturating_add(policy.store_check)))
+    }
+
+    /// The same token, with another time for the next look at the store.
+    pub(super) fn with_next_look(&self, look: Duration) -> Self {
+        let quiet = Moment {
+            wall: self.soft.wall,
+            boot: self.soft.boot.min(look),
+        };
+        Self {
+            token: self.token.clone(),
+            soft: self.soft,
+            hard: self.hard,
+            look,
+            quiet,
+            attended: AtomicBool::new(self.attended.load(Ordering::Relaxed)),
+        }
     }
 
     pub(super) fn attend(&self, attended: bool) {
@@ -73,7 +98,13 @@ impl Snapshot {
 
     /// Whether it serves and nothing is to be done about it.
     pub(super) fn is_settled(&self, now: Moment) -> bool {
-        self.is_usable(now) && (!self.is_due(now) || self.attended.load(Ordering::Relaxed))
+        let quiet = now.wall < self.quiet.wall && now.boot < self.quiet.boot;
+        self.is_usable(now) && (quiet || self.attended.load(Ordering::Relaxed))
+    }
+
+    /// Whether the store was not looked at for long.
+    pub(super) fn wants_look(&self, now: Moment) -> bool {
+        now.boot >= self.look
     }
 
     pub(super) fn generation(&self) -> u64 {
@@ -109,7 +140,11 @@ mod tests {
             generation: 1,
             session_ends_at: None,
         };
-        Snapshot::new(&tokens, now, Duration::from_secs(30), false).unwrap()
+        let policy = Policy {
+            store_check: Duration::MAX,
+            ..Policy::default()
+        };
+        Snapshot::new(&tokens, now, &policy, false).unwrap()
     }
 
     fn at(wall: Duration, boot: Duration) -> Moment {

@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::Event;
 use super::refresh::Refresh;
 use super::shared::{Held, Pause, Stop};
-use crate::auth::AccessToken;
 use crate::auth::endpoint::Class;
 use crate::auth::failure::reauth;
+use crate::auth::store::Ended;
+use crate::auth::{AccessToken, Record};
 use crate::error::Error;
 
 /// A request that nobody answered may still be on its way for as long as servers and proxies wait for each other.
@@ -42,36 +43,49 @@ impl Refresh {
     }
 
     /// The refresh token is not accepted: unless somebody has a newer one, the user has to log in.
-    pub(super) async fn bury(&self, held: &Held, error: Error) -> Result<AccessToken, Stop> {
+    pub(super) async fn mark_revoked(
+        &self,
+        held: &Held,
+        ended: Ended,
+    ) -> Result<AccessToken, Stop> {
         if let Some(token) = self.look().await? {
             return Ok(token);
         }
-        let error = if held.doubtful {
-            reauth("the answer to an earlier refresh was lost, and the new refresh token with it")
-        } else {
-            error
-        };
-        if let Some(version) = held.version {
-            // Only the record that failed: another process may be storing its own.
-            match self.shared.store.remove(&self.shared.key, version).await {
-                Ok(true) => {}
-                Ok(false) => {
-                    if let Some(token) = self.look().await? {
-                        return Ok(token);
-                    }
+        self.end_session(held, ended).await
+    }
+
+    /// Stores the reason in the place of the tokens, so that every process gives it.
+    pub(super) async fn end_session(&self, held: &Held, ended: Ended) -> Result<AccessToken, Stop> {
+        let record = Record::ended(&held.tokens, ended);
+        let current = self.shared.state_in(self.epoch)?.held.clone();
+        let version = current.map_or(held.version, |held| held.version);
+        // Only in the place of the record that failed: another process may be storing its own.
+        match self.shared.swap(version, &record).await {
+            Ok(Some(version)) => {
+                if let Some(held) = &mut self.shared.state_in(self.epoch)?.held {
+                    held.version = Some(version);
                 }
-                Err(error) => self.shared.emit(Event::PersistFailed {
-                    error: error.into(),
-                }),
             }
+            Ok(None) => {
+                if let Some(token) = self.look().await? {
+                    return Ok(token);
+                }
+            }
+            Err(error) => self.shared.emit(Event::PersistFailed {
+                error: error.into(),
+            }),
         }
-        Err(self.give_up(error)?)
+        Err(self.give_up(reauth(ended.reason()))?)
     }
 
     /// The access token in use serves on until it expires.
     pub(super) fn give_up(&self, error: Error) -> Result<Stop, Stop> {
         let mut state = self.shared.state_in(self.epoch)?;
         state.dead = Some(error.clone());
+        if let Some(held) = &mut state.held {
+            // There is nothing left in them to be stored.
+            held.saved = true;
+        }
         tracing::debug!("the refresh token is dead");
         self.shared.emit(Event::ReauthRequired {
             error: error.clone(),

@@ -55,7 +55,7 @@ impl Shared {
     }
 
     /// Waits until nothing is under way, at most this long; tells whether nothing is.
-    pub(super) async fn settle_down(&self, limit: Duration) -> bool {
+    pub(super) async fn wait_idle(&self, limit: Duration) -> bool {
         let Tasks { running, none } = &self.work;
         let done = pin!(until(none, || running.load(Ordering::SeqCst) == 0));
         matches!(

@@ -120,6 +120,16 @@ impl StoreError {
         self
     }
 
+    /// The error of a login whose tokens are in memory alone, because what is stored cannot be read.
+    pub(in crate::auth) fn with_login_not_saved(self) -> Self {
+        let what = if self.is_newer_version() {
+            "the login is not saved, its tokens are in memory only: a newer version of this crate wrote what is stored; update this program"
+        } else {
+            "the login is not saved, its tokens are in memory only: what is stored cannot be read; restore it, or log out to set it aside and log in again"
+        };
+        Self::of(self.fault, what).caused_by(self)
+    }
+
     /// Whether somebody else held the lock until the deadline. Trying again later makes sense.
     #[must_use]
     pub fn is_lock_timeout(&self) -> bool {

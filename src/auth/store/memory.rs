@@ -103,6 +103,10 @@ impl TokenStore for MemoryStore {
             }
         })
     }
+
+    fn lock_survives_faults(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -22,4 +22,4 @@ pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};
 
 #[cfg(test)]
 pub(super) use self::hooked::{Call, HookedStore, counts_down};
-pub(super) use self::record::Intent;
+pub(super) use self::record::{Ended, Intent};

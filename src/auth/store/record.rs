@@ -20,6 +20,7 @@ const SEALED: u32 = 2;
 pub struct Record {
     pub(in crate::auth) tokens: TokenSet,
     pub(in crate::auth) intent: Option<Intent>,
+    pub(in crate::auth) ended: Option<Ended>,
     seal: Option<Seal>,
 }
 
@@ -28,6 +29,46 @@ pub struct Record {
 pub(in crate::auth) struct Intent {
     pub(in crate::auth) generation: u64,
     pub(in crate::auth) at: SystemTime,
+    /// A number of the manager that sends it, by which it knows its own marks.
+    pub(in crate::auth) owner: Option<u64>,
+}
+
+/// Why a session ended for good. Stored, so that every process gives the same reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::auth) enum Ended {
+    Refused,
+    AnswerLost,
+    AnotherUser,
+    /// A reason that only a newer version of this crate knows.
+    Other,
+}
+
+impl Ended {
+    pub(in crate::auth) fn reason(self) -> &'static str {
+        match self {
+            Self::Refused => "the identity provider does not accept the refresh token any more",
+            Self::AnswerLost => {
+                "the answer to an earlier refresh was lost, and the new refresh token with it"
+            }
+            Self::AnotherUser => "the identity provider answered with another user's tokens",
+            Self::Other => "the session has ended",
+        }
+    }
+
+    fn code(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::AnswerLost => "answer_lost",
+            Self::AnotherUser => "another_user",
+            Self::Other => "other",
+        }
+    }
+
+    fn of_code(code: &str) -> Self {
+        let known = [Self::Refused, Self::AnswerLost, Self::AnotherUser];
+        let found = known.into_iter().find(|ended| ended.code() == code);
+        found.unwrap_or(Self::Other)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,6 +77,9 @@ struct Saved {
     tokens: SavedTokens,
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<SavedIntent>,
+    /// Unknown to older versions, which read a record without a refresh token and ask for a login as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seal: Option<Seal>,
 }
@@ -44,6 +88,8 @@ struct Saved {
 struct SavedIntent {
     generation: u64,
     at_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<u64>,
 }
 
 /// Read first and alone: the rest of a newer form may not fit.
@@ -59,8 +105,17 @@ impl Record {
         Self {
             tokens,
             intent: None,
+            ended: None,
             seal: None,
         }
+    }
+
+    /// What is left of a session that ended: whose it was, its times, and the reason.
+    pub(in crate::auth) fn ended(tokens: &TokenSet, reason: Ended) -> Self {
+        let mut record = Self::new(tokens.clone()).without_access_token();
+        record.tokens.refresh_token = None;
+        record.ended = Some(reason);
+        record
     }
 
     /// The tokens in the record. Of a sealed one: their times and generation, and none of the tokens.
@@ -95,6 +150,7 @@ impl Record {
         Self {
             tokens: self.tokens.without_secrets(),
             intent: self.intent,
+            ended: None,
             seal: Some(seal),
         }
     }
@@ -124,7 +180,9 @@ impl Record {
             intent: self.intent.map(|intent| SavedIntent {
                 generation: intent.generation,
                 at_ms: to_ms(intent.at),
+                owner: intent.owner,
             }),
+            ended: self.ended.map(|ended| ended.code().to_owned()),
             seal: self.seal.clone(),
         };
         // Never the default: strings and numbers under text keys always serialize.
@@ -154,12 +212,14 @@ impl Record {
             Some(intent) => Some(Intent {
                 generation: intent.generation,
                 at: from_ms(intent.at_ms).ok_or_else(unreadable)?,
+                owner: intent.owner,
             }),
             None => None,
         };
         Ok(Self {
             tokens: saved.tokens.into_set().ok_or_else(unreadable)?,
             intent,
+            ended: saved.ended.as_deref().map(Ended::of_code),
             seal: saved.seal,
         })
     }
@@ -187,7 +247,9 @@ mod tests {
             intent: Some(Intent {
                 generation: 7,
                 at: UNIX_EPOCH + Duration::from_secs(1_700_000_500),
+                owner: Some(u64::MAX),
             }),
+            ended: None,
             seal: None,
         }
     }
@@ -198,7 +260,8 @@ mod tests {
         let back = Record::from_secret_json(&text).unwrap();
         assert_eq!(back.to_secret_json().expose(), text.expose());
         assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
-        assert_eq!(back.intent.unwrap().generation, 7);
+        let intent = back.intent.unwrap();
+        assert_eq!((intent.generation, intent.owner), (7, Some(u64::MAX)));
         assert_eq!(back.tokens.session_ends_at, record().tokens.session_ends_at);
     }
 

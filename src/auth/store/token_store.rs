@@ -59,6 +59,26 @@ pub trait TokenStore: Send + Sync + 'static {
             Ok((guard, stored))
         })
     }
+
+    /// Whether a lock ends only when its guard is dropped or its process dies; `false` unless implemented.
+    ///
+    /// True of locks of the operating system on one machine. False of a lock behind a network, which ends with a
+    /// connection or a time limit while its holder lives: there the mark of a refresh that another process began is waited
+    /// out (see [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait)) before its refresh token is sent. Where this
+    /// is true, a free lock proves that nobody uses the token any more, and it is sent at once. Wrappers forward it.
+    fn lock_survives_faults(&self) -> bool {
+        false
+    }
+
+    /// Sets aside what is stored for an account if it cannot be read, so that the account can be written again; tells
+    /// whether it did. A logout calls it, and nothing else.
+    ///
+    /// What can be read, and what a newer version of this crate wrote, must stay as it is. A store that does not
+    /// implement it sets nothing aside.
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let _ = key;
+        Box::pin(async { Ok(false) })
+    }
 }
 
 /// A number that a store gives to each write of a record; a different one for each.

@@ -11,7 +11,7 @@ use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use crate::auth::{
-    Event, Events, MemoryStore, Provider, ProviderBuilder, Record, TokenManager,
+    Event, Events, MemoryStore, PendingLogin, Provider, ProviderBuilder, Record, TokenManager,
     TokenManagerBuilder, TokenSet, TokenStore, Version,
 };
 use crate::mock;
@@ -283,6 +283,41 @@ pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
         lifetime: DAY,
         generation: 1,
         session_ends_at: None,
+    }
+}
+
+/// A login at the identity provider as this user, and the callback that comes back.
+pub(super) fn callback(bench: &Bench, manager: &TokenManager, sub: &str) -> (PendingLogin, String) {
+    let login = manager.provider().authorization().start().unwrap();
+    answered(bench, login, sub)
+}
+
+/// As [`callback`], for a login with settings of its own.
+pub(super) fn answered(bench: &Bench, login: PendingLogin, sub: &str) -> (PendingLogin, String) {
+    let parameter = |name: &str| {
+        let mut pairs = login.url().query_pairs();
+        pairs.find(|(key, _)| key == name).unwrap().1.into_owned()
+    };
+    bench.idp.log_in_as(sub, &parameter("nonce"));
+    let callback = format!(
+        "https://app.example/cb?code=c-1&state={}",
+        parameter("state")
+    );
+    (login, callback)
+}
+
+/// Lets time pass in small steps until it is so; tells how much.
+pub(super) async fn pass_until(bench: &Bench, is_so: impl AsyncFn() -> bool) -> Duration {
+    let start = bench.clock.boot();
+    loop {
+        // What is due at this time is done before time goes on.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        if is_so().await {
+            return bench.clock.boot().saturating_sub(start);
+        }
+        bench.clock.advance(Duration::from_millis(100));
     }
 }
 

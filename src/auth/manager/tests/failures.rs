@@ -60,7 +60,7 @@ async fn a_failure_stands_for_all_callers_until_it_is_time_to_try_again() {
 
 /// Row 35.
 #[tokio::test]
-async fn a_refused_refresh_token_asks_for_a_login_and_deletes_its_record() {
+async fn a_refused_refresh_token_asks_for_a_login_and_is_not_kept() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
@@ -77,7 +77,7 @@ async fn a_refused_refresh_token_asks_for_a_login_and_deletes_its_record() {
         matches!(event, Event::ReauthRequired { .. })
     })
     .await;
-    assert!(bench.stored().await.is_none());
+    assert!(bench.stored_refresh_token().await.is_none());
     assert!(
         manager
             .access_token()

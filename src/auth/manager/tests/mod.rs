@@ -3,6 +3,8 @@
 mod bench;
 mod ending;
 mod failures;
+mod kept_lock;
+mod marks;
 mod network;
 mod persistence;
 mod secrets;

@@ -198,7 +198,11 @@ async fn an_intent_found_at_the_start_is_tried_at_once() {
     let bench = Bench::new().await;
     let mut record = Record::new(tokens(bench.clock.now()));
     let at = bench.clock.now();
-    record.intent = Some(Intent { generation: 1, at });
+    record.intent = Some(Intent {
+        generation: 1,
+        at,
+        owner: None,
+    });
     bench.store.swap(KEY, None, &record).await.unwrap().unwrap();
     let manager = bench.manager();
     let mut events = manager.events();

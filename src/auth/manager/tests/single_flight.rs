@@ -227,6 +227,31 @@ async fn a_token_that_was_just_renewed_is_not_renewed_again_for_a_rejection() {
     assert_eq!(manager.renew(&second).await.unwrap().expose(), "at-3");
 }
 
+/// The provider's access token lives on, and its refresh token rotates.
+#[tokio::test]
+async fn the_same_access_token_with_a_new_lifetime_is_put_into_use() {
+    let bench = Bench::new().await;
+    let manager = bench.running().await;
+    bench.clock.advance(DAY);
+    for n in 2..=5 {
+        let refresh_token = format!("rt-{n}");
+        let body = serde_json::json!({"access_token": "at-1", "refresh_token": refresh_token, "expires_in": 86_400});
+        let answer = ResponseTemplate::new(200).set_body_json(body);
+        bench.idp.next(Turn::Answer(answer));
+    }
+    for _ in 0..4 {
+        let token = manager.access_token().await.unwrap();
+        assert_eq!((token.expose(), token.generation()), ("at-1", 2));
+    }
+    assert_eq!(bench.idp.refreshes(), 1);
+    // Another process that had the old ones takes the new ones for what they are.
+    let other = bench.manager();
+    bench.clock.advance(DAY);
+    assert_eq!(other.access_token().await.unwrap().generation(), 3);
+    assert_eq!(manager.access_token().await.unwrap().generation(), 3);
+    assert_eq!(bench.idp.refreshes(), 2);
+}
+
 /// Row 10.
 #[tokio::test]
 async fn accounts_do_not_share_tokens_or_waits() {

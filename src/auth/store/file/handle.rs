@@ -167,6 +167,10 @@ impl TokenStore for FileStore {
             Ok(StoreGuard::new(lock))
         })
     }
+
+    fn lock_survives_faults(&self) -> bool {
+        true
+    }
 }
 
 impl fmt::Debug for FileStore {

@@ -133,6 +133,10 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
             Ok((guard, opened))
         })
     }
+
+    fn lock_survives_faults(&self) -> bool {
+        self.inner.lock_survives_faults()
+    }
 }
 
 impl<S: fmt::Debug> fmt::Debug for SealedStore<S> {

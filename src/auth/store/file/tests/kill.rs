@@ -174,7 +174,8 @@ async fn round(idp: &Idp, server: &str, moment: usize) {
         let error = next.unwrap_err();
         assert!(error.is_reauth_required(), "{name}: {error:?}");
         assert!(error.to_string().contains("lost"), "{name}: {error}");
-        assert!(store.load(KEY).await.unwrap().is_none());
+        let stored = store.load(KEY).await.unwrap().unwrap();
+        assert!(stored.record.tokens().refresh_token().is_none());
     } else {
         assert_eq!(next.unwrap().expose(), "at-2", "{name}");
         assert!(fs::read_to_string(folder.file()).unwrap().contains("rt-2"));

@@ -14,39 +14,39 @@ use crate::error::{Error, Result};
 
 /// How a refresh ended.
 #[derive(Clone)]
-pub(super) enum Arrival {
+pub(super) enum Outcome {
     Token(AccessToken),
     Failed(Error),
     Superseded,
 }
 
-pub(super) type Landing = watch::Receiver<Option<Arrival>>;
+pub(super) type Completion = watch::Receiver<Option<Outcome>>;
 
 /// A refresh that is registered and has still to be started, outside of the lock.
-pub(super) struct Takeoff {
-    pilot: Pilot,
+pub(super) struct RefreshTask {
+    reporter: Reporter,
     refresh: Refresh,
 }
 
 /// Reports the end of a refresh, also when its task panics or is dropped.
-struct Pilot {
+struct Reporter {
     shared: Arc<Shared>,
     id: u64,
-    result: watch::Sender<Option<Arrival>>,
+    result: watch::Sender<Option<Outcome>>,
     _work: Work,
 }
 
-impl Takeoff {
+impl RefreshTask {
     /// `replaces` is the generation to be replaced; without it any usable token will do.
     pub(super) fn new(shared: &Arc<Shared>, state: &mut State, replaces: Option<u64>) -> Self {
-        let (result, landing) = watch::channel(None);
-        state.flights += 1;
-        let id = state.flights;
-        state.flight = Some((id, landing));
+        let (result, completion) = watch::channel(None);
+        state.refreshes += 1;
+        let id = state.refreshes;
+        state.refresh = Some((id, completion));
         let shared = shared.clone();
         Self {
             refresh: Refresh::new(shared.clone(), state.epoch, replaces),
-            pilot: Pilot {
+            reporter: Reporter {
                 _work: Work::begin(&shared),
                 shared,
                 id,
@@ -55,22 +55,22 @@ impl Takeoff {
         }
     }
 
-    pub(super) fn landing(&self) -> Landing {
-        self.pilot.result.subscribe()
+    pub(super) fn completion(&self) -> Completion {
+        self.reporter.result.subscribe()
     }
 
     pub(super) fn go(self) -> Result<()> {
-        let Self { pilot, refresh } = self;
+        let Self { reporter, refresh } = self;
         let runtime = runtime()?;
         let span = tracing::debug_span!("token_refresh");
         runtime.spawn(
             async move {
-                let arrival = match refresh.run().await {
-                    Ok(token) => Arrival::Token(token),
-                    Err(Stop::Failed(error)) => Arrival::Failed(error),
-                    Err(Stop::Superseded) => Arrival::Superseded,
+                let outcome = match refresh.run().await {
+                    Ok(token) => Outcome::Token(token),
+                    Err(Stop::Failed(error)) => Outcome::Failed(error),
+                    Err(Stop::Superseded) => Outcome::Superseded,
                 };
-                pilot.land(arrival);
+                reporter.complete(outcome);
             }
             .instrument(span),
         );
@@ -78,24 +78,24 @@ impl Takeoff {
     }
 }
 
-impl Pilot {
-    fn land(&self, arrival: Arrival) {
+impl Reporter {
+    fn complete(&self, outcome: Outcome) {
         let mut state = self.shared.state();
-        if state.flight.as_ref().is_some_and(|(id, _)| *id == self.id) {
-            state.flight = None;
+        if state.refresh.as_ref().is_some_and(|(id, _)| *id == self.id) {
+            state.refresh = None;
         }
         if let Some(snapshot) = &*self.shared.snapshot.load() {
             snapshot.attend(false);
         }
         drop(state);
-        self.result.send_replace(Some(arrival));
+        self.result.send_replace(Some(outcome));
     }
 }
 
-impl Drop for Pilot {
+impl Drop for Reporter {
     fn drop(&mut self) {
         if self.result.borrow().is_none() {
-            self.land(Arrival::Failed(unavailable("the refresh was cut off")));
+            self.complete(Outcome::Failed(unavailable("the refresh was cut off")));
         }
     }
 }
