@@ -334,6 +334,30 @@ mod tests {
         assert_eq!(small.tokens.expires_at(), small.tokens.issued_at());
     }
 
+    /// Row 54.
+    #[test]
+    fn the_reason_of_an_ended_session_is_read_and_does_not_break_older_versions() {
+        for ended in [Ended::Refused, Ended::AnswerLost, Ended::AnotherUser] {
+            let text = Record::ended(&record().tokens, ended).to_secret_json();
+            assert!(!text.expose().contains("s3cr3t"));
+            // What older versions read: the form that they know, without a refresh token and out of date.
+            let value: serde_json::Value = serde_json::from_str(text.expose()).unwrap();
+            assert_eq!(
+                (&value["form"], &value["tokens"]["lifetime_ms"]),
+                (&1.into(), &0.into())
+            );
+            let back = Record::from_secret_json(&text).unwrap();
+            assert_eq!(back.ended, Some(ended));
+            let newer = text.expose().replace(ended.code(), "for_a_reason_of_2030");
+            let newer = Record::from_secret_json(&newer.into()).unwrap();
+            assert_eq!(newer.ended, Some(Ended::Other));
+        }
+        let older = r#"{"form":1,"tokens":{"access_token":"a","issued_at_ms":1,"lifetime_ms":1,
+            "generation":1},"intent":{"generation":1,"at_ms":1}}"#;
+        let older = Record::from_secret_json(&older.into()).unwrap();
+        assert!(older.ended.is_none() && older.intent.unwrap().owner.is_none());
+    }
+
     #[test]
     fn debug_hides_tokens_and_subject() {
         let shown = format!("{:?}", record());

@@ -100,3 +100,19 @@ pub(super) fn accounts_are_apart<S: TokenStore>(
         Ok(())
     })
 }
+
+pub(super) fn readable_is_not_set_aside<S: TokenStore>(
+    bench: Arc<Bench<S>>,
+) -> BoxFuture<'static, Verdict> {
+    Box::pin(async move {
+        let none = bench.store.set_aside_unreadable(&bench.key).await;
+        law(!none.map_err(failed)?, "nothing was set aside, it says")?;
+        let version = bench.put(1).await?;
+        let aside = bench.store.set_aside_unreadable(&bench.key).await;
+        law(
+            !aside.map_err(failed)? && bench.stored().await? == Some((1, version)),
+            "a record that can be read was set aside",
+        )?;
+        bench.tidy().await
+    })
+}

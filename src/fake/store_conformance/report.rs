@@ -36,6 +36,8 @@ pub enum Law {
     LockIsNotTakenByWhoLeft,
     /// Reads, writes and removals go through while the account's lock is held: its holder makes them.
     LockStopsNoWrites,
+    /// What can be read is never set aside.
+    ReadableIsNotSetAside,
 }
 
 /// Which laws a store keeps.

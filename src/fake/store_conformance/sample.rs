@@ -67,7 +67,8 @@ pub(super) fn record(generation: u64) -> Result<Record, String> {
             "generation": generation,
             "session_ends_at_ms": 1_797_592_000_123_u64,
         },
-        "intent": {"generation": generation, "at_ms": 1_795_000_000_456_u64},
+        "intent": {"generation": generation, "at_ms": 1_795_000_000_456_u64, "owner": u64::MAX},
+        "ended": "refused",
     });
     Record::from_secret_json(&text.to_string().into()).map_err(failed)
 }

@@ -174,6 +174,18 @@ impl TokenStore for Broken {
             Ok(guard)
         })
     }
+
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            if !self.is(Law::ReadableIsNotSetAside) {
+                return Ok(false);
+            }
+            match self.true_version(key).await {
+                Some(version) => self.inner.remove(key, version).await,
+                None => Ok(false),
+            }
+        })
+    }
 }
 
 // Paused: a lock that is never free is waited for until its deadline.
@@ -194,6 +206,7 @@ async fn a_store_that_breaks_a_law_is_seen_to_break_it() {
         Law::LockEndsWithItsGuard,
         Law::LockIsNotTakenByWhoLeft,
         Law::LockStopsNoWrites,
+        Law::ReadableIsNotSetAside,
     ] {
         let store = Broken {
             law,

@@ -1,6 +1,8 @@
 //! The manager against a scripted token endpoint, on a clock that is moved by hand.
 
 mod bench;
+mod damage;
+mod elsewhere;
 mod ending;
 mod failures;
 mod kept_lock;

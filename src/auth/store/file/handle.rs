@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 use super::super::{Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+use super::aside::set_aside;
 use super::disk;
 use super::fault::{Faults, Point};
 use super::ledger::Ledger;
@@ -23,13 +24,16 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 ///
 /// The file is replaced in one step, so a process that dies leaves the old tokens or the new ones. Nobody but its owner
 /// may read it (mode 600); one that others may read is taken from them, with a warning in the log. One that others may
-/// write is refused, as is one of another user, and a symbolic link or a pipe in its place. What cannot be read is an error and is never overwritten. When
-/// the last account is removed, the file is deleted.
+/// write is refused, as is one of another user, and a symbolic link or a pipe in its place. What cannot be read is an
+/// error and is never overwritten. When the last account is removed, the file is deleted.
 ///
 /// The directory must belong to the user that the program runs as, or to root, and others may not write to it: who can,
 /// can replace the file. Directories with the sticky bit, such as `/tmp`, will do, and so will one that is writable to a
 /// group with the user's own number. Give the store a directory of its own with mode 700. In a container the volume must
 /// belong to the user inside. Access control lists and the directories above are not looked at.
+///
+/// A login over a damaged file is not saved, and says so. A logout sets the file aside, under its name and `.damaged`, so
+/// that the next login can be saved; the records in it are not lost, but no program reads them any more.
 ///
 /// The locks are files beside it with names that end in `.lock`. They stay; do not delete them while a program runs. The
 /// directory has to exist, on a file system with locks: on some network file systems there are none between machines.
@@ -170,6 +174,13 @@ impl TokenStore for FileStore {
 
     fn lock_survives_faults(&self) -> bool {
         true
+    }
+
+    /// The damaged file stays, beside it, under its name and `.damaged`. If only the account's record is damaged, that is
+    /// a copy, and the other accounts go on.
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let key = key.to_owned();
+        Box::pin(self.change(move |place, faults| set_aside(place, &key, faults)))
     }
 }
 

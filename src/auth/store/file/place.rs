@@ -45,7 +45,7 @@ impl Place {
         self.beside(format!(".{:016x}.lock", fnv1a(key)).as_ref())
     }
 
-    fn beside(&self, ending: &OsStr) -> PathBuf {
+    pub(super) fn beside(&self, ending: &OsStr) -> PathBuf {
         let mut name = self.name.clone();
         name.push(ending);
         self.directory.join(name)

@@ -75,6 +75,65 @@ async fn the_file_of_a_newer_version_is_an_error_and_stays_as_it_is() {
     }
 }
 
+/// Row 53.
+#[tokio::test]
+async fn a_damaged_file_is_set_aside_once_for_each_time() {
+    let folder = Folder::new();
+    let store = folder.store();
+    for (text, aside) in [
+        ("not json", "tokens.json.damaged"),
+        ("", "tokens.json.damaged-2"),
+        ("{\"form\":1}", "tokens.json.damaged-3"),
+    ] {
+        fs::write(folder.file(), text).unwrap();
+        set_private(&folder);
+        assert!(store.set_aside_unreadable("sam").await.unwrap());
+        let kept = fs::read_to_string(folder.path().join(aside)).unwrap();
+        assert_eq!(kept, text);
+        assert!(store.load("sam").await.unwrap().is_none());
+    }
+    // There is nothing to be set aside any more, nor in a file that can be read.
+    assert!(!store.set_aside_unreadable("sam").await.unwrap());
+    put(&store, "sam", 1).await;
+    assert!(!store.set_aside_unreadable("sam").await.unwrap());
+    assert_eq!(generation(&store, "sam").await, Some(1));
+}
+
+/// Row 53.
+#[tokio::test]
+async fn a_damaged_record_is_set_aside_alone() {
+    let folder = Folder::new();
+    let store = folder.store();
+    put(&store, "kim", 1).await;
+    put(&store, "sam", 2).await;
+    let text = fs::read_to_string(folder.file()).unwrap();
+    let text = text.replace("\"generation\":2", "\"generation\":\"two\"");
+    fs::write(folder.file(), &text).unwrap();
+    assert!(store.load("sam").await.unwrap_err().is_unreadable());
+    assert!(store.set_aside_unreadable("sam").await.unwrap());
+    assert!(store.load("sam").await.unwrap().is_none());
+    assert_eq!(generation(&store, "kim").await, Some(1));
+    let kept = fs::read_to_string(folder.path().join("tokens.json.damaged")).unwrap();
+    assert_eq!(kept, text);
+}
+
+/// Row 53.
+#[tokio::test]
+async fn what_a_newer_version_wrote_is_not_set_aside() {
+    let folder = Folder::new();
+    let newer = "{\"version\":7,\"record\":{\"form\":9}}";
+    for text in [
+        "{\"form\":2,\"all\":\"other\"}".to_owned(),
+        format!("{{\"form\":1,\"writes\":7,\"accounts\":{{\"sam\":{newer}}}}}"),
+    ] {
+        fs::write(folder.file(), &text).unwrap();
+        set_private(&folder);
+        let error = folder.store().set_aside_unreadable("sam").await;
+        assert!(error.unwrap_err().is_newer_version());
+        assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
+    }
+}
+
 #[tokio::test]
 async fn bytes_that_are_no_text_are_an_error() {
     let folder = Folder::new();

@@ -1,0 +1,191 @@
+//! What other processes do to the stored session while this one serves tokens from memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use wiremock::ResponseTemplate;
+
+use super::bench::{Bench, DAY, KEY, Turn, callback, event};
+use crate::auth::store::{Call, HookedStore};
+use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
+
+const CHECK: Duration = Duration::from_secs(60);
+
+/// A manager with tokens in use, and how often it reads the store.
+async fn counted(bench: &Bench) -> (TokenManager, Arc<AtomicUsize>, Arc<AtomicBool>) {
+    bench.seed(Duration::ZERO).await;
+    let (loads, works) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(true)),
+    );
+    let (count, is_up) = (loads.clone(), works.clone());
+    let store = HookedStore::new(bench.store.clone(), move |call| {
+        if let Call::Load = call {
+            count.fetch_add(1, Ordering::SeqCst);
+            if !is_up.load(Ordering::SeqCst) {
+                return Err(StoreError::unreachable("the database does not answer"));
+            }
+        }
+        Ok(())
+    });
+    let manager = bench.builder().store(store).build().unwrap();
+    manager.access_token().await.unwrap();
+    loads.store(0, Ordering::SeqCst);
+    (manager, loads, works)
+}
+
+/// Row 52.
+#[tokio::test]
+async fn a_logout_elsewhere_is_noticed_after_a_minute_of_use() {
+    let bench = Bench::new().await;
+    let (manager, loads, _) = counted(&bench).await;
+    let mut events = manager.events();
+    bench.manager().logout(None).await;
+    bench
+        .clock
+        .advance(CHECK.saturating_sub(Duration::from_secs(1)));
+    assert_eq!(manager.current().unwrap().expose(), "at-1");
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert_eq!(loads.load(Ordering::SeqCst), 0);
+    bench.clock.advance(Duration::from_secs(1));
+    // Served once more while the store is looked at, and nobody waits for that.
+    assert!(manager.current().is_none());
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert!(manager.flush(DAY).await);
+    event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
+    assert!(manager.current().is_none());
+    let error = manager.access_token().await.unwrap_err();
+    assert!(error.is_reauth_required());
+    assert_eq!(bench.idp.refreshes(), 0);
+}
+
+/// Row 52.
+#[tokio::test]
+async fn a_login_of_another_user_elsewhere_ends_the_session_here() {
+    let bench = Bench::new().await;
+    let (manager, other) = (bench.manager(), bench.manager());
+    let (login, address) = callback(&bench, &manager, "sam");
+    manager.complete_login(login, &address).await.unwrap();
+    let (login, address) = callback(&bench, &other, "kim");
+    other.complete_login(login, &address).await.unwrap();
+    bench.clock.advance(CHECK);
+    manager.access_token().await.unwrap();
+    assert!(manager.flush(DAY).await);
+    assert!(manager.current().is_none());
+    for _ in 0..2 {
+        let error = manager.access_token().await.unwrap_err();
+        assert!(error.is_reauth_required() && error.to_string().contains("another user"));
+    }
+    assert_eq!(bench.stored().await.unwrap().subject(), Some("kim"));
+    assert_eq!(other.access_token().await.unwrap().expose(), "at-3");
+}
+
+/// Row 52.
+#[tokio::test]
+async fn a_login_of_the_same_user_elsewhere_is_adopted() {
+    let bench = Bench::new().await;
+    let (manager, other) = (bench.manager(), bench.manager());
+    for manager in [&manager, &other] {
+        let (login, address) = callback(&bench, manager, "sam");
+        manager.complete_login(login, &address).await.unwrap();
+    }
+    bench.clock.advance(CHECK);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert!(manager.flush(DAY).await);
+    assert_eq!(manager.current().unwrap().expose(), "at-3");
+}
+
+/// Row 52.
+#[tokio::test]
+async fn the_store_is_looked_at_once_a_minute_at_most_and_a_failure_changes_nothing() {
+    let bench = Bench::new().await;
+    let (manager, loads, works) = counted(&bench).await;
+    let mut events = manager.events();
+    for up in [true, false] {
+        works.store(up, Ordering::SeqCst);
+        loads.store(0, Ordering::SeqCst);
+        for _ in 0..60 {
+            bench.clock.advance(Duration::from_secs(10));
+            for _ in 0..3 {
+                assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+                assert!(manager.flush(DAY).await);
+                assert_eq!(manager.current().unwrap().expose(), "at-1");
+            }
+        }
+        assert_eq!(loads.load(Ordering::SeqCst), 10);
+    }
+    // Nor does an account that is not used cause any.
+    works.store(true, Ordering::SeqCst);
+    loads.store(0, Ordering::SeqCst);
+    bench.clock.advance(CHECK * 60);
+    assert_eq!(loads.load(Ordering::SeqCst), 0);
+    drop(manager);
+    assert!(events.next().await.is_none());
+}
+
+/// Row 52.
+#[tokio::test]
+async fn after_a_shutdown_tokens_are_served_without_looks() {
+    let bench = Bench::new().await;
+    let (manager, loads, _) = counted(&bench).await;
+    assert!(manager.shutdown(DAY).await);
+    bench.clock.advance(CHECK);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert!(manager.current().is_some());
+    assert_eq!(loads.load(Ordering::SeqCst), 0);
+}
+
+/// Row 54. Row 35.
+#[tokio::test]
+async fn every_process_gives_the_reason_for_which_a_session_ended() {
+    let refused = || ResponseTemplate::new(403).set_body_json(json!({"error": "invalid_grant"}));
+    for (lost, reason) in [(false, "does not accept"), (true, "lost")] {
+        let bench = Bench::new().await;
+        bench.seed(DAY / 10 * 9).await;
+        let (manager, other) = (bench.manager(), bench.builder());
+        let other = other.background(false).build().unwrap();
+        for early in [&manager, &other] {
+            assert_eq!(early.access_token().await.unwrap().expose(), "at-1");
+        }
+        bench.clock.advance(DAY / 20);
+        bench.idp.next(if lost {
+            Turn::RotateAndAnswer(ResponseTemplate::new(502))
+        } else {
+            Turn::Answer(refused())
+        });
+        let mut events = manager.events();
+        manager.access_token().await.unwrap();
+        if lost {
+            let is_lost = |event: &Event| matches!(event, Event::RotationAmbiguous);
+            event(&mut events, is_lost).await;
+            bench.clock.advance(Duration::from_secs(2));
+        }
+        assert!(manager.flush(DAY).await);
+        // It serves until it expires, here and elsewhere; the end is known before.
+        for served in [&manager, &other] {
+            assert_eq!(served.access_token().await.unwrap().expose(), "at-1");
+            assert!(served.flush(DAY).await);
+        }
+        let sent = bench.idp.refreshes();
+        bench.clock.advance(DAY / 10);
+        for asked in [&manager, &other, &bench.manager(), &bench.manager()] {
+            for _ in 0..2 {
+                let error = asked.access_token().await.unwrap_err();
+                assert!(error.is_reauth_required(), "{error:?}");
+                assert!(error.to_string().contains(reason), "{error}");
+            }
+        }
+        assert_eq!(bench.idp.refreshes(), sent);
+        // No token is left in the store.
+        let stored = bench.store.load(KEY).await.unwrap().unwrap();
+        let text = stored.record.to_secret_json();
+        assert!(!text.expose().contains("at-1") && !text.expose().contains("rt-1"));
+        // A login ends it.
+        let (login, address) = callback(&bench, &manager, "sam");
+        manager.complete_login(login, &address).await.unwrap();
+        let token = bench.manager().access_token().await.unwrap();
+        assert_eq!(token.generation(), 2);
+    }
+}
