@@ -19,13 +19,26 @@ use super::proxy::Proxy;
 pub(super) const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 pub(super) const RESTART: &str = "ENVD_SDK_TEST_POSTGRES_RESTART";
 
-/// Who restarts the server is alone with it.
+/// A restart needs the server alone.
 static SERVER: RwLock<()> = RwLock::const_new(());
 
 #[allow(dead_code)]
-enum Share {
+pub(super) enum Share {
     Some(RwLockReadGuard<'static, ()>),
     All(RwLockWriteGuard<'static, ()>),
+}
+
+impl Share {
+    /// `None` if there is no server to test with.
+    pub(super) async fn some() -> Option<Self> {
+        configured().then_some(())?;
+        Some(Self::Some(SERVER.read().await))
+    }
+
+    async fn all() -> Option<Self> {
+        configured().then_some(())?;
+        Some(Self::All(SERVER.write().await))
+    }
 }
 
 /// Is dropped with all that is in it.
@@ -44,24 +57,20 @@ impl Database {
 
     /// Without tables.
     pub(super) async fn empty() -> Option<Self> {
-        configured().then_some(())?;
-        Some(Self::of(Share::Some(SERVER.read().await)))
+        Some(Self::of(Share::some().await?))
     }
 
     /// With tables, and with nobody else at the server.
     pub(super) async fn alone() -> Option<Self> {
-        configured().then_some(())?;
-        let database = Self::of(Share::All(SERVER.write().await));
+        let database = Self::of(Share::all().await?);
         database.store().migrate().await.unwrap();
         Some(database)
     }
 
     fn of(share: Share) -> Self {
-        let random = std::collections::hash_map::RandomState::new();
-        let number = std::hash::BuildHasher::hash_one(&random, 0);
         Self {
             // With capitals, so that every statement has to quote it.
-            schema: format!("EnvdTest_{number:016x}"),
+            schema: unique("EnvdTest"),
             _share: share,
         }
     }
@@ -97,14 +106,30 @@ impl Drop for Database {
              DROP SCHEMA IF EXISTS \"{0}\" CASCADE",
             self.schema
         );
-        let dropped = thread::spawn(move || {
-            let mut runtime = tokio::runtime::Builder::new_current_thread();
-            let runtime = runtime.enable_all().build().unwrap();
-            runtime.block_on(async { client().await.batch_execute(&statement).await })
-        });
-        // Nothing to be done when the test has failed already.
-        let _ = dropped.join();
+        run_blocking(vec![statement]);
     }
+}
+
+/// For a `drop`: on a runtime of its own. Failures are ignored: the test has failed already.
+pub(super) fn run_blocking(statements: Vec<String>) {
+    let done = thread::spawn(move || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let client = client().await;
+            for statement in statements {
+                let _ = client.batch_execute(&statement).await;
+            }
+        });
+    });
+    let _ = done.join();
+}
+
+/// A name that no other test has.
+pub(super) fn unique(name: &str) -> String {
+    let random = std::collections::hash_map::RandomState::new();
+    let number = std::hash::BuildHasher::hash_one(&random, 0);
+    format!("{name}_{number:016x}")
 }
 
 pub(super) fn store(pool: &Pool, schema: &str) -> PostgresStore {
@@ -138,7 +163,7 @@ pub(super) fn pool_with(options: &str, size: usize) -> Pool {
     pool_of(config, size)
 }
 
-fn pool_of(config: Config, size: usize) -> Pool {
+pub(super) fn pool_of(config: Config, size: usize) -> Pool {
     Pool::builder(Manager::new(config, NoTls))
         .max_size(size)
         .wait_timeout(Some(Duration::from_secs(30)))
@@ -157,7 +182,7 @@ pub(super) async fn proxy() -> Proxy {
     Proxy::start(host, port).await
 }
 
-fn config() -> Config {
+pub(super) fn config() -> Config {
     env::var(URL).unwrap().parse().unwrap()
 }
 
@@ -176,7 +201,11 @@ fn config_without_host() -> Config {
 }
 
 pub(super) async fn client() -> Client {
-    let (client, connection) = config().connect(NoTls).await.unwrap();
+    connect(&config()).await
+}
+
+pub(super) async fn connect(config: &Config) -> Client {
+    let (client, connection) = config.connect(NoTls).await.unwrap();
     tokio::spawn(connection);
     client
 }

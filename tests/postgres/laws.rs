@@ -96,3 +96,14 @@ async fn a_lock_that_its_host_lost_touch_with_is_freed_by_the_end_of_its_connect
     let _free = near.lock(KEY, PATIENT).await.unwrap();
     drop(held);
 }
+
+#[tokio::test]
+async fn a_lock_may_be_waited_for_without_an_end() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let store = database.store();
+    drop(store.lock(KEY, Duration::MAX).await.unwrap());
+    let (_held, stored) = store.lock_and_load(KEY, Duration::MAX).await.unwrap();
+    assert!(stored.is_none());
+}

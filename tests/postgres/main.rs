@@ -10,6 +10,7 @@ use envd_sdk::{postgres, sealed};
 mod child;
 mod database;
 mod faults;
+mod hostile;
 mod hosts;
 mod laws;
 mod many;

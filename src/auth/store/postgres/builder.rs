@@ -16,6 +16,7 @@ pub struct PostgresStoreBuilder {
     pool: Pool,
     schema: String,
     table: String,
+    owner: String,
     time_out: Duration,
     grace: Duration,
 }
@@ -26,6 +27,7 @@ impl PostgresStoreBuilder {
             pool,
             schema: "envd_sdk".to_owned(),
             table: "tokens".to_owned(),
+            owner: String::new(),
             time_out: Duration::from_secs(5),
             grace: Duration::from_secs(5),
         }
@@ -41,6 +43,16 @@ impl PostgresStoreBuilder {
     /// migrations.
     pub fn table(mut self, name: impl Into<String>) -> Self {
         self.table = name.into();
+        self
+    }
+
+    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
+    /// nor a superuser: such as one that only deploys.
+    ///
+    /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
+    /// migrated and before they are first used: their owner could read and replace what is stored.
+    pub fn owner(mut self, role: impl Into<String>) -> Self {
+        self.owner = role.into();
         self
     }
 
@@ -66,10 +78,11 @@ impl PostgresStoreBuilder {
     ///
     /// # Errors
     ///
-    /// A name is not made of ASCII letters, digits and underscores, or the pool has room for less than two connections: a
+    /// The name of schema or table is not made of ASCII letters, digits and underscores, that of the owner holds quotes or
+    /// the like, or the pool has room for less than two connections: a
     /// refresh holds one, and writes over another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        let names = Names::new(&self.schema, &self.table)?;
+        let names = Names::new(&self.schema, &self.table, &self.owner)?;
         let size = self.pool.status().max_size;
         if size < 2 {
             return Err(StoreError::new(
@@ -92,6 +105,7 @@ impl fmt::Debug for PostgresStoreBuilder {
         f.debug_struct("PostgresStoreBuilder")
             .field("schema", &self.schema)
             .field("table", &self.table)
+            .field("owner", &self.owner)
             .field("time_out", &self.time_out)
             .field("grace", &self.grace)
             .finish_non_exhaustive()

@@ -80,7 +80,9 @@ impl PostgresStore {
     /// # Errors
     ///
     /// [`is_newer_version`](StoreError::is_newer_version) when a newer version of this crate was here before;
-    /// [`is_denied`](StoreError::is_denied) when the role may not create tables.
+    /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
+    /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
+    /// [`owner`](PostgresStoreBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         let Settings {
             pool,
@@ -177,7 +179,7 @@ impl PostgresStore {
         key: &str,
         wait: Duration,
     ) -> Result<(StoreGuard, Option<Row>), StoreError> {
-        let until = Instant::now() + wait.max(PATIENCE);
+        let until = after(wait.max(PATIENCE));
         let mut pauses = Pauses::new();
         loop {
             let mut tried = self.attempt(key, until).await;
@@ -234,6 +236,12 @@ impl PostgresStore {
 /// While a refresh of another host is left to it.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
+/// The end of a wait; one that is too long for a clock ends in a year.
+fn after(wait: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(366 * 24 * 3_600);
+    Instant::now() + wait.min(YEAR)
+}
+
 fn found(row: Option<Row>) -> Result<Option<(Versioned, Duration)>, StoreError> {
     let found = row.map(|row| read(&row)).transpose();
     found.map_err(|fault| fault.error)
@@ -275,7 +283,7 @@ impl TokenStore for PostgresStore {
         wait: Duration,
     ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
         Box::pin(async move {
-            let until = Instant::now() + wait;
+            let until = after(wait);
             let (guard, row) = self.take(key, wait).await?;
             Ok((guard, self.settled(key, row, until).await?))
         })

@@ -20,10 +20,15 @@ use crate::auth::StoreError;
 
 /// Read committed, so that the record is read as it is under the lock. A host that hangs, or that is cut off without a
 /// word, loses the lock when nothing was heard of it for longer than any refresh takes.
-const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '5min'";
+///
+/// `SET LOCAL` ends with the transaction, so the pool's other users keep their settings, behind `PgBouncer` as well.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    SET LOCAL idle_in_transaction_session_timeout = '5min'";
 
-const TRY: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))";
+/// The seed has the type of the parameter: any other type lets a function of another role match better.
+const TRY: &str = "SELECT pg_catalog.pg_try_advisory_xact_lock(
+    pg_catalog.hashtextextended($1, 0::pg_catalog.int8))";
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);

@@ -33,6 +33,21 @@
 //! and `DELETE` on the tables, and to create them for [`PostgresStore::migrate`]; who keeps these apart hands
 //! [`PostgresStore::migration_sql`] to whoever may create.
 //!
+//! # Other roles on the server
+//!
+//! Every statement names the schema of each table, function, operator and type, so the `search_path` of a connection, role or
+//! database does not decide what runs (CVE-2018-1058). Transactions set a `search_path` of their own with `SET LOCAL`; the
+//! settings of the pool's connections stay as they are.
+//!
+//! The owner of a table, and of its schema, can change what is stored, so both must belong to the connection's role, the
+//! owner of the database, a superuser, or the role of [`PostgresStoreBuilder::owner`]. Any other owner is refused with
+//! [`is_insecure`](crate::auth::StoreError::is_insecure), in `migrate` and before the tables are first used.
+//!
+//! The lock of an account is an advisory lock. Any role that may connect to the same database can take it by its number and
+//! so stop refreshes, which then end in [`is_lock_timeout`](crate::auth::StoreError::is_lock_timeout). It cannot release
+//! a lock that a host holds, so no refresh token is ever sent twice by it. Give the store a database of its own where
+//! other roles are not trusted to leave it running.
+//!
 //! Mounted by `lib.rs`, where the features are; it belongs to `auth`.
 
 mod builder;
@@ -42,6 +57,7 @@ mod lock;
 mod loopback;
 mod migrate;
 mod names;
+mod owners;
 mod rows;
 mod session;
 

@@ -11,10 +11,13 @@ pub(super) struct Names {
     quoted_schema: String,
     quoted_table: String,
     quoted_migrations: String,
+    table: String,
+    owner: String,
 }
 
 impl Names {
-    pub(super) fn new(schema: &str, table: &str) -> Result<Self, StoreError> {
+    /// `owner`: a further role to trust, or nothing.
+    pub(super) fn new(schema: &str, table: &str, owner: &str) -> Result<Self, StoreError> {
         let whole = |name: &str| format!("{}.{}", quoted(schema), quoted(name));
         for name in [schema, table] {
             if !is_plain(name) {
@@ -23,7 +26,14 @@ impl Names {
                 ));
             }
         }
+        if owner.len() > 63 || owner.contains(|c: char| c.is_control() || "'\"\\${}".contains(c)) {
+            return Err(StoreError::new(
+                "the name of the owner holds quotes, backslashes, braces, dollar or control characters, or is too long",
+            ));
+        }
         Ok(Self {
+            table: table.to_owned(),
+            owner: owner.to_owned(),
             schema: schema.to_owned(),
             quoted_schema: quoted(schema),
             quoted_table: whole(table),
@@ -31,12 +41,19 @@ impl Names {
         })
     }
 
-    /// Puts the names into a statement: `{schema}`, `{table}`, `{migrations}`.
+    /// Puts the names into a statement: `{schema}`, `{table}`, `{migrations}` as identifiers, `{.._name}` as texts.
     pub(super) fn fill(&self, statement: &str) -> String {
         statement
             .replace("{schema}", &self.quoted_schema)
             .replace("{table}", &self.quoted_table)
             .replace("{migrations}", &self.quoted_migrations)
+            .replace("{schema_name}", &literal(&self.schema))
+            .replace("{table_name}", &literal(&self.table))
+            .replace(
+                "{migrations_name}",
+                &literal(&format!("{}_migrations", self.table)),
+            )
+            .replace("{owner_name}", &literal(&self.owner))
     }
 
     /// What the lock of an account is called; the database makes a number of it.
@@ -57,13 +74,18 @@ fn quoted(name: &str) -> String {
     format!("\"{name}\"")
 }
 
+/// Only for names in which there is nothing to escape.
+fn literal(name: &str) -> String {
+    format!("'{name}'::pg_catalog.name")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_are_quoted_wherever_they_stand() {
-        let names = Names::new("public", "Select").unwrap();
+        let names = Names::new("public", "Select", "").unwrap();
         assert_eq!(
             names.fill("{schema} {table} {migrations}"),
             r#""public" "public"."Select" "public"."Select_migrations""#
@@ -75,11 +97,14 @@ mod tests {
     fn names_that_could_end_the_quotes_or_be_cut_off_are_refused() {
         let long = "a".repeat(LONGEST + 1);
         for bad in ["", "a\"b", "a b", "a.b", "1a", "ä", "a\0", "{table}", &long] {
-            assert!(Names::new(bad, "tokens").is_err(), "{bad}");
-            assert!(Names::new("envd", bad).is_err(), "{bad}");
+            assert!(Names::new(bad, "tokens", "").is_err(), "{bad}");
+            assert!(Names::new("envd", bad, "").is_err(), "{bad}");
         }
         for good in ["a", "_", "A1", &"a".repeat(LONGEST)] {
-            assert!(Names::new(good, good).is_ok(), "{good}");
+            assert!(Names::new(good, good, "svc-deploy@x").is_ok(), "{good}");
+        }
+        for bad in ["a'b", "a\\", "$check$", "{table}", "a\"b", "a\0"] {
+            assert!(Names::new("envd", "tokens", bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,4 +1,7 @@
 //! A record as a row.
+//!
+//! Statements that run outside a transaction rely on qualified names alone: every table, function, operator and type names
+//! its schema, so no `search_path` decides what runs. `tests/postgres/hostile.rs` holds that.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,21 +14,27 @@ use crate::secret::Secret;
 
 /// With its age in seconds, by the clock of the database alone.
 pub(super) const LOAD: &str = "SELECT version, record,
-    extract(epoch FROM clock_timestamp() - written_at)::float8 FROM {table} WHERE account = $1";
+    pg_catalog.date_part('epoch'::pg_catalog.text,
+        pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) written_at)
+    FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
 
 /// A first write. Each write tells the version if it went through. That the new version is there already can only mean that this very write was sent before.
 pub(super) const INSERT: &str = "INSERT INTO {table} AS stored
     (account, version, record, generation, issued_at, expires_at, refresh_began_at, written_at)
-    VALUES ($1, $2, $3, $4, to_timestamp($5), to_timestamp($6), to_timestamp($7), now())
-    ON CONFLICT (account) DO UPDATE SET written_at = now() WHERE stored.version = $2 RETURNING version";
+    VALUES ($1, $2, $3, $4, pg_catalog.to_timestamp($5), pg_catalog.to_timestamp($6),
+        pg_catalog.to_timestamp($7), pg_catalog.now())
+    ON CONFLICT (account) DO UPDATE SET written_at = pg_catalog.now()
+    WHERE stored.version OPERATOR(pg_catalog.=) $2 RETURNING version";
 
 /// A write in the place of the expected version, `$8`.
 pub(super) const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, generation = $4,
-    issued_at = to_timestamp($5), expires_at = to_timestamp($6), refresh_began_at = to_timestamp($7),
-    written_at = now() WHERE account = $1 AND version IN ($8, $2) RETURNING version";
+    issued_at = pg_catalog.to_timestamp($5), expires_at = pg_catalog.to_timestamp($6),
+    refresh_began_at = pg_catalog.to_timestamp($7), written_at = pg_catalog.now()
+    WHERE account OPERATOR(pg_catalog.=) $1
+    AND (version OPERATOR(pg_catalog.=) $8 OR version OPERATOR(pg_catalog.=) $2) RETURNING version";
 
-pub(super) const DELETE: &str =
-    "DELETE FROM {table} WHERE account = $1 AND version = $2 RETURNING version";
+pub(super) const DELETE: &str = "DELETE FROM {table} WHERE account OPERATOR(pg_catalog.=) $1
+    AND version OPERATOR(pg_catalog.=) $2 RETURNING version";
 
 /// A record, and how long ago it was written.
 pub(super) fn read(row: &Row) -> Result<(Versioned, Duration), Fault> {

@@ -1,12 +1,12 @@
 CREATE TABLE {table} (
-    account text PRIMARY KEY,
-    version bigint NOT NULL,
-    record text NOT NULL,
-    generation bigint NOT NULL,
-    issued_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL,
-    refresh_began_at timestamptz,
-    written_at timestamptz NOT NULL DEFAULT now()
+    account pg_catalog.text PRIMARY KEY,
+    version pg_catalog.int8 NOT NULL,
+    record pg_catalog.text NOT NULL,
+    generation pg_catalog.int8 NOT NULL,
+    issued_at pg_catalog.timestamptz NOT NULL,
+    expires_at pg_catalog.timestamptz NOT NULL,
+    refresh_began_at pg_catalog.timestamptz,
+    written_at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
 -- Sealed records do not compress.
 ALTER TABLE {table} ALTER COLUMN record SET STORAGE EXTERNAL;

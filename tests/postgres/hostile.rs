@@ -1,0 +1,327 @@
+//! A role on the same server that plants functions, operators, types, casts and tables of the names that statements use.
+
+use std::time::Duration;
+
+use envd_sdk::auth::{StoreError, TokenStore};
+use envd_sdk::postgres::PostgresStore;
+use envd_sdk::postgres::deadpool_postgres::tokio_postgres::Client;
+
+use super::database::{self, Share, chain, connect};
+use super::faults::record;
+use super::sessions::KEY;
+
+/// Database settings under which planted objects are found before, or beside, those of the server.
+const SEARCH_PATHS: [&str; 3] = ["\"$user\", public", "public, pg_catalog", "public"];
+
+/// Name, arguments, result and returned expression of each planted function.
+const FUNCTIONS: &[[&str; 4]] = &[
+    ["hashtextextended", "text, integer", "bigint", "0"],
+    ["hashtextextended", "text, bigint", "bigint", "0"],
+    ["hashtextextended", "text, public.seed", "bigint", "0"],
+    ["pg_try_advisory_xact_lock", "bigint", "boolean", "true"],
+    ["pg_advisory_xact_lock", "bigint", "boolean", "true"],
+    ["current_database", "", "name", "'x'::pg_catalog.name"],
+    ["now", "", "timestamptz", "'epoch'::pg_catalog.timestamptz"],
+    [
+        "clock_timestamp",
+        "",
+        "timestamptz",
+        "'epoch'::pg_catalog.timestamptz",
+    ],
+    [
+        "to_timestamp",
+        "float8",
+        "timestamptz",
+        "'epoch'::pg_catalog.timestamptz",
+    ],
+    [
+        "to_timestamp",
+        "numeric",
+        "timestamptz",
+        "'epoch'::pg_catalog.timestamptz",
+    ],
+    ["date_part", "text, interval", "float8", "0"],
+    ["greatest_so_far", "integer, integer", "integer", "0"],
+    ["same", "text, text", "boolean", "true"],
+    ["same", "bigint, bigint", "boolean", "true"],
+    ["same", "integer, integer", "boolean", "true"],
+    ["same", "name, name", "boolean", "true"],
+    ["same", "name, text", "boolean", "true"],
+    ["same", "oid, oid", "boolean", "true"],
+    [
+        "less",
+        "timestamptz, timestamptz",
+        "interval",
+        "'0'::pg_catalog.interval",
+    ],
+    ["seed", "integer", "public.seed", "pg_catalog.row($1)"],
+    ["of_domain", "text", "boolean", "true"],
+    ["of_view", "", "integer", "1"],
+];
+
+/// Made by the hostile role, after the functions.
+const OBJECTS: &str = "
+    CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = text, RIGHTARG = text);
+    CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = bigint, RIGHTARG = bigint);
+    CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = integer, RIGHTARG = integer);
+    CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = name, RIGHTARG = name);
+    CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = name, RIGHTARG = text);
+    CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = oid, RIGHTARG = oid);
+    CREATE OPERATOR public.- (FUNCTION = public.less, LEFTARG = timestamptz, RIGHTARG = timestamptz);
+    CREATE AGGREGATE public.max (integer) (SFUNC = public.greatest_so_far, STYPE = integer);
+    CREATE CAST (integer AS public.seed) WITH FUNCTION public.seed(integer) AS IMPLICIT;
+    CREATE TABLE public.tokens (account text PRIMARY KEY, version bigint, record text, generation bigint,
+        issued_at timestamptz, expires_at timestamptz, refresh_began_at timestamptz, written_at timestamptz);
+    CREATE VIEW public.tokens_migrations AS SELECT public.of_view() AS version;
+    CREATE VIEW public.pg_namespace AS SELECT 'x'::name AS nspname, public.of_view() AS oid;
+    CREATE VIEW public.pg_class AS SELECT 'x'::name AS relname, public.of_view() AS relnamespace;
+    CREATE VIEW public.pg_roles AS SELECT 'x'::name AS rolname, public.of_view() AS oid;
+    CREATE VIEW public.pg_database AS SELECT 'x'::name AS datname, public.of_view() AS datdba;
+    GRANT ALL ON ALL TABLES IN SCHEMA public TO PUBLIC;
+    CREATE DOMAIN public.text AS pg_catalog.text CHECK (public.of_domain(VALUE));
+    CREATE DOMAIN public.name AS pg_catalog.name CHECK (public.of_domain(VALUE::pg_catalog.text));
+    CREATE DOMAIN public.float8 AS pg_catalog.float8 CHECK (public.of_domain('x'::pg_catalog.text));
+    CREATE DOMAIN public.int8 AS pg_catalog.int8 CHECK (public.of_domain('x'::pg_catalog.text));
+    CREATE DOMAIN public.int4 AS pg_catalog.int4 CHECK (public.of_domain('x'::pg_catalog.text));
+    CREATE DOMAIN public.timestamptz AS pg_catalog.timestamptz CHECK (public.of_domain('x'::pg_catalog.text));
+";
+
+/// A database with two roles: the application's, and one that may create objects in `public` and schemas of its own.
+struct Shared {
+    name: String,
+    _server: Share,
+}
+
+impl Shared {
+    async fn new() -> Option<Self> {
+        let shared = Self {
+            _server: Share::some().await?,
+            name: database::unique("envd_hostile"),
+        };
+        let name = &shared.name;
+        let roles = format!("CREATE ROLE {name}_app LOGIN; CREATE ROLE {name}_evil LOGIN");
+        let client = database::client().await;
+        client.batch_execute(&roles).await.unwrap();
+        let create = format!("CREATE DATABASE {name}");
+        client.batch_execute(&create).await.unwrap();
+        // What a role had before Postgres 15 without being asked, and what an owner of several applications may grant.
+        let grants = format!(
+            "GRANT ALL ON SCHEMA public TO {name}_evil; GRANT CREATE ON DATABASE {name} TO {name}_app, {name}_evil"
+        );
+        shared.admin().await.batch_execute(&grants).await.unwrap();
+        Some(shared)
+    }
+
+    async fn admin(&self) -> Client {
+        connect(database::config().dbname(&self.name)).await
+    }
+
+    async fn evil(&self) -> Client {
+        let user = format!("{}_evil", self.name);
+        connect(database::config().dbname(&self.name).user(&user)).await
+    }
+
+    /// Each function counts its calls in a sequence, since those survive a rollback.
+    async fn plant(&self) {
+        let evil = self.evil().await;
+        let mut statements = "CREATE TYPE public.seed AS (number integer);".to_owned();
+        for (number, [name, arguments, result, value]) in FUNCTIONS.iter().enumerate() {
+            use std::fmt::Write;
+            write!(
+                statements,
+                "CREATE SEQUENCE public.\"{name}_{number}\"; GRANT ALL ON SEQUENCE public.\"{name}_{number}\" TO PUBLIC;
+                 CREATE FUNCTION public.{name}({arguments}) RETURNS {result} LANGUAGE plpgsql AS $$ BEGIN
+                 PERFORM pg_catalog.nextval('public.{name}_{number}'::pg_catalog.regclass); RETURN {value}; END $$;"
+            )
+            .unwrap();
+        }
+        evil.batch_execute(&statements).await.unwrap();
+        evil.batch_execute(OBJECTS).await.unwrap();
+    }
+
+    fn store_as(&self, role: &str, schema: &str) -> PostgresStore {
+        let mut config = database::config();
+        config.dbname(&self.name);
+        if !role.is_empty() {
+            config.user(format!("{}_{role}", self.name));
+        }
+        database::store(&database::pool_of(config, 4), schema)
+    }
+
+    /// The planted functions that were called.
+    async fn called(&self) -> String {
+        let query = "SELECT pg_catalog.string_agg(sequencename::pg_catalog.text, ' ')
+            FROM pg_catalog.pg_sequences WHERE last_value IS NOT NULL";
+        let row = self.admin().await.query_one(query, &[]).await.unwrap();
+        row.get::<_, Option<String>>(0).unwrap_or_default()
+    }
+
+    async fn rows(&self, table: &str) -> i64 {
+        let query = format!("SELECT pg_catalog.count(*) FROM {table}");
+        let row = self.admin().await.query_one(&query, &[]).await.unwrap();
+        row.get(0)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let name = &self.name;
+        database::run_blocking(vec![
+            format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+            format!("DROP ROLE IF EXISTS {name}_app, {name}_evil"),
+        ]);
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_another_role_planted_runs_or_gets_a_row() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    shared.plant().await;
+    for (number, path) in SEARCH_PATHS.iter().enumerate() {
+        let set = format!("ALTER DATABASE {} SET search_path = {path}", shared.name);
+        database::client().await.batch_execute(&set).await.unwrap();
+        for role in ["app", ""] {
+            let store = shared.store_as(role, &format!("envd_{role}{number}"));
+            let used = use_everything(&store).await;
+            let called = shared.called().await;
+            assert_eq!(called, "", "as {role:?} with search_path {path}");
+            used.unwrap_or_else(|error| panic!("{role:?}, {path}: {}", chain(&error)));
+            assert_eq!(shared.rows("public.tokens").await, 0);
+        }
+        let script = shared
+            .store_as("app", &format!("script_{number}"))
+            .migration_sql();
+        let app = connect(database::config().dbname(&shared.name)).await;
+        let done = app.batch_execute(&script).await;
+        assert_eq!(
+            shared.called().await,
+            "",
+            "the script with search_path {path}"
+        );
+        done.unwrap();
+    }
+}
+
+/// Everything that a store does; that its locks exclude each other, and that nothing is left behind at the connections.
+async fn use_everything(store: &PostgresStore) -> Result<(), StoreError> {
+    store.migrate().await?;
+    store.migrate().await?;
+    let first = store.swap(KEY, None, &record(1)).await?;
+    assert!(first.is_some());
+    assert!(store.swap(KEY, None, &record(2)).await?.is_none());
+    let (held, stored) = store.lock_and_load(KEY, Duration::ZERO).await?;
+    assert_eq!(stored.unwrap().record.tokens().generation(), 1);
+    let excluded = store.lock(KEY, Duration::ZERO).await.unwrap_err();
+    assert!(excluded.is_lock_timeout(), "{}", chain(&excluded));
+    let other = store.lock("another account", Duration::ZERO).await?;
+    let second = store.swap(KEY, first, &record(2)).await?.unwrap();
+    drop((held, other));
+    assert!(store.swap(KEY, first, &record(3)).await?.is_none());
+    let stored = store.load(KEY).await?.unwrap();
+    assert_eq!(stored.record.tokens().generation(), 2);
+    assert!(store.load("another account").await?.is_none());
+    assert!(store.remove(KEY, second).await?);
+    Ok(())
+}
+
+async fn refused(store: &PostgresStore) {
+    let refusals = [
+        store.migrate().await.unwrap_err(),
+        store.load(KEY).await.unwrap_err(),
+        store.swap(KEY, None, &record(1)).await.unwrap_err(),
+        store.lock(KEY, Duration::ZERO).await.unwrap_err(),
+        store
+            .remove(KEY, envd_sdk::auth::Version::new(1))
+            .await
+            .unwrap_err(),
+    ];
+    for error in refusals {
+        assert!(error.is_insecure(), "{}", chain(&error));
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_another_role_made_ready_is_refused() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    // The tables are as they should be, and open to all.
+    let theirs = shared.store_as("evil", "trap");
+    theirs.migrate().await.unwrap();
+    let open =
+        "GRANT ALL ON SCHEMA trap TO PUBLIC; GRANT ALL ON ALL TABLES IN SCHEMA trap TO PUBLIC";
+    shared.evil().await.batch_execute(open).await.unwrap();
+    for role in ["app", ""] {
+        refused(&shared.store_as(role, "trap")).await;
+        assert_eq!(shared.rows("trap.tokens").await, 0);
+    }
+    // The same for whoever runs the script, and for a member of the role that made it.
+    let script = shared.store_as("app", "trap").migration_sql();
+    let error = shared
+        .admin()
+        .await
+        .batch_execute(&script)
+        .await
+        .unwrap_err();
+    let error = error.as_db_error().unwrap();
+    assert!(error.message().contains("another role"), "{error:?}");
+    let join = format!("GRANT {0}_evil TO {0}_app", shared.name);
+    shared.admin().await.batch_execute(&join).await.unwrap();
+    refused(&shared.store_as("app", "trap")).await;
+    // Half of it: the schema is the application's, the ledger is not, and reading it would run foreign code.
+    shared.plant().await;
+    refused(&shared.store_as("app", "public")).await;
+    assert_eq!(shared.called().await, "");
+}
+
+#[tokio::test]
+async fn a_role_that_only_deploys_may_own_the_tables_when_it_is_named() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    let deployer = shared.store_as("evil", "deployed");
+    deployer.migrate().await.unwrap();
+    let grants = format!(
+        "GRANT USAGE ON SCHEMA deployed TO {0}_app; GRANT ALL ON ALL TABLES IN SCHEMA deployed TO {0}_app",
+        shared.name
+    );
+    shared.evil().await.batch_execute(&grants).await.unwrap();
+    refused(&shared.store_as("app", "deployed")).await;
+    let mut config = database::config();
+    config
+        .dbname(&shared.name)
+        .user(format!("{}_app", shared.name));
+    let named = database::settings(&database::pool_of(config, 4), "deployed");
+    let named = named
+        .owner(format!("{}_evil", shared.name))
+        .build()
+        .unwrap();
+    assert!(named.swap(KEY, None, &record(1)).await.unwrap().is_some());
+    drop(named.lock(KEY, Duration::ZERO).await.unwrap());
+}
+
+/// The pool is the caller's: its own statements on the same connections find what they found before.
+#[tokio::test]
+async fn the_search_path_of_the_pools_connections_is_left_as_it_was() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    let mut config = database::config();
+    config
+        .dbname(&shared.name)
+        .options("-c search_path=pool_of_the_caller");
+    let pool = database::pool_of(config, 3);
+    let store = database::store(&pool, "envd");
+    use_everything(&store).await.unwrap();
+    // All at once, so that each connection is looked at.
+    let mut connections = Vec::new();
+    for _ in 0..3 {
+        connections.push(pool.get().await.unwrap());
+    }
+    for connection in connections {
+        let row = connection.query_one("SHOW search_path", &[]).await;
+        assert_eq!(row.unwrap().get::<_, &str>(0), "pool_of_the_caller");
+    }
+}
