@@ -186,7 +186,7 @@ pub(super) fn config() -> Config {
     env::var(URL).unwrap().parse().unwrap()
 }
 
-fn config_without_host() -> Config {
+pub(super) fn config_without_host() -> Config {
     let (from, mut config) = (config(), Config::new());
     if let Some(user) = from.get_user() {
         config.user(user);

@@ -14,6 +14,8 @@ mod hostile;
 mod hosts;
 mod laws;
 mod many;
+#[cfg(unix)]
+mod pooler;
 mod proxy;
 #[path = "../suite/processes/sessions.rs"]
 mod sessions;

@@ -28,14 +28,24 @@ impl From<StoreError> for Fault {
 struct Cause(String);
 
 pub(super) fn failed(error: tokio_postgres::Error) -> Fault {
-    match error.code() {
-        Some(state) => said(state),
+    match error.as_db_error() {
+        Some(reply) => said(reply.code(), reply.message()),
         None => unsaid(&error),
     }
 }
 
-/// The server has told a reason (Postgres, appendix A).
-fn said(state: &SqlState) -> Fault {
+/// The server has told a reason (Postgres, appendix A). The message is never shown: it may repeat a part of what was sent.
+fn said(state: &SqlState, message: &str) -> Fault {
+    // PgBouncer has this one code for nearly all of its errors, and most of them pass by themselves.
+    if state.code() == "08P01" && message.contains("statement pooling") {
+        let error = StoreError::unsupported(
+            "the pooler before the database pools statements; set its pool_mode to transaction or session",
+        );
+        return Fault {
+            error: error.caused_by(Cause(format!("SQLSTATE {}", state.code()))),
+            of_connection: false,
+        };
+    }
     let class = &state.code()[..2];
     let gone = ["57P01", "57P02", "57P05", "25P03"].contains(&state.code());
     let error = match state.code() {
@@ -52,6 +62,9 @@ fn said(state: &SqlState) -> Fault {
         "53300" => StoreError::unreachable("the database has no room for another connection"),
         "57014" => StoreError::unreachable("the database gave up on the statement"),
         "22021" => StoreError::new("the account's key holds what the database cannot store"),
+        "08P01" => StoreError::unreachable(
+            "the pooler before the database ended the connection; it has to pool transactions or sessions, not statements",
+        ),
         _ if gone || class == "08" || class == "57" => {
             StoreError::unreachable("the database ended the connection")
         }
@@ -117,7 +130,7 @@ mod tests {
     use super::*;
 
     fn of(state: &str) -> Fault {
-        said(&SqlState::from_code(state))
+        said(&SqlState::from_code(state), "")
     }
 
     #[test]
@@ -134,11 +147,21 @@ mod tests {
             ("57P01", StoreError::is_unreachable),
             ("57P03", StoreError::is_unreachable),
             ("08006", StoreError::is_unreachable),
+            ("08P01", StoreError::is_unreachable),
         ] {
             assert!(fits(&of(state).error), "{state}");
         }
         let other = of("23514").error;
         assert!(!other.is_missing() && !other.is_unreachable() && !other.is_denied());
+    }
+
+    #[test]
+    fn pooling_of_statements_is_told_from_the_poolers_other_errors() {
+        let state = SqlState::from_code("08P01");
+        let message = "transaction blocks not allowed in statement pooling mode";
+        let fault = said(&state, message);
+        assert!(fault.error.is_unsupported() && !fault.of_connection);
+        assert!(said(&state, "query_wait_timeout").of_connection);
     }
 
     #[test]

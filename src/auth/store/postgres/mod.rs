@@ -29,7 +29,9 @@
 //! # What it needs
 //!
 //! Postgres 11 or newer, or what speaks like it and has advisory locks. The lock is held by a transaction, so a pooler
-//! between (`PgBouncer`) may pool sessions or transactions, but not statements. The role needs `SELECT`, `INSERT`, `UPDATE`
+//! between (`PgBouncer`) may pool sessions or transactions. Behind one that pools statements (`pool_mode = statement`) every
+//! lock and migration fails with [`is_unsupported`](crate::auth::StoreError::is_unsupported) and SQLSTATE 08P01. A lock
+//! takes one of the pooler's connections for the whole refresh, so count them in its `default_pool_size`. The role needs `SELECT`, `INSERT`, `UPDATE`
 //! and `DELETE` on the tables, and to create them for [`PostgresStore::migrate`]; who keeps these apart hands
 //! [`PostgresStore::migration_sql`] to whoever may create.
 //!

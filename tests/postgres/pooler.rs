@@ -1,0 +1,155 @@
+//! `PgBouncer` between store and server. The tests run where its program is installed, and say so where it is not.
+
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs};
+
+use envd_sdk::auth::TokenStore;
+use envd_sdk::fake::store_conformance::check;
+use envd_sdk::postgres::deadpool_postgres::Pool;
+use envd_sdk::postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_sdk::postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
+
+use super::database::{self, Database, chain};
+use super::faults::record;
+use super::sessions::KEY;
+
+/// Listens on a socket in a directory of its own, so no port has to be free. Is killed when it is dropped.
+struct Pooler {
+    directory: PathBuf,
+    process: Child,
+}
+
+impl Pooler {
+    /// `None` if the program is not installed.
+    async fn start(pool_mode: &str) -> Option<Self> {
+        let program = program()?;
+        let directory = env::temp_dir().join(database::unique("envd_pooler"));
+        fs::create_dir(&directory).unwrap();
+        let root = fs::metadata(&directory).unwrap().uid() == 0;
+        fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
+        let settings = directory.join("pgbouncer.ini");
+        fs::write(&settings, ini(&directory, pool_mode)).unwrap();
+        let mut command = Command::new(program);
+        if root {
+            command.args(["-u", "nobody"]);
+        }
+        let process = command.arg("-q").arg(&settings).stderr(Stdio::null());
+        let process = process.stdout(Stdio::null()).spawn().unwrap();
+        let mut pooler = Self { directory, process };
+        for tries in 0.. {
+            let Err(error) = pooler.config().connect(NoTls).await else {
+                break;
+            };
+            assert_eq!(pooler.process.try_wait().unwrap(), None, "it has ended");
+            assert!(tries < 1_000, "{}", chain(&error));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Some(pooler)
+    }
+
+    fn config(&self) -> Config {
+        let mut config = database::config_without_host();
+        config.host_path(&self.directory).port(6432);
+        config
+    }
+
+    fn pool(&self, size: usize) -> Pool {
+        database::pool_of(self.config(), size)
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn program() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/usr/local/sbin".into()])
+        .map(|directory| directory.join("pgbouncer"))
+        .find(|program| program.is_file());
+    if found.is_none() {
+        // Past the harness, which hides what passing tests print.
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nNOT RUN: the tests behind PgBouncer, which is not installed.\n"
+        );
+    }
+    found
+}
+
+fn ini(directory: &Path, pool_mode: &str) -> String {
+    let server = database::config();
+    let Host::Tcp(host) = &server.get_hosts()[0] else {
+        panic!("{} has to name a TCP address", database::URL);
+    };
+    let port = server.get_ports().first().copied().unwrap_or(5432);
+    let user = server.get_user().unwrap();
+    let password = server.get_password().map_or_else(String::new, |password| {
+        format!(" password='{}'", String::from_utf8_lossy(password))
+    });
+    format!(
+        "[databases]\n* = host={host} port={port} user={user}{password}\n\
+         [pgbouncer]\nlisten_addr =\nunix_socket_dir = {}\nlisten_port = 6432\n\
+         auth_type = any\npool_mode = {pool_mode}\ndefault_pool_size = 12\n",
+        directory.display()
+    )
+}
+
+/// Fewer connections of the pooler than of the stores: each lock has one for as long as its transaction lasts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_transaction_pooling_the_store_keeps_the_laws() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let Some(pooler) = Pooler::start("transaction").await else {
+        return;
+    };
+    database::store(&pooler.pool(2), &database.schema)
+        .migrate()
+        .await
+        .unwrap();
+    let pool = pooler.pool(16);
+    let store = database::store(&pool, &database.schema);
+    let report = check(move || store.clone()).await;
+    report.assert_kept();
+    // What transactions set is over with them, on each of the pooler's connections that answers.
+    for _ in 0..16 {
+        let connection = pool.get().await.unwrap();
+        let row = connection.query_typed_one("SHOW search_path", &[]).await;
+        assert_eq!(row.unwrap().get::<_, &str>(0), "\"$user\", public");
+    }
+}
+
+#[tokio::test]
+async fn statement_pooling_is_named_in_the_error() {
+    let Some(database) = Database::new().await else {
+        return;
+    };
+    let Some(pooler) = Pooler::start("statement").await else {
+        return;
+    };
+    let store = database::store(&pooler.pool(2), &database.schema);
+    // What needs no transaction works, so a lock is the first to fail.
+    assert!(store.swap(KEY, None, &record(1)).await.unwrap().is_some());
+    let locked = store.lock(KEY, Duration::ZERO).await.unwrap_err();
+    for error in [locked, store.migrate().await.unwrap_err()] {
+        assert!(error.is_unsupported(), "{}", chain(&error));
+        let text = chain(&error);
+        assert!(
+            text.contains("statement") && text.contains("08P01"),
+            "{text}"
+        );
+        let error: envd_sdk::Error = error.into();
+        assert!(error.is_store() && !error.is_retryable());
+    }
+}
