@@ -6,6 +6,9 @@ use std::{fmt, io};
 
 use crate::error::{AuthProblem, Error, Kind};
 
+/// Characters of a key's id in an error.
+const SHOWN: usize = 64;
+
 /// Why a [`TokenStore`](super::TokenStore) failed; made by its author.
 ///
 /// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
@@ -24,6 +27,7 @@ use crate::error::{AuthProblem, Error, Kind};
 pub struct StoreError {
     what: String,
     fault: Fault,
+    key_id: Option<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -32,6 +36,7 @@ enum Fault {
     Other,
     LockTimeout,
     Unreadable,
+    MissingKey,
     Newer,
     Insecure,
     Unsupported,
@@ -56,6 +61,25 @@ impl StoreError {
     /// What is stored cannot be read: it is damaged, empty, or no record at all.
     pub fn unreadable(what: impl Into<String>) -> Self {
         Self::of(Fault::Unreadable, what)
+    }
+
+    /// What is stored is sealed with a key that this process does not have. The id is shown, in part when it is long.
+    #[must_use]
+    pub fn missing_key(id: impl Into<String>) -> Self {
+        let id = id.into();
+        let shown: String = id
+            .chars()
+            .take(SHOWN)
+            .flat_map(char::escape_debug)
+            .collect();
+        let what = format!(
+            "the stored record is sealed with the key \"{shown}\", which this process does not have"
+        );
+        let error = Self::of(Fault::MissingKey, what);
+        Self {
+            key_id: Some(id),
+            ..error
+        }
     }
 
     /// What is stored was written by a newer version of this crate or of the store.
@@ -109,6 +133,7 @@ impl StoreError {
         Self {
             what: what.into(),
             fault,
+            key_id: None,
             source: None,
         }
     }
@@ -140,7 +165,17 @@ impl StoreError {
     /// nobody can, delete it and log in again.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
-        matches!(self.fault, Fault::Unreadable | Fault::Newer)
+        matches!(
+            self.fault,
+            Fault::Unreadable | Fault::MissingKey | Fault::Newer
+        )
+    }
+
+    /// The id of the key that what is stored is sealed with, if this process does not have it; then
+    /// [`is_unreadable`](Self::is_unreadable) is true as well. Hand the key in; do not delete what is stored.
+    #[must_use]
+    pub fn missing_key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
     }
 
     /// Whether what is stored was written by a newer version. Update the program; do not delete what is stored.

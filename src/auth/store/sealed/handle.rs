@@ -1,31 +1,44 @@
 //! The wrapper.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::SealingKey;
+use super::account_hash::AccountHash;
 use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 
 /// Encrypts the records of a store, so that nobody who reads the store reads a token.
 ///
-/// The key comes from you; keep it apart from what it seals. To change it, make the new one the first and hand in the old
-/// one as [`older_key`](Self::older_key) until every record was written once more: at the latest when all sessions of its
-/// time have ended.
+/// The key comes from you; keep it apart from what it seals.
+///
+/// # Changing the key
+///
+/// Hosts are deployed one after the other, and each must read what any other one writes. So it takes three deploys:
+///
+/// 1. every host gets the new key as a [`reading_key`](Self::reading_key), and goes on to seal with the old one;
+/// 2. every host seals with the new key, and keeps the old one as a reading key;
+/// 3. when every record was written once more, at the latest when all sessions of that time have ended, the old key goes.
+///
+/// A host that meets a record of a key it does not have leaves the record alone, and its error names the key:
+/// [`StoreError::missing_key_id`].
 ///
 /// ```
 /// use envd_sdk::auth::FileStore;
 /// use envd_sdk::sealed::{SealedStore, SealingKey};
 ///
 /// # let (this_year, last_year) = ([1; 32], [2; 32]);
+/// // The second deploy.
 /// let store = SealedStore::new(FileStore::new("tokens.json"), SealingKey::new("2027", &this_year))
-///     .older_key(SealingKey::new("2026", &last_year));
+///     .reading_key(SealingKey::new("2026", &last_year));
 /// # let _ = store;
 /// ```
 #[derive(Clone)]
 pub struct SealedStore<S> {
     inner: S,
     keys: Arc<Vec<SealingKey>>,
+    account_hash: Option<Arc<AccountHash>>,
     accept_unsealed: bool,
 }
 
@@ -36,15 +49,46 @@ impl<S: TokenStore> SealedStore<S> {
         Self {
             inner,
             keys: Arc::new(vec![key]),
+            account_hash: None,
             accept_unsealed: false,
         }
     }
 
-    /// A key that opens records, and seals none any more.
+    /// A further key that opens records and seals none: the next one, or the one before.
     #[must_use]
-    pub fn older_key(mut self, key: SealingKey) -> Self {
+    pub fn reading_key(mut self, key: SealingKey) -> Self {
         Arc::make_mut(&mut self.keys).push(key);
         self
+    }
+
+    /// Hides accounts from the store inside: it sees HMAC-SHA256 of each account's key instead of the key.
+    ///
+    /// For accounts that are named by what people are called, or by what must not be known, such as session ids. The key of
+    /// the hash is one of its own, of 32 random bytes, and stays when the sealing key changes: under another one no record
+    /// is found, and all users have to log in again. Records that were stored before are not found either; to keep them,
+    /// rename each to its [`stored_account`](Self::stored_account) while no host runs.
+    ///
+    /// ```
+    /// use envd_sdk::auth::MemoryStore;
+    /// use envd_sdk::sealed::{SealedStore, SealingKey};
+    ///
+    /// # let (sealing, accounts) = ([1; 32], [2; 32]);
+    /// let store = SealedStore::new(MemoryStore::new(), SealingKey::new("2027", &sealing)).hash_accounts(&accounts);
+    /// assert!(!store.stored_account("sam@example.com").contains("sam"));
+    /// ```
+    #[must_use]
+    pub fn hash_accounts(mut self, key: &[u8; 32]) -> Self {
+        self.account_hash = Some(Arc::new(AccountHash::new(key)));
+        self
+    }
+
+    /// Under which key the store inside keeps an account: to find, rename or delete its record there.
+    #[must_use]
+    pub fn stored_account<'a>(&self, account: &'a str) -> Cow<'a, str> {
+        match &self.account_hash {
+            Some(hash) => Cow::Owned(hash.of(account)),
+            None => Cow::Borrowed(account),
+        }
     }
 
     /// Whether records that are not sealed are read; false unless set, and then they are an error.
@@ -72,9 +116,7 @@ impl<S: TokenStore> SealedStore<S> {
         };
         let mut keys = self.keys.iter().filter(|key| key.id() == seal.key_id());
         let Some(key) = keys.next() else {
-            return Err(StoreError::unreadable(
-                "the stored record takes a sealing key that was not handed in",
-            ));
+            return Err(StoreError::missing_key(seal.key_id()));
         };
         let text = key.open(account, seal).ok_or_else(|| {
             StoreError::unreadable(
@@ -89,7 +131,7 @@ impl<S: TokenStore> SealedStore<S> {
 impl<S: TokenStore> TokenStore for SealedStore<S> {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
         Box::pin(async move {
-            let stored = self.inner.load(key).await?;
+            let stored = self.inner.load(&self.stored_account(key)).await?;
             stored.map(|stored| self.open(key, stored)).transpose()
         })
     }
@@ -102,7 +144,8 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
         Box::pin(async move {
             let sealed = self.seal(key, new)?;
-            self.inner.swap(key, expected, &sealed).await
+            let account = self.stored_account(key);
+            self.inner.swap(&account, expected, &sealed).await
         })
     }
 
@@ -111,7 +154,10 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         key: &'a str,
         expected: Version,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.inner.remove(key, expected)
+        Box::pin(async move {
+            let account = self.stored_account(key);
+            self.inner.remove(&account, expected).await
+        })
     }
 
     fn lock<'a>(
@@ -119,7 +165,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         key: &'a str,
         wait: Duration,
     ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
-        self.inner.lock(key, wait)
+        Box::pin(async move { self.inner.lock(&self.stored_account(key), wait).await })
     }
 
     fn lock_and_load<'a>(
@@ -128,7 +174,8 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         wait: Duration,
     ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
         Box::pin(async move {
-            let (guard, stored) = self.inner.lock_and_load(key, wait).await?;
+            let account = self.stored_account(key);
+            let (guard, stored) = self.inner.lock_and_load(&account, wait).await?;
             let opened = stored.map(|stored| self.open(key, stored)).transpose()?;
             Ok((guard, opened))
         })
@@ -144,6 +191,7 @@ impl<S: fmt::Debug> fmt::Debug for SealedStore<S> {
         f.debug_struct("SealedStore")
             .field("inner", &self.inner)
             .field("keys", &self.keys)
+            .field("hashes_accounts", &self.account_hash.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Encryption at rest, around any token store (feature `sealed`).
 //!
 //! [`SealedStore`] encrypts each record with XChaCha20-Poly1305 before the store inside sees it. What the store inside
-//! keeps in the clear: the account's key, the id of the sealing key, when the tokens were issued and expire, how often
+//! keeps in the clear: the account's key (unless [`SealedStore::hash_accounts`] hides it), the id of the sealing key, when the tokens were issued and expire, how often
 //! they were renewed, and whether a refresh is under way. No token, no scope, no subject.
 //!
 //! Each record is bound to its account: moved to another one, it does not open. An older record of the same account does
@@ -9,6 +9,7 @@
 //!
 //! Mounted by `lib.rs`, where the features are; it belongs to `auth`.
 
+mod account_hash;
 mod handle;
 mod key;
 

@@ -97,7 +97,7 @@ async fn a_record_of_which_any_part_was_changed_does_not_open() {
 }
 
 #[tokio::test]
-async fn an_older_key_opens_and_the_newest_seals() {
+async fn a_reading_key_opens_and_the_writing_key_seals() {
     let (inner, old) = {
         let inner = MemoryStore::new();
         (inner.clone(), SealedStore::new(inner, key("old", 9)))
@@ -105,8 +105,8 @@ async fn an_older_key_opens_and_the_newest_seals() {
     let version = old.swap("sam", None, &record(1)).await.unwrap();
     let without = SealedStore::new(inner.clone(), key("new", 1));
     let error = without.load("sam").await.unwrap_err();
-    assert!(error.is_unreadable() && error.to_string().contains("not handed in"));
-    let both = without.older_key(key("old", 9));
+    assert!(error.is_unreadable() && error.missing_key_id() == Some("old"));
+    let both = without.reading_key(key("old", 9));
     assert!(both.load("sam").await.unwrap().is_some());
     both.swap("sam", version, &record(2))
         .await
@@ -146,4 +146,120 @@ async fn nothing_shows_keys_tokens_or_users() {
         assert!(!shown.contains(secret), "{shown}");
     }
     assert!(!shown.contains(stored.seal().unwrap().text()));
+}
+
+/// Two hosts over one store; each deploy reaches one host after the other, and all the time each reads the other's records.
+#[tokio::test]
+async fn a_key_is_changed_in_three_rolling_deploys_and_no_record_is_out_of_reach() {
+    let inner = MemoryStore::new();
+    let host = |writing, reading: Option<SealingKey>| {
+        let store = SealedStore::new(inner.clone(), writing);
+        match reading {
+            Some(key) => store.reading_key(key),
+            None => store,
+        }
+    };
+    let (old, new) = (|| key("old", 9), || key("new", 1));
+    let deploys = [
+        host(old(), None),
+        host(old(), Some(new())),
+        host(new(), Some(old())),
+        host(new(), None),
+    ];
+    let mut version = None;
+    let mut generation = 0;
+    for (before, after) in deploys.iter().zip(&deploys[1..]) {
+        for (one, two) in [(before, before), (after, before), (after, after)] {
+            for (writer, reader) in [(one, two), (two, one)] {
+                generation += 1;
+                let written = writer.swap("sam", version, &record(generation)).await;
+                version = written.unwrap();
+                let read = reader.load("sam").await.unwrap().unwrap();
+                assert_eq!(read.record.tokens().generation(), generation);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_host_without_the_key_names_it_and_leaves_the_record_alone() {
+    let (inner, sealed) = two();
+    let version = sealed.swap("sam", None, &record(1)).await.unwrap();
+    // The new key was made the writing key before every host could read with it.
+    let late = SealedStore::new(inner, key("old", 9));
+    let loaded = late.load("sam").await.unwrap_err();
+    let locked = late.lock_and_load("sam", Duration::ZERO).await;
+    for error in [loaded, locked.unwrap_err()] {
+        assert_eq!(error.missing_key_id(), Some("new"));
+        assert!(error.is_unreadable() && !error.is_newer_version());
+        assert!(error.to_string().contains("\"new\""), "{error}");
+    }
+    let stored = sealed.load("sam").await.unwrap().unwrap();
+    assert_eq!(Some(stored.version), version);
+    let other = crate::auth::StoreError::unreadable("x");
+    assert_eq!(other.missing_key_id(), None);
+    // An id from the store may be any text.
+    let planted = crate::auth::StoreError::missing_key(format!("a\n\u{1b}{}", "b".repeat(500)));
+    let shown = planted.to_string();
+    assert!(
+        shown.len() < 300 && !shown.contains(char::is_control),
+        "{shown}"
+    );
+}
+
+/// The hash of RFC 2104 over the text of the domain and the account, computed with other tools.
+#[tokio::test]
+async fn hashed_accounts_are_the_same_on_every_host_and_hide_the_account() {
+    let inner = MemoryStore::new();
+    let store = |sealing| SealedStore::new(inner.clone(), sealing).hash_accounts(&[5; 32]);
+    let one = store(key("old", 9));
+    let stored = one.stored_account("sam@example.com");
+    assert_eq!(stored, "dOGJ4hx17dPctB45mzJLyciQ7_DXckHbQP3SMEsOTHU");
+    let guard = one.lock("sam@example.com", Duration::ZERO).await.unwrap();
+    assert!(
+        inner
+            .lock(&stored, Duration::ZERO)
+            .await
+            .unwrap_err()
+            .is_lock_timeout()
+    );
+    drop(guard);
+    let version = one.swap("sam@example.com", None, &record(1)).await.unwrap();
+    assert!(inner.load("sam@example.com").await.unwrap().is_none());
+    assert!(inner.load(&stored).await.unwrap().is_some());
+    // It outlives the sealing key.
+    let two = store(key("new", 1)).reading_key(key("old", 9));
+    assert!(two.load("sam@example.com").await.unwrap().is_some());
+    let (_guard, found) = two
+        .lock_and_load("sam@example.com", Duration::ZERO)
+        .await
+        .unwrap();
+    assert_eq!(Some(found.unwrap().version), version);
+    assert!(
+        two.remove("sam@example.com", version.unwrap())
+            .await
+            .unwrap()
+    );
+    assert!(inner.load(&stored).await.unwrap().is_none());
+    // Another key, another account: another hash. And without the option the account's key itself.
+    let other = SealedStore::new(inner.clone(), key("old", 9)).hash_accounts(&[6; 32]);
+    assert_ne!(other.stored_account("sam@example.com"), stored);
+    assert_ne!(one.stored_account("kim@example.com"), stored);
+    let plain = SealedStore::new(inner.clone(), key("old", 9));
+    assert_eq!(plain.stored_account("sam"), "sam");
+    assert!(!format!("{one:?}").contains("5, 5"));
+}
+
+/// To keep the sessions of a store that named accounts in the clear, its records are renamed.
+#[tokio::test]
+async fn a_record_that_is_renamed_to_its_hash_is_found() {
+    let (inner, sealed) = two();
+    sealed.swap("sam", None, &record(3)).await.unwrap();
+    let hashed = sealed.hash_accounts(&[5; 32]);
+    assert!(hashed.load("sam").await.unwrap().is_none());
+    let stored = inner.load("sam").await.unwrap().unwrap().record;
+    let account = hashed.stored_account("sam");
+    inner.swap(&account, None, &stored).await.unwrap().unwrap();
+    let found = hashed.load("sam").await.unwrap().unwrap();
+    assert_eq!(found.record.tokens().generation(), 3);
 }
