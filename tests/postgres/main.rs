@@ -14,6 +14,7 @@ mod hostile;
 mod hosts;
 mod laws;
 mod many;
+mod outages;
 #[cfg(unix)]
 mod pooler;
 mod proxy;

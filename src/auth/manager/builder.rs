@@ -97,7 +97,7 @@ impl TokenManagerBuilder {
     ///
     /// Before a refresh token is sent, a mark in the store says so. While the mark stands, the token may be used up and
     /// the new one in the memory of the process that sent it, so nobody else sends it: that would end the session. The
-    /// time begins when this manager first reads the mark, whatever the store was doing before; it goes on from call to
+    /// time begins when this manager first reads the mark while the lock is free, whatever the store was doing before; it goes on from call to
     /// call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a lock time-out. In its last
     /// 30 seconds, at least, the mark is replaced and the store read without a failure, so that a process that could not
     /// write before can store its tokens. Then the process is taken for dead, and the token is sent. An access token that

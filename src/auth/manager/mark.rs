@@ -68,6 +68,12 @@ impl Refresh {
         Ok(state.mark.filter(stands).filter(|_| lost_locks))
     }
 
+    /// The lock is held, perhaps by the owner of the mark: the wait for it begins when the lock is free.
+    pub(super) fn forget_mark(&self) -> Result<(), Stop> {
+        self.shared.state_in(self.epoch)?.mark = None;
+        Ok(())
+    }
+
     /// Leaves the mark of another process alone, without the lock, until that has stored its tokens, or the wait is over.
     /// At the end of the caller's lock wait: a lock time-out, and the next call goes on with the same wait.
     pub(super) async fn wait_for_owner(

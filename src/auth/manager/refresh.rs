@@ -50,6 +50,7 @@ impl Refresh {
                 Err(error) if error.is_lock_timeout() => {
                     // A process that hangs with the lock may have renewed the tokens before.
                     let token = self.look().await?;
+                    self.forget_mark()?;
                     return token.ok_or_else(|| error.into());
                 }
                 Err(error) => return Err(self.not_stored(error)),

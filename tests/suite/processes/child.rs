@@ -67,6 +67,12 @@ impl Child {
         }
     }
 
+    /// Of the process, for signals; one of the two test binaries sends some.
+    #[allow(dead_code)]
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// SIGKILL, where there are signals; the process is gone when this returns.
     pub(super) fn kill(&mut self) {
         self.process.kill().unwrap();

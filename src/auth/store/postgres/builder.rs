@@ -18,7 +18,6 @@ pub struct PostgresStoreBuilder {
     table: String,
     owner: String,
     time_out: Duration,
-    grace: Duration,
 }
 
 impl PostgresStoreBuilder {
@@ -29,7 +28,6 @@ impl PostgresStoreBuilder {
             table: "tokens".to_owned(),
             owner: String::new(),
             time_out: Duration::from_secs(5),
-            grace: Duration::from_secs(5),
         }
     }
 
@@ -63,17 +61,6 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// How long a refresh that another host has begun and not ended is left to it; 5 seconds unless set.
-    ///
-    /// When the lock is free and the mark of a refresh is there, the host that set it has died, or has lost its connection,
-    /// as all do when the database restarts. One that lives stores its new tokens within this time. Trying its refresh
-    /// token before would end the session; trying it after costs nothing, and succeeds if the request was never sent or
-    /// the identity provider overlaps tokens for longer than this.
-    pub fn grace(mut self, time: Duration) -> Self {
-        self.grace = time;
-        self
-    }
-
     /// Builds the store. Nothing is sent yet.
     ///
     /// # Errors
@@ -93,7 +80,6 @@ impl PostgresStoreBuilder {
             pool: self.pool,
             names,
             time_out: self.time_out,
-            grace: self.grace,
             // One is left for reads and writes, so that locks never wait for each other's ends.
             locks: size - 1,
         }))
@@ -107,7 +93,6 @@ impl fmt::Debug for PostgresStoreBuilder {
             .field("table", &self.table)
             .field("owner", &self.owner)
             .field("time_out", &self.time_out)
-            .field("grace", &self.grace)
             .finish_non_exhaustive()
     }
 }

@@ -56,7 +56,6 @@ pub(super) struct Settings {
     pub(super) pool: Pool,
     pub(super) names: Names,
     pub(super) time_out: Duration,
-    pub(super) grace: Duration,
     pub(super) locks: usize,
 }
 
@@ -151,7 +150,7 @@ impl PostgresStore {
         answer
     }
 
-    async fn find(&self, key: &str) -> Result<Option<(Versioned, Duration)>, StoreError> {
+    async fn find(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         found(self.ask(LOAD, &[(&key, Type::TEXT)]).await?)
     }
 
@@ -197,26 +196,6 @@ impl PostgresStore {
         }
     }
 
-    /// What is stored, after a refresh that was begun and not ended was left to whoever began it for the time of grace.
-    async fn settled(
-        &self,
-        key: &str,
-        row: Option<Row>,
-        until: Instant,
-    ) -> Result<Option<Versioned>, StoreError> {
-        let mut found = found(row)?;
-        while let Some((stored, age)) = &found {
-            let budget = until.saturating_duration_since(Instant::now());
-            let left = self.0.settings.grace.saturating_sub(*age).min(budget);
-            if stored.record.refresh_began_at().is_none() || left.is_zero() {
-                break;
-            }
-            sleep(left.min(LOOK_AGAIN)).await;
-            found = self.find(key).await?;
-        }
-        Ok(found.map(|(stored, _)| stored))
-    }
-
     async fn attempt(
         &self,
         key: &str,
@@ -233,23 +212,20 @@ impl PostgresStore {
     }
 }
 
-/// While a refresh of another host is left to it.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
-
 /// The end of a wait; one that is too long for a clock ends in a year.
 fn after(wait: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(366 * 24 * 3_600);
     Instant::now() + wait.min(YEAR)
 }
 
-fn found(row: Option<Row>) -> Result<Option<(Versioned, Duration)>, StoreError> {
+fn found(row: Option<Row>) -> Result<Option<Versioned>, StoreError> {
     let found = row.map(|row| read(&row)).transpose();
     found.map_err(|fault| fault.error)
 }
 
 impl TokenStore for PostgresStore {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
-        Box::pin(async move { Ok(self.find(key).await?.map(|(stored, _)| stored)) })
+        Box::pin(self.find(key))
     }
 
     fn swap<'a>(
@@ -283,9 +259,8 @@ impl TokenStore for PostgresStore {
         wait: Duration,
     ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
         Box::pin(async move {
-            let until = after(wait);
             let (guard, row) = self.take(key, wait).await?;
-            Ok((guard, self.settled(key, row, until).await?))
+            Ok((guard, found(row)?))
         })
     }
 }

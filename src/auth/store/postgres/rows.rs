@@ -3,7 +3,7 @@
 //! Statements that run outside a transaction rely on qualified names alone: every table, function, operator and type names
 //! its schema, so no `search_path` decides what runs. `tests/postgres/hostile.rs` holds that.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
@@ -12,11 +12,8 @@ use super::fault::{Fault, failed};
 use crate::auth::{Record, Version, Versioned};
 use crate::secret::Secret;
 
-/// With its age in seconds, by the clock of the database alone.
-pub(super) const LOAD: &str = "SELECT version, record,
-    pg_catalog.date_part('epoch'::pg_catalog.text,
-        pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) written_at)
-    FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
+pub(super) const LOAD: &str =
+    "SELECT version, record FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
 
 /// A first write. Each write tells the version if it went through. That the new version is there already can only mean that this very write was sent before.
 pub(super) const INSERT: &str = "INSERT INTO {table} AS stored
@@ -36,16 +33,12 @@ pub(super) const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, g
 pub(super) const DELETE: &str = "DELETE FROM {table} WHERE account OPERATOR(pg_catalog.=) $1
     AND version OPERATOR(pg_catalog.=) $2 RETURNING version";
 
-/// A record, and how long ago it was written.
-pub(super) fn read(row: &Row) -> Result<(Versioned, Duration), Fault> {
+pub(super) fn read(row: &Row) -> Result<Versioned, Fault> {
     let version: i64 = row.try_get(0).map_err(failed)?;
     let record = Secret::new(row.try_get::<_, String>(1).map_err(failed)?);
     let record = Record::from_secret_json(&record)?;
-    let age: f64 = row.try_get(2).map_err(failed)?;
-    // Negative when somebody set the clock of the database back.
-    let age = Duration::try_from_secs_f64(age).unwrap_or_default();
     let version = Version::new(version.cast_unsigned());
-    Ok((Versioned::new(version, record), age))
+    Ok(Versioned::new(version, record))
 }
 
 /// The columns of a write.
