@@ -149,10 +149,15 @@ impl StoreError {
     pub(in crate::auth) fn with_login_not_saved(self) -> Self {
         let what = if self.is_newer_version() {
             "the login is not saved, its tokens are in memory only: a newer version of this crate wrote what is stored; update this program"
+        } else if self.missing_key_id().is_some() {
+            "the login is not saved, its tokens are in memory only: what is stored is sealed with a key that this process does not have; hand it in and log in again"
         } else {
             "the login is not saved, its tokens are in memory only: what is stored cannot be read; restore it, or log out to set it aside and log in again"
         };
-        Self::of(self.fault, what).caused_by(self)
+        Self {
+            key_id: self.key_id.clone(),
+            ..Self::of(self.fault, what).caused_by(self)
+        }
     }
 
     /// Whether somebody else held the lock until the deadline. Trying again later makes sense.
@@ -244,5 +249,17 @@ impl From<StoreError> for Error {
             AuthProblem::Store
         };
         Self::new(Kind::Auth(problem)).with_source(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_without_the_sealing_key_names_the_key() {
+        let error = StoreError::missing_key("2027").with_login_not_saved();
+        assert_eq!(error.missing_key_id(), Some("2027"));
+        assert!(error.is_unreadable() && error.to_string().contains("hand it in"));
     }
 }

@@ -181,9 +181,34 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         })
     }
 
+    /// What was sealed with a key that is not here stays: another host can read it.
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let account = self.stored_account(key);
+            match self.inner.load(&account).await {
+                Ok(None) => Ok(false),
+                Ok(Some(stored)) => {
+                    let version = stored.version;
+                    match self.open(key, stored) {
+                        Err(error) if is_damaged(&error) => {
+                            self.inner.remove(&account, version).await
+                        }
+                        _ => Ok(false),
+                    }
+                }
+                Err(_) => self.inner.set_aside_unreadable(&account).await,
+            }
+        })
+    }
+
     fn lock_survives_faults(&self) -> bool {
         self.inner.lock_survives_faults()
     }
+}
+
+/// Whether no host can read it: neither one with another key, nor one of a newer version.
+fn is_damaged(error: &StoreError) -> bool {
+    error.is_unreadable() && !error.is_newer_version() && error.missing_key_id().is_none()
 }
 
 impl<S: fmt::Debug> fmt::Debug for SealedStore<S> {

@@ -263,3 +263,32 @@ async fn a_record_that_is_renamed_to_its_hash_is_found() {
     let found = hashed.load("sam").await.unwrap().unwrap();
     assert_eq!(found.record.tokens().generation(), 3);
 }
+
+#[tokio::test]
+async fn a_logout_clears_what_no_host_can_open_and_nothing_else() {
+    let (inner, sealed) = two();
+    sealed.swap("sam", None, &record(1)).await.unwrap();
+    assert!(!sealed.set_aside_unreadable("sam").await.unwrap());
+    assert!(!sealed.set_aside_unreadable("nobody").await.unwrap());
+    let late = SealedStore::new(inner.clone(), key("old", 9));
+    assert!(!late.set_aside_unreadable("sam").await.unwrap());
+    assert!(sealed.load("sam").await.unwrap().is_some());
+    // Another key of the same id: the record does not open, here or elsewhere.
+    let wrong = SealedStore::new(inner.clone(), key("new", 2));
+    assert!(wrong.set_aside_unreadable("sam").await.unwrap());
+    assert!(inner.load("sam").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_damaged_file_below_the_seals_is_set_aside_by_the_file_store() {
+    let folder = std::env::temp_dir().join(format!("envd-sdk-sealed-{}", fastrand::u64(..)));
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("tokens.json");
+    let sealed = SealedStore::new(crate::auth::FileStore::new(&file), key("new", 1));
+    sealed.swap("sam", None, &record(1)).await.unwrap();
+    std::fs::write(&file, "{").unwrap();
+    assert!(sealed.load("sam").await.unwrap_err().is_unreadable());
+    assert!(sealed.set_aside_unreadable("sam").await.unwrap());
+    assert!(sealed.load("sam").await.unwrap().is_none());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
