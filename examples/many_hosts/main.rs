@@ -22,7 +22,7 @@ use envd_sdk::postgres::{PostgresStore, loopback_pool};
 use envd_sdk::sealed::{SealedStore, SealingKey};
 
 use cli::Failure;
-use process::Host;
+use process::{Host, READY};
 
 const USAGE: &str = "\
 usage: many_hosts
@@ -73,6 +73,10 @@ async fn lead(database: &str) -> Result<(), Failure> {
     for _ in 0..HOSTS {
         hosts.push(Host::spawn(fake.token_url().as_str())?);
     }
+    // A host that starts after the first expiry takes a new token for one that is an hour old.
+    for host in &mut hosts {
+        host.wait_until_ready()?;
+    }
     for _ in 0..EXPIRIES {
         fake.clock().advance(LIFETIME);
         for host in &mut hosts {
@@ -102,6 +106,7 @@ async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
     let clock = provider::clock();
     let manager = manager(database, token_url, clock.clone())?;
     manager.access_token().await?;
+    println!("{READY}");
     let mut events = manager.events();
     for line in io::stdin().lines() {
         line?;
@@ -118,8 +123,8 @@ async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
 fn manager(database: &str, token_url: &str, clock: Clock) -> Result<TokenManager, Failure> {
     let pool = loopback_pool(database, 4)?;
     let tokens = PostgresStore::builder(pool).schema(SCHEMA).build()?;
-    // An application takes the key from where it keeps its secrets.
-    let store = SealedStore::new(tokens, SealingKey::new("demo", &[7; 32]));
+    // An application takes both keys from where it keeps its secrets. The second one hides who the accounts are.
+    let store = SealedStore::new(tokens, SealingKey::new("demo", &[7; 32])).hash_accounts(&[8; 32]);
     let provider = provider::of_the_fake(token_url, clock)?;
     let builder = TokenManager::builder(provider).store(store);
     Ok(builder.account("auth0|sam").background(false).build()?)

@@ -23,6 +23,9 @@ pub(crate) fn token_url(given: &mut lexopt::Parser) -> Result<Option<String>, le
     }
 }
 
+/// The first word of a host.
+pub(crate) const READY: &str = "ready";
+
 /// A host: a process that answers each line with a word.
 pub(crate) struct Host {
     process: Child,
@@ -45,6 +48,16 @@ impl Host {
             counts: [0; 3],
             process,
         })
+    }
+
+    /// Waits until the host has a token.
+    pub(crate) fn wait_until_ready(&mut self) -> Result<(), Failure> {
+        let word = self.words.next().ok_or("a host has ended")??;
+        if word == READY {
+            Ok(())
+        } else {
+            Err(word.into())
+        }
     }
 
     /// Sends a line, which the host answers when it has done its work.

@@ -1,7 +1,7 @@
 //! A web application with many users: `cargo run --example web_login -- [--serve [--port N]]`.
 //!
 //! Each browser has a session cookie, each session an account in a set of token managers, with a record of its own in one
-//! store. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With
+//! store. The account's key is a hash of the session id: keys stand in stores, where nobody should find a cookie. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With
 //! `--serve` it stays up, on a fake identity provider that asks nobody for a password.
 
 #[path = "../browser/mod.rs"]
@@ -44,7 +44,7 @@ struct App {
     managers: TokenManagerSet,
     /// Logins that have begun, by their cookie.
     pending: Pending,
-    /// Users by their cookie, which is their account's key as well.
+    /// Users by the hash of their cookie, which is their account's key as well.
     sessions: Sessions,
 }
 
@@ -85,12 +85,12 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
 /// Greets the user, with what the service knows.
 async fn front_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Problem> {
     // Only the key of a session that was found: whoever names a key gets its tokens.
-    let session = cookies::read(&headers, "session").filter(|id| app.sessions.touch(id));
-    let Some(session) = session else {
+    let account = sessions::account(&headers).filter(|account| app.sessions.touch(account));
+    let Some(account) = account else {
         return Ok(pages::stranger());
     };
     let client = Client::builder(app.graphql.as_str())
-        .token_source(app.managers.manager(&session)?)
+        .token_source(app.managers.manager(&account)?)
         .build()?;
     let user = client.registered_user().await?.value;
     Ok(pages::greeting(user.first_name.as_deref()))
@@ -116,10 +116,11 @@ async fn callback(
     let login = PendingLogin::from_secret_json(&app.provider, &login)?;
     // A new id: nobody can have handed it to this browser before the login.
     let session = cookies::new_id()?;
-    let manager = app.managers.manager(&session)?;
+    let account = sessions::account_of(&session);
+    let manager = app.managers.manager(&account)?;
     let query = query.unwrap_or_default();
     manager.complete_login(login, &query).await?;
-    for over in app.sessions.begin(&session) {
+    for over in app.sessions.begin(&account) {
         if let Ok(manager) = app.managers.manager(&over) {
             // Goes on by itself.
             drop(manager.logout(None));
@@ -130,9 +131,9 @@ async fn callback(
 
 /// Ends the session here, and sends the browser on to end the one at the identity provider.
 async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let session = cookies::read(&headers, "session").filter(|id| app.sessions.end(id));
+    let account = sessions::account(&headers).filter(|account| app.sessions.end(account));
     let mut next = "/".to_owned();
-    if let Some(manager) = session.and_then(|id| app.managers.manager(&id).ok()) {
+    if let Some(manager) = account.and_then(|account| app.managers.manager(&account).ok()) {
         let report = manager.logout(None).await;
         for problem in &report.problems {
             eprintln!("logout: {}", cli::printable(problem));

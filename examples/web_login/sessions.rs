@@ -4,20 +4,37 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::http::HeaderMap;
+use sha2::{Digest, Sha256};
+
+use super::cookies;
+
 /// Users at once; the one who was last seen the longest time ago is logged out when there are more.
 const MOST: usize = 10_000;
 
 /// A user who stays away for longer is logged out.
 const IDLE: Duration = Duration::from_secs(12 * 3_600);
 
-/// The ids of the sessions, with the time of their last use. A server on many hosts has a table of them.
+/// The account of a request, by its session cookie.
+pub(crate) fn account(headers: &HeaderMap) -> Option<String> {
+    cookies::read(headers, "session").map(|id| account_of(&id))
+}
+
+/// SHA-256 of the session id. Ids are random and long, so no key is needed to keep them from being guessed.
+pub(crate) fn account_of(session: &str) -> String {
+    let hash = Sha256::digest(session);
+    hash.iter()
+        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// The accounts of the sessions, with the time of their last use. A server on many hosts has a table of them.
 #[derive(Default)]
 pub(crate) struct Sessions(Mutex<HashMap<String, Instant>>);
 
 impl Sessions {
     /// Whether this is a session. Using one keeps it.
-    pub(crate) fn touch(&self, id: &str) -> bool {
-        match self.used().get_mut(id) {
+    pub(crate) fn touch(&self, account: &str) -> bool {
+        match self.used().get_mut(account) {
             Some(used) if used.elapsed() < IDLE => {
                 *used = Instant::now();
                 true
@@ -27,25 +44,29 @@ impl Sessions {
     }
 
     /// Begins a session, and tells which ones are over: their users have to be logged out.
-    pub(crate) fn begin(&self, id: &str) -> Vec<String> {
+    pub(crate) fn begin(&self, account: &str) -> Vec<String> {
         let mut used = self.used();
         let over = |(_, used): &(&String, &Instant)| used.elapsed() >= IDLE;
-        let mut over: Vec<String> = used.iter().filter(over).map(|(id, _)| id.clone()).collect();
+        let mut over: Vec<String> = used
+            .iter()
+            .filter(over)
+            .map(|(account, _)| account.clone())
+            .collect();
         if over.is_empty() && used.len() >= MOST {
             // Full of users who are there: the one who was last seen the longest time ago has to go.
             let longest = used.iter().min_by_key(|(_, used)| **used);
-            over.extend(longest.map(|(id, _)| id.clone()));
+            over.extend(longest.map(|(account, _)| account.clone()));
         }
-        for id in &over {
-            used.remove(id);
+        for account in &over {
+            used.remove(account);
         }
-        used.insert(id.to_owned(), Instant::now());
+        used.insert(account.to_owned(), Instant::now());
         over
     }
 
     /// Ends a session; tells whether it was one.
-    pub(crate) fn end(&self, id: &str) -> bool {
-        self.used().remove(id).is_some()
+    pub(crate) fn end(&self, account: &str) -> bool {
+        self.used().remove(account).is_some()
     }
 
     fn used(&self) -> MutexGuard<'_, HashMap<String, Instant>> {

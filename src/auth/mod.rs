@@ -81,9 +81,13 @@
 //! # let query = back.query().unwrap_or_default();
 //! let login = PendingLogin::from_secret_json(&provider, &remembered)?;
 //! let session_id = "from a good source of random numbers";
+//! // Keys of accounts are stored in the clear, so no cookie becomes one: a hash of it does.
+//! use sha2::{Digest, Sha256};
+//! let hash = Sha256::digest(session_id);
+//! let account = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
 //! let manager = TokenManager::builder(provider.clone())
 //!     .shared_store(store.clone())
-//!     .account(session_id)
+//!     .account(account)
 //!     .build()?;
 //! let tokens = manager.complete_login(login, query).await?;
 //! println!("the first token ends at {:?}", tokens.expires_at());

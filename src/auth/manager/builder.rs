@@ -43,6 +43,9 @@ impl TokenManagerBuilder {
     }
 
     /// The key of the account's record in the store; `default` unless set. One user, one key.
+    ///
+    /// Keys are not secrets: they stand in the store, in the clear unless a wrapper hides them (`hash_accounts` of the
+    /// feature `sealed`). Never use what lets somebody in, such as a session id, but a hash of it.
     pub fn account(mut self, key: impl Into<String>) -> Self {
         self.account = key.into();
         self

@@ -22,21 +22,21 @@ use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version
 
 /// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
 ///
-/// The account's key stands in the clear, and so does everything else unless a
-/// [`SealedStore`](crate::sealed::SealedStore) is around it:
+/// The account's key stands in the clear unless a [`SealedStore`](crate::sealed::SealedStore) hashes it, and so does
+/// everything else unless that seals it:
 ///
 /// ```
 /// use envd_sdk::postgres::{PostgresStore, loopback_pool};
 /// use envd_sdk::sealed::{SealedStore, SealingKey};
 ///
-/// # let key = [7; 32];
+/// # let (key, accounts) = ([7; 32], [8; 32]);
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
 /// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// tokens.migrate().await?; // when the application is deployed
 /// # }
-/// let store = SealedStore::new(tokens, SealingKey::new("2027", &key));
+/// let store = SealedStore::new(tokens, SealingKey::new("2027", &key)).hash_accounts(&accounts);
 /// # let _ = store;
 /// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -7,7 +7,16 @@
 //! file. [`PostgresStore`]: many hosts, or thousands of users. A refresh token may be used once, so two hosts that renew the
 //! same user's tokens must know of each other, and only something that both ask can tell them.
 //!
-//! Put a [`SealedStore`](crate::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token.
+//! Put a [`SealedStore`](crate::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token,
+//! and with [`hash_accounts`](crate::sealed::SealedStore::hash_accounts) no account either.
+//!
+//! # When the database fails in the middle of a refresh
+//!
+//! The lock ends with its connection, so a restart, a failover or a cut network frees it while its host still has the
+//! answer to a refresh. The mark in the record stays, and other hosts leave a marked record to its owner for
+//! [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait); the owner stores its new tokens as soon as it can. A host
+//! that is not heard of for five minutes loses its lock too, and finds its record untouched when it comes back within the
+//! same wait. Meanwhile callers without a token that still works get a retryable error.
 //!
 //! # What it costs
 //!
