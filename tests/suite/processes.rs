@@ -2,6 +2,7 @@
 
 mod child;
 mod folder;
+mod full_disk;
 mod sessions;
 
 use std::time::Duration;
@@ -12,11 +13,12 @@ use envd_sdk::fake::Fake;
 
 use child::Child;
 pub(super) use folder::Folder;
+use full_disk::FullDisk;
 use sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 /// The token file at a place, for a child.
-fn open(place: &str) -> FileStore {
-    FileStore::new(place)
+fn open(place: &str) -> FullDisk {
+    FullDisk::at(place)
 }
 
 /// A fake, and a token file with a session of it.
@@ -88,6 +90,35 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_serves_and_no_other_i
     clock.advance(LIFETIME);
     manager.access_token().await.unwrap();
     assert_eq!(fake.token_requests(), before + 1);
+}
+
+/// Row 50. The fake ends the session when a refresh token comes twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_wait_send_nothing_while_the_disk_is_full_for_new_tokens() {
+    let (fake, folder, _) = logged_in().await;
+    let token_url = fake.token_url();
+    let spawn = |place: String| Child::take_tokens(token_url.as_str(), &place);
+    let mut owner = spawn(FullDisk::sometimes(&folder.place()));
+    let mut waiting = [spawn(folder.place()), spawn(folder.place())];
+    let before = fake.token_requests();
+    for round in 1..=20 {
+        fake.clock().advance(LIFETIME);
+        FullDisk::fill(&folder.place());
+        owner.tell("expire");
+        let token = owner.answer();
+        assert!(token.starts_with("token "), "{token}");
+        // They wait for the lock, or come when it is free; the answer is the same.
+        for child in &mut waiting {
+            child.tell("expire");
+        }
+        FullDisk::make_room(&folder.place());
+        owner.tell("save");
+        assert_eq!(owner.answer(), "saved");
+        for child in &mut waiting {
+            assert_eq!(child.answer(), token);
+        }
+        assert_eq!(fake.token_requests() - before, round);
+    }
 }
 
 /// Row 9.

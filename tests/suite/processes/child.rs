@@ -26,7 +26,8 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Answers each "expire" with a token, after its own clock has moved by a token's life.
+    /// Answers each "expire" with a token, after its own clock has moved by a token's life, and each "save" when its
+    /// tokens are stored.
     pub(super) fn take_tokens(token_url: &str, place: &str) -> Self {
         Self::spawn("tokens", place, token_url)
     }
@@ -109,7 +110,15 @@ async fn take_tokens() {
     let store = open(&env::var(PLACE).unwrap());
     let manager = manager(&token_url, store, clock.clone()).build().unwrap();
     for line in std::io::stdin().lines() {
-        assert_eq!(line.unwrap(), "expire");
+        if line.unwrap() == "save" {
+            // In steps: the task that stores them may not have begun its pause yet.
+            while !manager.flush(Duration::ZERO).await {
+                clock.advance(Duration::from_millis(100));
+                tokio::task::yield_now().await;
+            }
+            say("saved");
+            continue;
+        }
         clock.advance(LIFETIME);
         match manager.access_token().await {
             Ok(token) => say(&mark(&token)),
