@@ -75,7 +75,7 @@ impl TokenManagerBuilder {
     /// Whether new tokens that cannot be stored stay unused; false unless set.
     ///
     /// Unset, they serve from memory and [`Event::PersistFailed`](super::Event::PersistFailed) tells. Either way they are
-    /// kept and storing is tried again.
+    /// kept, with the account's lock, and storing is tried again for as long as the process lives.
     pub fn strict(mut self, yes: bool) -> Self {
         self.policy.strict = yes;
         self

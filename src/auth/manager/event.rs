@@ -22,8 +22,9 @@ pub enum Event {
         /// No request is sent before.
         retry_at: SystemTime,
     },
-    /// New tokens could not be stored. They are in use, and storing is tried again; should the process end before it
-    /// works, the user has to log in again.
+    /// New tokens could not be stored. They are in use, and storing is tried again, at least every 10 seconds; should the
+    /// process end before it works, the user has to log in again. Until then the account's lock is kept, so that no other
+    /// process uses the stored refresh token: others get lock time-outs.
     PersistFailed {
         /// Why.
         error: Error,

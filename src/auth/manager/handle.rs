@@ -69,7 +69,10 @@ impl TokenManager {
     /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
     /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so this
     /// takes a new login as well, later. A strict manager whose store fails says so here, keeps the tokens, and tries to
-    /// store them again. [`is_config`](Error::is_config): the login is of another provider.
+    /// store them again. [`is_config`](Error::is_config): the login is of another provider. [`is_store`](Error::is_store)
+    /// with a [`StoreError`](crate::auth::StoreError) below it that [is
+    /// unreadable](crate::auth::StoreError::is_unreadable): the user is logged in for as long as this process lives, and
+    /// nothing was saved; [`logout`](Self::logout) sets aside what cannot be read, and the next login is saved.
     pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
         self.redeem(login.check(callback)?).await
     }
@@ -134,7 +137,8 @@ impl TokenManager {
     /// Forgets and deletes the tokens, revokes the refresh token (RFC 7009), and tells the address that ends the session
     /// at the identity provider. `return_to` is where the user lands after that.
     ///
-    /// Memory is wiped before the first wait; the rest runs in a task of its own and goes on if the caller is dropped.
+    /// Memory is wiped before the first wait; the rest runs in a task of its own and goes on if the caller is dropped. What
+    /// is stored and cannot be read is set aside, if the store can do that, and the report says so.
     pub fn logout(
         &self,
         return_to: Option<&str>,

@@ -60,14 +60,24 @@ impl Shared {
 
     /// One attempt, in the epoch that is.
     async fn save_again(self: &Arc<Self>) {
-        // A refresh or a login that is under way stores them itself.
-        let Ok(mut lease) = self.kept_lease(self.policy.lock_wait).await else {
-            return;
+        let _lease = match self.kept_lease(LOCK_WAIT).await {
+            Ok(mut lease) => match lease.refresh_lock(LOCK_WAIT).await {
+                Err(error) if !error.is_lock_timeout() => return,
+                _ => Some(lease),
+            },
+            // A first write without the lock could come after a logout that found no record.
+            Err(_)
+                if self
+                    .state()
+                    .held
+                    .as_ref()
+                    .is_none_or(|held| held.version.is_none()) =>
+            {
+                return;
+            }
+            // A refresh has it, whose request may take longer than others leave the mark alone.
+            Err(_) => None,
         };
-        match lease.refresh_lock(LOCK_WAIT).await {
-            Err(error) if !error.is_lock_timeout() => return,
-            _ => {}
-        }
         let (epoch, token) = {
             let state = self.state();
             let held = state.held.as_ref();

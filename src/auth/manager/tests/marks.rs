@@ -177,6 +177,29 @@ async fn a_process_that_could_not_write_for_minutes_stores_its_tokens_in_the_las
     assert!(!bench.idp.session_over());
 }
 
+/// Row 51. Row 50.
+#[tokio::test]
+async fn tokens_are_stored_while_a_request_with_them_takes_its_time() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let cut = Network::of(&bench);
+    let owner = cut.manager(&bench);
+    cut.writes.store(false, Ordering::SeqCst);
+    assert_eq!(owner.access_token().await.unwrap().expose(), "at-2");
+    bench.clock.advance(DAY);
+    let held = bench.idp.hold();
+    let caller = tokio::spawn(async move { owner.access_token().await });
+    held.arrived().await;
+    cut.writes.store(true, Ordering::SeqCst);
+    let stored = async || bench.stored_refresh_token().await.unwrap();
+    let took = pass_until(&bench, async || stored().await == "rt-2").await;
+    assert!(took < LAST_CHANCE, "{took:?}");
+    held.open();
+    assert_eq!(caller.await.unwrap().unwrap().expose(), "at-3");
+    assert_eq!(stored().await, "rt-3");
+    assert!(!bench.idp.session_over());
+}
+
 /// Row 51.
 #[tokio::test]
 async fn a_store_that_fails_during_the_last_chance_puts_the_request_off() {
