@@ -1,12 +1,12 @@
 //! New tokens that could not be stored keep the lock; what that means for everybody else.
 
 use std::error::Error as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, callback, event, pass_until};
-use crate::auth::store::{Call, HookedStore};
+use crate::auth::store::{Call, HookedStore, counts_down};
 use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
 use crate::error::Error;
 
@@ -188,6 +188,40 @@ async fn a_refresh_that_is_due_while_tokens_are_not_stored_uses_the_kept_lock() 
     assert!(!bench.idp.session_over());
 }
 
+/// Row 50. Row 24.
+#[tokio::test]
+async fn a_logout_in_the_middle_of_storing_leaves_nothing_behind() {
+    // At the first attempt, in the refresh, and at the fourth, in the task that stores later.
+    for failures in [0, 3] {
+        let bench = Bench::new().await;
+        bench.seed(DAY).await;
+        let manager = Arc::new(OnceLock::<TokenManager>::new());
+        let (logging_out, left) = (manager.clone(), AtomicUsize::new(failures));
+        let store = HookedStore::new(bench.store.clone(), move |call| {
+            if let Call::Swap(new) = call
+                && new.tokens().generation() == 2
+            {
+                if counts_down(&left) {
+                    return Err(StoreError::full("the disk is full"));
+                }
+                if let Some(manager) = logging_out.get() {
+                    // Memory is wiped here, the write goes through, and the rest comes after it.
+                    drop(manager.logout(None));
+                }
+            }
+            Ok(())
+        });
+        let built = bench.builder().store(store).build().unwrap();
+        let manager = manager.get_or_init(|| built);
+        let token = manager.access_token().await;
+        assert_eq!(token.is_ok(), failures > 0, "{token:?}");
+        pass_until(&bench, async || manager.flush(Duration::ZERO).await).await;
+        assert!(bench.stored().await.is_none() && manager.current().is_none());
+        assert!(bench.idp.revoked().contains(&"rt-2".to_owned()));
+        assert!(lock_is_free(&bench).await);
+    }
+}
+
 /// Row 50. Row 13.
 #[tokio::test]
 async fn a_shutdown_waits_until_tokens_are_stored() {
@@ -244,7 +278,7 @@ async fn a_store_that_panics_with_new_tokens_is_tried_again() {
                 .refresh_token()
                 .is_some_and(|token| token.matches("rt-2"))
         {
-            assert!(!crate::auth::store::counts_down(&left), "as told");
+            assert!(!counts_down(&left), "as told");
         }
         Ok(())
     });
