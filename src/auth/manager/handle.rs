@@ -205,7 +205,8 @@ impl TokenManager {
     }
 
     /// Reads the current token where it lies, without a wait, a lock or a copy, also while it is being renewed ahead of
-    /// time; `None` when there is something to be done about it first, which [`access_token`](Self::access_token) does.
+    /// time; `None` when there is something to be done about it first, which [`access_token`](Self::access_token) does: a
+    /// renewal, or a look at the store in the background (see [`store_check`](TokenManagerBuilder::store_check)).
     pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
         self.0.read_fresh(read)
     }

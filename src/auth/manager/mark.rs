@@ -13,12 +13,19 @@ use crate::auth::store::Intent;
 use crate::auth::{AccessToken, Record, StoreError, Version};
 use crate::error::AuthProblem;
 
-/// How long a mark stands that replaced another process's: longer than the longest pause between two attempts of that
-/// process to store its tokens, and the time that an attempt takes.
-const LAST_CHANCE: Duration = Duration::from_secs(30);
-
 /// How often the record is read while it is left to another process.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+
+/// How often it is read after its mark was replaced, each time with success.
+const LAST_LOOKS: u32 = 60;
+
+/// What these looks take: longer than the longest pause between two attempts of the other process to store its tokens,
+/// and the time that an attempt takes.
+const LAST_CHANCE: Duration = Duration::from_secs(30);
+
+/// A process that was stopped for longer after it had read or marked the record reads it again before it sends: others
+/// may have taken it for dead. Much shorter than they wait.
+const STALE: Duration = Duration::from_secs(10);
 
 /// A request that was sent twice, and a minute to store its answer.
 fn default_mark_wait(timeout: Duration) -> Duration {
@@ -50,6 +57,19 @@ impl Refresh {
         // Nothing is sent while the store cannot be written: the answer could not be kept.
         marked.map_err(|error| self.fail(error.into(), Duration::ZERO, None))?;
         Ok(held)
+    }
+
+    /// Whether the token may be sent that was found to be this manager's to send since `began`. Asked before each request:
+    /// a lock that can be lost does not tell.
+    pub(super) fn may_send(&self, began: Duration) -> Result<(), Stop> {
+        if self.shared.store.lock_survives_faults() {
+            return Ok(());
+        }
+        let passed = self.shared.clock().boot().saturating_sub(began);
+        if passed > STALE || self.foreign_mark()?.is_some() {
+            return Err(StoreError::lock_timeout().into());
+        }
+        Ok(())
     }
 
     pub(super) async fn clear_intent(&self, held: &mut Held) {
@@ -130,10 +150,10 @@ impl Refresh {
             let claimed = ForeignMark { version, ..mark };
             self.shared.state_in(self.epoch)?.mark = Some(claimed);
         }
-        let clock = self.shared.clock();
-        let end = clock.boot().saturating_add(LAST_CHANCE);
-        while clock.boot() < end {
-            self.unless_over(clock.sleep(BETWEEN_LOOKS)).await?;
+        // Counted, and not timed: a process that is stopped meanwhile has not looked.
+        for _ in 0..LAST_LOOKS {
+            let pause = self.shared.clock().sleep(BETWEEN_LOOKS);
+            self.unless_over(pause).await?;
             if self.changed_since(held.version).await? {
                 return Ok(match self.usable() {
                     Some(token) => Waited::Token(token),
@@ -211,6 +231,11 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_looks_take_the_last_chance() {
+        assert_eq!(BETWEEN_LOOKS * LAST_LOOKS, LAST_CHANCE);
+    }
 
     #[test]
     fn the_wait_covers_two_requests_and_the_time_to_store_the_answer() {

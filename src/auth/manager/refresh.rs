@@ -79,7 +79,9 @@ impl Refresh {
     }
 
     async fn mark_and_request(&self, lease: Lease) -> Result<AccessToken, Stop> {
+        let began = self.shared.clock().boot();
         let held = self.mark_intent().await?;
+        self.may_send(began)?;
         self.request(held, &mut Some(lease)).await
     }
 
@@ -161,9 +163,11 @@ impl Refresh {
                     self.shared.emit(Event::RotationAmbiguous);
                     let wait = self.wait_before_repeat(refusal.class, asked.boot);
                     self.unless_over(self.shared.clock().sleep(wait)).await?;
+                    let began = self.shared.clock().boot();
                     if let Some(token) = self.look().await? {
                         return Ok(token);
                     }
+                    self.may_send(began)?;
                 }
                 class => {
                     if !ambiguous {

@@ -1,4 +1,4 @@
-//! A refresh in the air: a task that owns everything, and a channel on which all callers wait for it.
+//! A refresh under way: a task that owns everything, and a channel on which all callers wait for it.
 
 use std::sync::Arc;
 

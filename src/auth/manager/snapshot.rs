@@ -34,8 +34,7 @@ pub(super) struct Snapshot {
     look: Duration,
     /// The earlier one of `soft` and `look`, so that readers compare once.
     quiet: Moment,
-    /// Somebody sees to its renewal, so that there is nothing to do for who reads it. A wrong no costs a reader a look
-    /// at the state.
+    /// A refresh is under way, so that readers have nothing to start. A stale "no" only costs one lock.
     attended: AtomicBool,
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, Turn, pass_until, tokens};
+use super::bench::{Bench, DAY, KEY, Turn, event, pass_until, tokens};
 use crate::auth::store::{Call, HookedStore, Intent};
-use crate::auth::{AccessToken, Record, StoreError, TokenManager, TokenStore, Version};
+use crate::auth::{AccessToken, Event, Record, StoreError, TokenManager, TokenStore, Version};
 use crate::error::{Error, Result};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -275,5 +275,47 @@ async fn a_lock_that_is_lost_during_a_request_does_not_let_another_process_send_
     held.open();
     assert_eq!(caller.await.unwrap().unwrap().expose(), "at-2");
     assert_eq!(other.access_token().await.unwrap().expose(), "at-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
+/// Row 51. Others have taken it for dead meanwhile.
+#[tokio::test]
+async fn a_process_that_was_stopped_for_long_before_it_sends_looks_again() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let (clock, stops) = (bench.clock.clone(), AtomicBool::new(true));
+    let store = HookedStore::new(bench.store.clone(), move |call| {
+        if let Call::Swap(_) = call
+            && stops.swap(false, Ordering::SeqCst)
+        {
+            clock.advance(DAY);
+        }
+        Ok(())
+    });
+    let builder = bench.builder().store(store.with_fragile_lock());
+    let manager = builder.build().unwrap();
+    assert!(is_lock_timeout(manager.access_token().await));
+    assert_eq!(bench.idp.refreshes(), 0);
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+}
+
+/// Row 51.
+#[tokio::test]
+async fn a_token_that_another_process_has_marked_since_is_not_sent_a_second_time() {
+    let bench = Bench::new().await;
+    bench.seed(DAY).await;
+    let manager = Network::of(&bench).manager(&bench);
+    let mut events = manager.events();
+    bench.idp.next(Turn::Answer(ResponseTemplate::new(502)));
+    let caller = tokio::spawn(async move { manager.access_token().await });
+    let is_lost = |event: &Event| matches!(event, Event::RotationAmbiguous);
+    event(&mut events, is_lost).await;
+    let stored = bench.store.load(KEY).await.unwrap().unwrap();
+    let mut record = stored.record;
+    record.intent.as_mut().unwrap().owner = Some(7);
+    let swapped = bench.store.swap(KEY, Some(stored.version), &record).await;
+    assert!(swapped.unwrap().is_some());
+    bench.clock.advance(2 * SECOND);
+    assert!(is_lock_timeout(caller.await.unwrap()));
     assert_eq!(bench.idp.refreshes(), 1);
 }
