@@ -12,7 +12,7 @@
 //! Processes that share a store follow each other: tokens that one renews are adopted by the others, and a logout or a
 //! login in one is noticed by the others within a minute of use ([`TokenManagerBuilder::store_check`]). A process that
 //! ends in the middle of a refresh leaves a mark in the store. Where the lock is one of the operating system, the next
-//! process goes on at once; where it can be lost, as behind a network, the mark is left alone for two minutes first
+//! process goes on at once; where it can be lost, as behind a network, the mark is waited out for two minutes first
 //! ([`TokenManagerBuilder::mark_wait`]).
 //!
 //! An application with many users keeps their managers in a [`TokenManagerSet`].

@@ -96,30 +96,30 @@ impl TokenManagerBuilder {
     }
 
     /// How long the mark of a refresh that another process began is left to that process, where the lock of the store can
-    /// end while its holder lives (see [`lock_survives_faults`](TokenStore::lock_survives_faults)); 2 minutes unless set.
+    /// end while its holder runs (see [`lock_survives_faults`](TokenStore::lock_survives_faults)); 2 minutes unless set.
     ///
     /// Before a refresh token is sent, a mark in the store says so. While the mark stands, the token may be used up and
-    /// the new one in the memory of the process that sent it, so nobody else sends it: that would end the session. The
-    /// time begins when this manager first reads the mark while the lock is free, whatever the store was doing before; it goes on from call to
-    /// call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a lock time-out. In its last
-    /// 30 seconds, at least, the mark is replaced and the store read without a failure, so that a process that could not
-    /// write before can store its tokens. Then the process is taken for dead, and the token is sent. An access token that
-    /// still works is served all the time.
+    /// the new one in the memory of the process that sent it: sending it again would end the session. The time begins
+    /// when this manager first reads the mark while the lock is free, so downtime of the store before that does not count.
+    /// It continues from call to call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a
+    /// lock time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be readable all the time,
+    /// so that a process that could not write before can store its tokens. Then the token is sent. An access token that
+    /// still works is served meanwhile.
     ///
     /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout)
     /// and 30 seconds, or twice the time-out) and a minute to store its answer; unless this is set, it follows the
-    /// provider's time-out. An operator who knows that the process is gone ends the wait with
+    /// provider's time-out. When the process has certainly exited, an operator ends the wait with
     /// [`take_over_refresh`](TokenManager::take_over_refresh).
     pub fn mark_wait(mut self, time: Duration) -> Self {
         self.policy.mark_wait = Some(time);
         self
     }
 
-    /// How long tokens are served from memory without a look at the store; 60 seconds unless set.
+    /// How long tokens are served from memory before the store is read again; 60 seconds unless set.
     ///
-    /// The first use after that time starts a look in the background and is itself still served from memory: a logout, or
-    /// the login of another user, in another process is noticed with the next use. A store that cannot be read changes
-    /// nothing. Accounts that are not used cause no looks.
+    /// The first use after that time starts a read in the background and is itself still served from memory: a logout, or
+    /// the login of another user, in another process takes effect with the next use. A store that cannot be read changes
+    /// nothing. Accounts that are not used cause no reads.
     pub fn store_check(mut self, time: Duration) -> Self {
         self.policy.store_check = time;
         self

@@ -4,9 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::look::Look;
 use super::refresh_task::{Completion, Outcome, RefreshTask};
 use super::shared::Shared;
+use super::store_check::StoreCheck;
 use crate::auth::AccessToken;
 use crate::auth::failure::unavailable;
 use crate::error::{Error, Result};
@@ -20,14 +20,14 @@ enum Answer {
 /// What is registered under the lock, and started after it is released.
 enum Start {
     Refresh(RefreshTask),
-    Look(Look),
+    Check(StoreCheck),
 }
 
 impl Start {
     fn go(self) -> Result<()> {
         match self {
             Self::Refresh(task) => task.go()?,
-            Self::Look(look) => look.go(),
+            Self::Check(check) => check.go(),
         }
         Ok(())
     }
@@ -97,12 +97,12 @@ impl Shared {
                 let task = RefreshTask::new(self, &mut state, Some(usable.generation()));
                 usable.attend(true);
                 Some(Start::Refresh(task))
-            } else if usable.wants_look(now) {
+            } else if usable.is_check_due(now) {
                 let next = now.boot.saturating_add(self.policy.store_check);
                 self.snapshot
-                    .store(Some(Arc::new(usable.with_next_look(next))));
-                let idle = !state.looking && !state.closed;
-                idle.then(|| Start::Look(Look::new(self, &mut state)))
+                    .store(Some(Arc::new(usable.with_next_check(next))));
+                let idle = !state.checking && !state.closed;
+                idle.then(|| Start::Check(StoreCheck::new(self, &mut state)))
             } else {
                 None
             };

@@ -121,10 +121,10 @@ impl TokenManager {
     }
 
     /// Sends a refresh that another process marked in the store and did not finish, without the rest of
-    /// [`mark_wait`](TokenManagerBuilder::mark_wait); tells the token in use after it.
+    /// [`mark_wait`](TokenManagerBuilder::mark_wait); returns the token in use after it.
     ///
-    /// For operators who know that the process is gone. Should it live and have the answer, the refresh token is used
-    /// twice, and the session may end. Without such a mark this is [`access_token`](Self::access_token).
+    /// Only for when that process has certainly exited. If it runs and has the answer, the refresh token is used twice,
+    /// and the session may end. Without such a mark this is [`access_token`](Self::access_token).
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl TokenManager {
 
     /// Reads the current token where it lies, without a wait, a lock or a copy, also while it is being renewed ahead of
     /// time; `None` when there is something to be done about it first, which [`access_token`](Self::access_token) does: a
-    /// renewal, or a look at the store in the background (see [`store_check`](TokenManagerBuilder::store_check)).
+    /// renewal, or a check of the store in the background (see [`store_check`](TokenManagerBuilder::store_check)).
     pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
         self.0.read_fresh(read)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::shared::{Seen, Shared};
+use super::shared::{Shared, StoreRead};
 use crate::auth::{StoreError, StoreGuard};
 
 /// Empty unless a task holds the lock, or tokens wait to be stored. The inner mutex lets one task at a time use it.
@@ -49,19 +49,19 @@ impl Shared {
     pub(super) async fn lease_and_load(
         self: &Arc<Self>,
         wait: Duration,
-    ) -> Result<(Lease, Seen), StoreError> {
+    ) -> Result<(Lease, StoreRead), StoreError> {
         let until = self.clock().boot().saturating_add(wait);
         let mut lease = self.kept_lease(wait).await?;
         if lease.kept {
-            let seen = self.stored().await?;
-            return Ok((lease, seen));
+            let read = self.stored().await?;
+            return Ok((lease, read));
         }
         let left = until.saturating_sub(self.clock().boot());
         let writes = self.state().writes;
         let (guard, stored) = self.store.lock_and_load(&self.key, left).await?;
         *lease.slot = Some(guard);
-        let seen = Seen::new(stored, writes)?;
-        Ok((lease, seen))
+        let read = StoreRead::new(stored, writes)?;
+        Ok((lease, read))
     }
 
     /// The lease with whatever is in the slot.

@@ -94,7 +94,7 @@ impl Shared {
         };
         // OK without the lock when it cannot be had: a swap changes nothing that somebody else has changed.
         let _lease = self.lease(self.policy.lock_wait).await;
-        let stored = self.stored().await.ok().and_then(|seen| seen.stored);
+        let stored = self.stored().await.ok().and_then(|read| read.stored);
         let epoch = {
             let mut state = self.state_in(epoch)?;
             let stored_generation = stored
@@ -122,7 +122,7 @@ impl Shared {
         }
         self.publish_held(epoch)?;
         if let Some(error) = failed.filter(StoreError::is_unreadable) {
-            // It may stay so for ever: nobody must take this for a login that outlives the process.
+            // It may stay unreadable: the caller must not rely on a login that outlives the process.
             return Err(error.with_login_not_saved().into());
         }
         tracing::debug!(generation = tokens.generation, "logged in");

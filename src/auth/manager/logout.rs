@@ -74,13 +74,13 @@ impl Shared {
         let _lease = self.lease(self.policy.lock_wait).await;
         // A refresh of another process may write once in between, or twice.
         for _ in 0..5 {
-            let seen = self.stored().await;
+            let read = self.stored().await;
             if self.state().epoch != epoch {
                 // Somebody has logged in meanwhile: the record is theirs.
                 return Ok(None);
             }
-            let stored = match seen {
-                Ok(seen) => seen.stored,
+            let stored = match read {
+                Ok(read) => read.stored,
                 Err(error) => return Err(self.set_aside(error).await.into()),
             };
             let Some(stored) = stored else {
@@ -95,7 +95,7 @@ impl Shared {
         Err(StoreError::new("the record keeps changing and could not be deleted").into())
     }
 
-    /// What cannot be read must not stop the next login. Tells what became of it.
+    /// Sets an unreadable record aside, so that the next login can be saved. Returns what to report.
     async fn set_aside(&self, error: StoreError) -> StoreError {
         if !error.is_unreadable() || error.is_newer_version() {
             return error;

@@ -1,30 +1,30 @@
 //! The mark that a refresh leaves in the store before it is sent, and the marks of other processes.
 //!
-//! Where a lock can end while its holder lives, a free lock does not tell whether that holder is dead. Its mark is then
-//! left alone for a time, replaced, and watched for as long as a living process takes at most to store its tokens.
+//! Where a lock can end while its holder runs, a free lock does not prove that the holder has exited. The mark is then
+//! left in place for a time, replaced, and watched for as long as a running process takes at most to store its tokens.
 
 use std::time::Duration;
 
 use super::lease::Lease;
 use super::refresh::Refresh;
-use super::shared::{ForeignMark, Held, Seen, Shared, Stop};
+use super::shared::{ForeignMark, Held, Shared, Stop, StoreRead};
 use crate::auth::failure::auth;
 use crate::auth::store::Intent;
 use crate::auth::{AccessToken, Record, StoreError, Version};
 use crate::error::AuthProblem;
 
-/// How often the record is read while it is left to another process.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+/// The pause between two reads of a marked record.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How often it is read after its mark was replaced, each time with success.
-const LAST_LOOKS: u32 = 60;
+/// How many reads in a row must succeed after the mark was replaced.
+const CLAIM_READS: u32 = 60;
 
-/// What these looks take: longer than the longest pause between two attempts of the other process to store its tokens,
+/// What these reads take: longer than the longest pause between two attempts of the other process to store its tokens,
 /// and the time that an attempt takes.
-const LAST_CHANCE: Duration = Duration::from_secs(30);
+const CLAIM_PERIOD: Duration = Duration::from_secs(30);
 
-/// A process that was stopped for longer after it had read or marked the record reads it again before it sends: others
-/// may have taken it for dead. Much shorter than they wait.
+/// After a longer stop between reading or marking the record and sending, the record is read again: another process may
+/// have replaced the mark. Much shorter than the wait for a mark.
 const STALE: Duration = Duration::from_secs(10);
 
 /// A request that was sent twice, and a minute to store its answer.
@@ -35,23 +35,23 @@ fn default_mark_wait(timeout: Duration) -> Duration {
 }
 
 /// What became of the mark of another process.
-pub(super) enum Waited {
-    /// The tokens that it stored will do.
+pub(super) enum MarkOutcome {
+    /// Usable tokens were stored.
     Token(AccessToken),
-    /// There is something else to be done with the record now.
+    /// The record, or what is to be done with it, has changed.
     Changed,
-    /// The mark was replaced and stood for long enough: the process is dead.
+    /// The replacement of the mark stood for long enough: the process has exited.
     Abandoned(Lease),
 }
 
 impl Refresh {
-    /// Should this process end before the answer is stored, the next one knows that the token may be used up.
+    /// If this process ends before the answer is stored, the mark says that the token may be used up.
     pub(super) async fn mark_intent(&self) -> Result<Held, Stop> {
         let mut held = self.held()?;
         if !held.saved || held.tokens.refresh_token.is_none() {
             return Ok(held);
         }
-        // Also again for a token whose first answer was lost: whoever waits for the mark waits from here.
+        // Also for a token whose first answer was lost: a new mark restarts the wait of other processes.
         let record = self.marked(&held, Some(self.shared.owner(self.epoch)));
         let marked = self.rewrite(&mut held, &record).await;
         // Nothing is sent while the store cannot be written: the answer could not be kept.
@@ -59,8 +59,8 @@ impl Refresh {
         Ok(held)
     }
 
-    /// Whether the token may be sent that was found to be this manager's to send since `began`. Asked before each request:
-    /// a lock that can be lost does not tell.
+    /// Checked before each request, because a lock that can be lost proves nothing: the record was read or marked just
+    /// now, after `began`, and has no foreign mark.
     pub(super) fn may_send(&self, began: Duration) -> Result<(), Stop> {
         if self.shared.store.lock_survives_faults() {
             return Ok(());
@@ -80,7 +80,7 @@ impl Refresh {
         }
     }
 
-    /// The mark of another process that may still live, if there is one on the held tokens.
+    /// The mark of another process that may still run, if there is one on the held tokens.
     pub(super) fn foreign_mark(&self) -> Result<Option<ForeignMark>, Stop> {
         let state = self.shared.state_in(self.epoch)?;
         let stands = |mark: &ForeignMark| state.abandoned != Some(mark.version);
@@ -94,19 +94,19 @@ impl Refresh {
         Ok(())
     }
 
-    /// Leaves the mark of another process alone, without the lock, until that has stored its tokens, or the wait is over.
-    /// At the end of the caller's lock wait: a lock time-out, and the next call goes on with the same wait.
+    /// Waits, without the lock, until the owner of a mark has stored its tokens or the wait is over. At the end of the
+    /// lock wait: a lock time-out, and the next call continues the same wait.
     pub(super) async fn wait_for_owner(
         &self,
         mark: ForeignMark,
         lease: Lease,
         until: Duration,
-    ) -> Result<Waited, Stop> {
+    ) -> Result<MarkOutcome, Stop> {
         let clock = self.shared.clock();
         if clock.boot() >= self.shared.mark_ends(mark) {
             return self.claim(mark, lease).await;
         }
-        // Its owner must be able to take it.
+        // The owner of the mark may need the lock.
         drop(lease);
         let mut last = StoreError::lock_timeout();
         loop {
@@ -114,10 +114,10 @@ impl Refresh {
             if left.is_zero() {
                 return Err(last.into());
             }
-            let pause = clock.sleep(BETWEEN_LOOKS.min(left));
+            let pause = clock.sleep(POLL_INTERVAL.min(left));
             self.unless_over(pause).await?;
             match self.unless_over(self.shared.stored()).await? {
-                Ok(seen) => self.shared.reconcile(self.epoch, seen)?,
+                Ok(read) => self.shared.reconcile(self.epoch, read)?,
                 Err(error) => {
                     last = error;
                     continue;
@@ -125,52 +125,52 @@ impl Refresh {
             }
             last = StoreError::lock_timeout();
             if let Some(token) = self.usable() {
-                return Ok(Waited::Token(token));
+                return Ok(MarkOutcome::Token(token));
             }
             let over = |mark| clock.boot() >= self.shared.mark_ends(mark);
             if self.foreign_mark()?.is_none_or(over) {
-                return Ok(Waited::Changed);
+                return Ok(MarkOutcome::Changed);
             }
         }
     }
 
-    /// Replaces the mark, which proves that the store can be written, and gives the process that wrote the first one the
-    /// time to store its tokens. Nothing is sent unless the record stays as it is and can be read all the time.
-    async fn claim(&self, mark: ForeignMark, lease: Lease) -> Result<Waited, Stop> {
+    /// Replaces the mark, which proves that the store can be written, then waits so that the owner of the first mark can
+    /// still store its tokens. Nothing is sent unless the record stays unchanged and readable all the time.
+    async fn claim(&self, mark: ForeignMark, lease: Lease) -> Result<MarkOutcome, Stop> {
         let mut held = self.held()?;
         let record = self.marked(&held, None);
         let expected = held.version;
         match self.rewrite(&mut held, &record).await {
             Ok(()) => {}
-            Err(_) if self.changed_since(expected).await? => return Ok(Waited::Changed),
+            Err(_) if self.changed_since(expected).await? => return Ok(MarkOutcome::Changed),
             Err(error) => return Err(self.fail(error.into(), Duration::ZERO, None)),
         }
         if let Some(version) = held.version {
-            // Should this be cut off, the next call begins here and not at the start.
+            // If this is cut off, the next call resumes here.
             let claimed = ForeignMark { version, ..mark };
             self.shared.state_in(self.epoch)?.mark = Some(claimed);
         }
-        // Counted, and not timed: a process that is stopped meanwhile has not looked.
-        for _ in 0..LAST_LOOKS {
-            let pause = self.shared.clock().sleep(BETWEEN_LOOKS);
+        // Counted, not timed: while the process is stopped it does not read.
+        for _ in 0..CLAIM_READS {
+            let pause = self.shared.clock().sleep(POLL_INTERVAL);
             self.unless_over(pause).await?;
             if self.changed_since(held.version).await? {
                 return Ok(match self.usable() {
-                    Some(token) => Waited::Token(token),
-                    None => Waited::Changed,
+                    Some(token) => MarkOutcome::Token(token),
+                    None => MarkOutcome::Changed,
                 });
             }
         }
-        Ok(Waited::Abandoned(lease))
+        Ok(MarkOutcome::Abandoned(lease))
     }
 
-    /// Whether the store has another version by now; if so, memory follows it.
+    /// Whether the store has another version now; if so, memory is brought in line with it.
     async fn changed_since(&self, version: Option<Version>) -> Result<bool, Stop> {
-        let seen = self.unless_over(self.shared.stored()).await?;
-        let seen = seen.map_err(|error| self.fail(error.into(), Duration::ZERO, None))?;
-        let changed = seen.stored.as_ref().map(|stored| stored.version) != version;
+        let read = self.unless_over(self.shared.stored()).await?;
+        let read = read.map_err(|error| self.fail(error.into(), Duration::ZERO, None))?;
+        let changed = read.stored.as_ref().map(|stored| stored.version) != version;
         if changed {
-            self.shared.reconcile(self.epoch, seen)?;
+            self.shared.reconcile(self.epoch, read)?;
         }
         Ok(changed)
     }
@@ -210,14 +210,14 @@ impl Shared {
     fn mark_ends(&self, mark: ForeignMark) -> Duration {
         let wait = self.policy.mark_wait;
         let wait = wait.unwrap_or_else(|| default_mark_wait(self.provider.0.timeout));
-        mark.since.saturating_add(wait.saturating_sub(LAST_CHANCE))
+        mark.since.saturating_add(wait.saturating_sub(CLAIM_PERIOD))
     }
 
-    /// Declares the process dead that marked the stored record, so that the next refresh sends it.
+    /// Ends the wait for the mark on the stored record: the process that wrote it has exited.
     pub(super) async fn abandon_mark(&self) -> Result<(), StoreError> {
         let epoch = self.state().epoch;
-        let seen: Seen = self.stored().await?;
-        let marked = seen.stored.filter(|stored| stored.record.intent.is_some());
+        let read: StoreRead = self.stored().await?;
+        let marked = read.stored.filter(|stored| stored.record.intent.is_some());
         if let Some(stored) = marked
             && let Ok(mut state) = self.state_in(epoch)
         {
@@ -233,8 +233,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_looks_take_the_last_chance() {
-        assert_eq!(BETWEEN_LOOKS * LAST_LOOKS, LAST_CHANCE);
+    fn the_reads_take_the_claim_period() {
+        assert_eq!(POLL_INTERVAL * CLAIM_READS, CLAIM_PERIOD);
     }
 
     #[test]

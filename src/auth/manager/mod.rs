@@ -3,7 +3,7 @@
 //! `handle` is what users hold. `decide` finds under a short lock what a caller gets. `refresh_task` runs a refresh apart
 //! from its callers: the steps of `refresh`, under the lock of `lease`, with the mark of `mark`, the consequences of
 //! `verdict`. `reconcile` and `persist` keep memory and store in line; `saving` stores later what could not be stored at
-//! once, and `look` notices what other processes did. `login` and `logout` end an epoch; what belongs to it is
+//! once, and `store_check` notices what other processes did. `login` and `logout` end an epoch; what belongs to it is
 //! discarded. `work` counts what is under way, for the end of a program.
 
 mod builder;
@@ -14,7 +14,6 @@ mod handle;
 mod lease;
 mod login;
 mod logout;
-mod look;
 mod mark;
 mod notice;
 mod persist;
@@ -24,6 +23,7 @@ mod refresh_task;
 mod saving;
 mod shared;
 mod snapshot;
+mod store_check;
 mod verdict;
 mod work;
 

@@ -123,7 +123,7 @@ impl Shared {
                 }
                 // Somebody wrote in between: what is there decides.
                 Ok(None) => match self.stored().await {
-                    Ok(seen) => self.reconcile(epoch, seen)?,
+                    Ok(read) => self.reconcile(epoch, read)?,
                     Err(error) => last = error,
                 },
                 Err(error) => last = error,

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use super::Event;
-use super::shared::{ForeignMark, Held, Seen, Shared, State, Stop};
+use super::shared::{ForeignMark, Held, Shared, State, Stop, StoreRead};
 use crate::auth::failure::{auth, reauth};
 use crate::auth::{Record, TokenSet, Version, Versioned};
 use crate::error::{AuthProblem, Error};
 
 impl Shared {
     /// Other processes may have renewed the tokens, logged the user out, or another one in.
-    pub(super) fn reconcile(&self, epoch: u64, seen: Seen) -> Result<(), Stop> {
+    pub(super) fn reconcile(&self, epoch: u64, read: StoreRead) -> Result<(), Stop> {
         let mut state = self.state_in(epoch)?;
-        if seen.writes != state.writes {
-            // Read before a write of this manager, which knows better.
+        if read.writes != state.writes {
+            // Read before a write of this manager: out of date.
             return Ok(());
         }
-        match seen.stored {
+        match read.stored {
             None => self.without_record(&mut state),
             Some(stored) => self.with_record(&mut state, stored),
         }
@@ -50,7 +50,7 @@ impl Shared {
             if same || replaces(held, &record) {
                 held.version = Some(version);
                 if same && held.saved && owner.is_none() {
-                    // Its owner knows that the refresh token was not used.
+                    // The owner cleared its mark: the refresh token was not used.
                     held.doubtful = false;
                 }
                 held.doubtful |= same && foreign;
@@ -99,7 +99,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Remembers since when the mark of another process is seen on this version of the record.
+    /// Remembers since when the mark of another process is read on this version of the record.
     fn note_mark(&self, state: &mut State, version: Version, foreign: bool) {
         if !foreign {
             state.mark = None;

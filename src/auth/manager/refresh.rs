@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::Event;
 use super::lease::Lease;
-use super::mark::Waited;
+use super::mark::MarkOutcome;
 use super::shared::{Held, Shared, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
@@ -45,7 +45,7 @@ impl Refresh {
         loop {
             let left = until.saturating_sub(clock.boot());
             let locked = self.unless_over(self.shared.lease_and_load(left)).await?;
-            let (lease, seen) = match locked {
+            let (lease, read) = match locked {
                 Ok(locked) => locked,
                 Err(error) if error.is_lock_timeout() => {
                     // A process that hangs with the lock may have renewed the tokens before.
@@ -56,7 +56,7 @@ impl Refresh {
                 Err(error) => return Err(self.not_stored(error)),
             };
             // Whoever held the lock may have renewed the tokens.
-            self.shared.reconcile(self.epoch, seen)?;
+            self.shared.reconcile(self.epoch, read)?;
             if let Some(token) = self.usable() {
                 return Ok(token);
             }
@@ -71,9 +71,9 @@ impl Refresh {
                 return self.mark_and_request(lease).await;
             };
             match self.wait_for_owner(mark, lease, until).await? {
-                Waited::Token(token) => return Ok(token),
-                Waited::Changed => {}
-                Waited::Abandoned(lease) => return self.mark_and_request(lease).await,
+                MarkOutcome::Token(token) => return Ok(token),
+                MarkOutcome::Changed => {}
+                MarkOutcome::Abandoned(lease) => return self.mark_and_request(lease).await,
             }
         }
     }
@@ -93,11 +93,11 @@ impl Refresh {
 
     /// Reads the store, and tells the token in use if it will do.
     pub(super) async fn look(&self) -> Result<Option<AccessToken>, Stop> {
-        let seen = match self.shared.stored().await {
-            Ok(seen) => seen,
+        let read = match self.shared.stored().await {
+            Ok(read) => read,
             Err(error) => return Err(self.not_stored(error)),
         };
-        self.shared.reconcile(self.epoch, seen)?;
+        self.shared.reconcile(self.epoch, read)?;
         Ok(self.usable())
     }
 

@@ -9,8 +9,8 @@ use super::verdict::backoff;
 use crate::error::Result;
 use crate::transport::first;
 
-/// The longest pause between two attempts. Other processes that take this one for dead wait longer
-/// (see `mark::LAST_CHANCE`).
+/// The longest pause between two attempts. Other processes wait longer before they send the stored refresh token
+/// (see `mark::CLAIM_PERIOD`).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Another process may hold a lock that was lost only to look at the record: the write compares versions anyway.

@@ -89,8 +89,8 @@ pub(super) struct State {
     pub(super) refreshes: u64,
     /// Whether a task stores the held tokens later.
     pub(super) saving: bool,
-    /// Whether the store is being looked at in the background.
-    pub(super) looking: bool,
+    /// Whether the store is being read in the background.
+    pub(super) checking: bool,
     /// The mark of another process on the held tokens.
     pub(super) mark: Option<ForeignMark>,
     /// The marked version that the application has declared abandoned.
@@ -125,12 +125,12 @@ pub(super) struct ForeignMark {
 }
 
 /// What the store had, and how often this manager had written before it was read.
-pub(super) struct Seen {
+pub(super) struct StoreRead {
     pub(super) stored: Option<Versioned>,
     pub(super) writes: u64,
 }
 
-impl Seen {
+impl StoreRead {
     pub(super) fn new(stored: Option<Versioned>, writes: u64) -> Result<Self, StoreError> {
         let opened = stored.map(|Versioned { version, record }| {
             let record = record.open()?;
@@ -202,9 +202,9 @@ impl Shared {
     }
 
     /// What the store has.
-    pub(super) async fn stored(&self) -> Result<Seen, StoreError> {
+    pub(super) async fn stored(&self) -> Result<StoreRead, StoreError> {
         let writes = self.state().writes;
-        Seen::new(self.store.load(&self.key).await?, writes)
+        StoreRead::new(self.store.load(&self.key).await?, writes)
     }
 
     /// Writes the record in the place of a version.
@@ -218,7 +218,7 @@ impl Shared {
         swapped
     }
 
-    /// Stands in the marks that this manager writes. After a login or a logout those from before are nobody's.
+    /// Identifies the marks that this manager writes. Those from before a login or a logout count as foreign.
     pub(super) fn owner(&self, epoch: u64) -> u64 {
         self.id.wrapping_add(epoch)
     }

@@ -30,9 +30,9 @@ pub(super) struct Snapshot {
     pub(super) token: AccessToken,
     soft: Moment,
     hard: Moment,
-    /// When the store is looked at again.
-    look: Duration,
-    /// The earlier one of `soft` and `look`, so that readers compare once.
+    /// When the store is read again, on the boot clock.
+    check: Duration,
+    /// The earlier one of `soft` and `check`, so that readers compare once.
     quiet: Moment,
     /// A refresh is under way, so that readers have nothing to start. A stale "no" only costs one lock.
     attended: AtomicBool,
@@ -68,24 +68,24 @@ impl Snapshot {
             token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
             soft,
             hard: limit(life.saturating_sub(margin)),
-            look: Duration::ZERO,
+            check: Duration::ZERO,
             quiet: soft,
             attended: AtomicBool::new(false),
         };
-        Ok(snapshot.with_next_look(now.boot.saturating_add(policy.store_check)))
+        Ok(snapshot.with_next_check(now.boot.saturating_add(policy.store_check)))
     }
 
-    /// The same token, with another time for the next look at the store.
-    pub(super) fn with_next_look(&self, look: Duration) -> Self {
+    /// The same token, with another time for the next check of the store.
+    pub(super) fn with_next_check(&self, check: Duration) -> Self {
         let quiet = Moment {
             wall: self.soft.wall,
-            boot: self.soft.boot.min(look),
+            boot: self.soft.boot.min(check),
         };
         Self {
             token: self.token.clone(),
             soft: self.soft,
             hard: self.hard,
-            look,
+            check,
             quiet,
             attended: AtomicBool::new(self.attended.load(Ordering::Relaxed)),
         }
@@ -101,9 +101,9 @@ impl Snapshot {
         self.is_usable(now) && (quiet || self.attended.load(Ordering::Relaxed))
     }
 
-    /// Whether the store was not looked at for long.
-    pub(super) fn wants_look(&self, now: Moment) -> bool {
-        now.boot >= self.look
+    /// Whether the store is to be read again.
+    pub(super) fn is_check_due(&self, now: Moment) -> bool {
+        now.boot >= self.check
     }
 
     pub(super) fn generation(&self) -> u64 {

@@ -54,7 +54,7 @@ impl Refresh {
         self.end_session(held, ended).await
     }
 
-    /// Stores the reason in the place of the tokens, so that every process gives it.
+    /// Stores the reason in the place of the tokens, so that every process reports it.
     pub(super) async fn end_session(&self, held: &Held, ended: Ended) -> Result<AccessToken, Stop> {
         let record = Record::ended(&held.tokens, ended);
         let current = self.shared.state_in(self.epoch)?.held.clone();

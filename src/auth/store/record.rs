@@ -29,11 +29,11 @@ pub struct Record {
 pub(in crate::auth) struct Intent {
     pub(in crate::auth) generation: u64,
     pub(in crate::auth) at: SystemTime,
-    /// A number of the manager that sends it, by which it knows its own marks.
+    /// Identifies the manager that wrote it.
     pub(in crate::auth) owner: Option<u64>,
 }
 
-/// Why a session ended for good. Stored, so that every process gives the same reason.
+/// Why a session ended for good. Stored, so that every process reports the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::auth) enum Ended {
     Refused,

@@ -62,16 +62,16 @@ pub trait TokenStore: Send + Sync + 'static {
 
     /// Whether a lock ends only when its guard is dropped or its process dies; `false` unless implemented.
     ///
-    /// True of locks of the operating system on one machine. False of a lock behind a network, which ends with a
-    /// connection or a time limit while its holder lives: there the mark of a refresh that another process began is waited
-    /// out (see [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait)) before its refresh token is sent. Where this
-    /// is true, a free lock proves that nobody uses the token any more, and it is sent at once. Wrappers forward it.
+    /// True for locks of the operating system on one machine: a free lock then proves that its last holder has finished
+    /// or exited, and a marked refresh token is sent at once. False for a lock behind a network, which can end with a
+    /// connection or a time limit while its holder runs: a mark of another process is then waited out first (see
+    /// [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait)). Wrappers forward it.
     fn lock_survives_faults(&self) -> bool {
         false
     }
 
-    /// Sets aside what is stored for an account if it cannot be read, so that the account can be written again; tells
-    /// whether it did. A logout calls it, and nothing else.
+    /// Sets aside what is stored for an account if it cannot be read, so that the account can be written again;
+    /// returns whether it did. Only a logout calls it.
     ///
     /// What can be read, and what a newer version of this crate wrote, must stay as it is. A store that does not
     /// implement it sets nothing aside.

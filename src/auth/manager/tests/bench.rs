@@ -306,7 +306,7 @@ pub(super) fn answered(bench: &Bench, login: PendingLogin, sub: &str) -> (Pendin
     (login, callback)
 }
 
-/// Lets time pass in small steps until it is so; tells how much.
+/// Advances the clock in small steps until the condition holds; returns by how much.
 pub(super) async fn pass_until(bench: &Bench, is_so: impl AsyncFn() -> bool) -> Duration {
     let start = bench.clock.boot();
     loop {

@@ -13,9 +13,9 @@ use crate::auth::{AccessToken, Event, Record, StoreError, TokenManager, TokenSto
 use crate::error::{Error, Result};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The default, two minutes, without the last chance of 30 seconds.
-const LEFT_ALONE: Duration = Duration::from_secs(90);
-const LAST_CHANCE: Duration = Duration::from_secs(30);
+/// The default, two minutes, without the 30 seconds of the claim.
+const OWNER_PERIOD: Duration = Duration::from_secs(90);
+const CLAIM_PERIOD: Duration = Duration::from_secs(30);
 
 /// A store that is shared over a network, and whether this process reaches it.
 #[derive(Clone)]
@@ -92,19 +92,19 @@ async fn passing(bench: &Bench, manager: &TokenManager) -> (Result<AccessToken>,
 
 /// Row 51.
 #[tokio::test]
-async fn the_mark_of_another_process_is_left_alone_for_two_minutes() {
+async fn the_mark_of_another_process_stands_for_two_minutes() {
     let bench = Bench::new().await;
     marked(&bench).await;
     let manager = Network::of(&bench).manager(&bench);
     // Each call ends with its lock wait, and the wait goes on.
     assert!(is_lock_timeout(manager.access_token().await));
-    bench.clock.advance(LEFT_ALONE.saturating_sub(SECOND));
+    bench.clock.advance(OWNER_PERIOD.saturating_sub(SECOND));
     assert!(is_lock_timeout(manager.access_token().await));
     assert_eq!(bench.idp.refreshes(), 0);
     bench.clock.advance(SECOND);
     let (token, took) = passing(&bench, &manager).await;
     assert_eq!(token.unwrap().expose(), "at-2");
-    assert!(took >= LAST_CHANCE, "{took:?}");
+    assert!(took >= CLAIM_PERIOD, "{took:?}");
     assert_eq!(bench.idp.refreshes(), 1);
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
 }
@@ -123,7 +123,7 @@ async fn the_wait_begins_when_the_mark_is_first_read() {
     }
     network.loads.store(true, Ordering::SeqCst);
     assert!(is_lock_timeout(manager.access_token().await));
-    bench.clock.advance(LEFT_ALONE.saturating_sub(SECOND));
+    bench.clock.advance(OWNER_PERIOD.saturating_sub(SECOND));
     assert!(is_lock_timeout(manager.access_token().await));
     assert_eq!(bench.idp.refreshes(), 0);
 }
@@ -153,7 +153,7 @@ async fn tokens_that_the_owner_of_a_mark_stores_are_adopted_without_a_request() 
 
 /// Row 51. Row 50.
 #[tokio::test]
-async fn a_process_that_could_not_write_for_minutes_stores_its_tokens_in_the_last_chance() {
+async fn a_process_that_could_not_write_for_minutes_stores_its_tokens_during_a_claim() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let cut = Network::of(&bench);
@@ -161,7 +161,7 @@ async fn a_process_that_could_not_write_for_minutes_stores_its_tokens_in_the_las
     cut.writes.store(false, Ordering::SeqCst);
     assert_eq!(owner.access_token().await.unwrap().expose(), "at-2");
     assert!(is_lock_timeout(other.access_token().await));
-    bench.clock.advance(LEFT_ALONE);
+    bench.clock.advance(OWNER_PERIOD);
     let caller = tokio::spawn({
         let other = other.clone();
         async move { other.access_token().await }
@@ -193,7 +193,7 @@ async fn tokens_are_stored_while_a_request_with_them_takes_its_time() {
     cut.writes.store(true, Ordering::SeqCst);
     let stored = async || bench.stored_refresh_token().await.unwrap();
     let took = pass_until(&bench, async || stored().await == "rt-2").await;
-    assert!(took < LAST_CHANCE, "{took:?}");
+    assert!(took < CLAIM_PERIOD, "{took:?}");
     held.open();
     assert_eq!(caller.await.unwrap().unwrap().expose(), "at-3");
     assert_eq!(stored().await, "rt-3");
@@ -202,13 +202,13 @@ async fn tokens_are_stored_while_a_request_with_them_takes_its_time() {
 
 /// Row 51.
 #[tokio::test]
-async fn a_store_that_fails_during_the_last_chance_puts_the_request_off() {
+async fn a_store_that_fails_during_a_claim_puts_the_request_off() {
     let bench = Bench::new().await;
     marked(&bench).await;
     let network = Network::of(&bench);
     let manager = network.manager(&bench);
     assert!(is_lock_timeout(manager.access_token().await));
-    bench.clock.advance(LEFT_ALONE);
+    bench.clock.advance(OWNER_PERIOD);
     let caller = tokio::spawn({
         let manager = manager.clone();
         async move { manager.access_token().await }
@@ -223,7 +223,7 @@ async fn a_store_that_fails_during_the_last_chance_puts_the_request_off() {
     bench.clock.advance(5 * SECOND);
     let (token, took) = passing(&bench, &manager).await;
     assert_eq!(token.unwrap().expose(), "at-2");
-    assert!(took >= LAST_CHANCE, "{took:?}");
+    assert!(took >= CLAIM_PERIOD, "{took:?}");
 }
 
 /// Row 51.
@@ -278,7 +278,7 @@ async fn a_lock_that_is_lost_during_a_request_does_not_let_another_process_send_
     assert_eq!(bench.idp.refreshes(), 1);
 }
 
-/// Row 51. Others have taken it for dead meanwhile.
+/// Row 51. Another process may have replaced the mark meanwhile.
 #[tokio::test]
 async fn a_process_that_was_stopped_for_long_before_it_sends_looks_again() {
     let bench = Bench::new().await;

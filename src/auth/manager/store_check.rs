@@ -1,18 +1,18 @@
-//! Looks at the store in the background while tokens are served from memory.
+//! Reads the store in the background while tokens are served from memory, to notice a logout or login elsewhere.
 
 use std::sync::Arc;
 
 use super::shared::{Shared, State};
 
-/// A look that is registered and has still to be started, outside of the lock.
-pub(super) struct Look {
+/// A check that is registered and has still to be started, outside of the lock.
+pub(super) struct StoreCheck {
     shared: Arc<Shared>,
     epoch: u64,
 }
 
-impl Look {
+impl StoreCheck {
     pub(super) fn new(shared: &Arc<Shared>, state: &mut State) -> Self {
-        state.looking = true;
+        state.checking = true;
         Self {
             shared: shared.clone(),
             epoch: state.epoch,
@@ -26,18 +26,18 @@ impl Look {
             // Left behind by a runtime that ended.
             let _ = self.shared.start_saving();
             match self.shared.stored().await {
-                Ok(seen) => {
-                    // OK to ignore: callers meet what it found, and events tell it.
-                    let _ = self.shared.reconcile(self.epoch, seen);
+                Ok(read) => {
+                    // OK to ignore: the next call returns what was found, and events report it.
+                    let _ = self.shared.reconcile(self.epoch, read);
                 }
-                Err(error) => tracing::debug!("the token store could not be looked at: {error}"),
+                Err(error) => tracing::debug!("the token store could not be read: {error}"),
             }
         });
     }
 }
 
-impl Drop for Look {
+impl Drop for StoreCheck {
     fn drop(&mut self) {
-        self.shared.state().looking = false;
+        self.shared.state().checking = false;
     }
 }
