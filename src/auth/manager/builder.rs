@@ -102,9 +102,9 @@ impl TokenManagerBuilder {
     /// the new one in the memory of the process that sent it: sending it again would end the session. The time begins
     /// when this manager first reads the mark while the lock is free, so downtime of the store before that does not count.
     /// It continues from call to call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a
-    /// lock time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be readable all the time,
-    /// so that a process that could not write before can store its tokens. Then the token is sent. An access token that
-    /// still works is served meanwhile.
+    /// lock time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be
+    /// readable all the time, so that a process that could not write before can store its tokens. Then the token is sent.
+    /// An access token that still works is served meanwhile.
     ///
     /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout)
     /// and 30 seconds, or twice the time-out) and a minute to store its answer; unless this is set, it follows the
