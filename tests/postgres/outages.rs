@@ -78,9 +78,11 @@ impl Bench {
         self.to_provider.set(Mode::HoldReplies);
         self.clock.advance(LIFETIME);
         let host = self.refreshing.clone();
-        let refreshing = tokio::spawn(async move { host.access_token().await });
-        self.to_provider.stopped().await;
-        refreshing
+        let mut refreshing = tokio::spawn(async move { host.access_token().await });
+        tokio::select! {
+            () = self.to_provider.stopped() => refreshing,
+            ended = &mut refreshing => panic!("nothing was sent: {ended:?}"),
+        }
     }
 
     /// Time passes until the new tokens are stored: each step ends a pause between two attempts.

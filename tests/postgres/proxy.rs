@@ -125,6 +125,10 @@ impl State {
                 self.stopped.add_permits(1);
                 let _ = modes.wait_for(|mode| *mode != hold).await;
             }
+            // Nothing gets through after the cut, whichever branch of `connection` notices it first.
+            if *self.mode.borrow() == Mode::Cut {
+                return Ok(());
+            }
             to.write_all(&buffer[..size]).await?;
         }
     }
