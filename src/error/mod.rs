@@ -9,6 +9,7 @@
 mod display;
 mod json_fault;
 mod kind;
+mod predicates;
 mod rate;
 mod refusal;
 mod reply;
@@ -26,7 +27,7 @@ pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
 pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply::Received;
 
-use crate::model::{Condition, Position, ServerError};
+use crate::model::{Position, ServerError};
 
 /// The result of a call of the client.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -204,200 +205,6 @@ impl Error {
     #[must_use]
     pub fn resume_from(&self) -> Option<&Position> {
         self.0.resume_from.as_ref()
-    }
-
-    /// Whether the access token was refused, also after a new one was tried.
-    #[must_use]
-    pub fn is_unauthorized(&self) -> bool {
-        self.http_status() == Some(401) || self.has(Condition::InvalidToken)
-    }
-
-    /// Whether the user is known but may not do this (HTTP 403, or the server's words to that effect).
-    #[must_use]
-    pub fn is_forbidden(&self) -> bool {
-        self.http_status() == Some(403) || self.has(Condition::AccessDenied)
-    }
-
-    /// Whether the record does not exist (or, for changes, may not be touched: the server does not tell which).
-    ///
-    /// HTTP 404, or the server's words to that effect, which are those of any failure ("Internal server error"). So they
-    /// count only as the reply to a request with the id or the number of a record in its variables: not for a new
-    /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
-    /// same.
-    #[must_use]
-    pub fn is_not_found(&self) -> bool {
-        self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
-    }
-
-    /// Whether the user has to log in again: there is no token, and none to be had without the user.
-    #[must_use]
-    pub fn is_reauth_required(&self) -> bool {
-        matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
-    }
-
-    /// Whether the store of tokens failed. The [`source`](std::error::Error::source) is a
-    /// [`StoreError`](crate::auth::StoreError) that tells how.
-    #[must_use]
-    pub fn is_store(&self) -> bool {
-        matches!(
-            &self.0.kind,
-            Kind::Auth(
-                AuthProblem::Store | AuthProblem::StoreUnreachable | AuthProblem::LockTimeout
-            )
-        )
-    }
-
-    /// Whether the user was refused at the identity provider, or cancelled the login.
-    #[must_use]
-    pub fn is_login_refused(&self) -> bool {
-        matches!(&self.0.kind, Kind::Auth(AuthProblem::LoginRefused { .. }))
-    }
-
-    /// Whether the identity provider refused to renew the token for a reason that does not end the session, such as
-    /// `access_denied`. The tokens are kept, and [`retry_at`](Self::retry_at) is when the provider will be asked again.
-    #[must_use]
-    pub fn is_refresh_refused(&self) -> bool {
-        matches!(&self.0.kind, Kind::Auth(AuthProblem::RefreshRefused { .. }))
-    }
-
-    /// Whether the user is logged in but not registered with the service. Registration happens on the service's website.
-    #[must_use]
-    pub fn is_not_registered(&self) -> bool {
-        matches!(&self.0.kind, Kind::NotRegistered)
-    }
-
-    /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) says why.
-    ///
-    /// For a change, ask [`may_have_applied`](Self::may_have_applied) first: a server that failed on the way answers so, too.
-    #[must_use]
-    pub fn is_rejected(&self) -> bool {
-        matches!(&self.0.kind, Kind::Rejected { .. })
-    }
-
-    /// Whether the server's schema differs from the document that was sent. An override of the operation mends it.
-    #[must_use]
-    pub fn is_schema_mismatch(&self) -> bool {
-        self.has(Condition::SchemaMismatch)
-    }
-
-    /// Whether a reply came that does not have the expected shape; [`json_path`](Self::json_path) says where.
-    #[must_use]
-    pub fn is_decode(&self) -> bool {
-        matches!(&self.0.kind, Kind::Decode { .. })
-    }
-
-    /// Whether one record of a list does not have the expected shape. The other records are there, and the list goes on:
-    /// a stream gives the next record when it is asked again. [`is_decode`](Self::is_decode) is true as well;
-    /// [`raw_data`](Self::raw_data) is the record.
-    #[must_use]
-    pub fn is_unreadable_record(&self) -> bool {
-        self.0.unreadable_record
-    }
-
-    /// Whether the other side broke the rules of the interface: a page whose cursor stands still, a page of HTML with
-    /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP.
-    #[must_use]
-    pub fn is_protocol(&self) -> bool {
-        match &self.0.kind {
-            Kind::Protocol(_) | Kind::Stalled(_) => true,
-            Kind::Http { status, .. } => (200..300).contains(status),
-            _ => false,
-        }
-    }
-
-    /// Whether a list does not come to an end: its cursor stands still or goes in a circle, or another page is announced
-    /// without saying where.
-    #[must_use]
-    pub fn is_pagination_stalled(&self) -> bool {
-        matches!(&self.0.kind, Kind::Stalled(_))
-    }
-
-    /// Whether no account, or more than one, fits an [`AccountChoice`](crate::ops::AccountChoice).
-    #[must_use]
-    pub fn is_account_choice(&self) -> bool {
-        matches!(&self.0.kind, Kind::AccountChoice(_))
-    }
-
-    /// Whether the server refused because there were too many requests: HTTP 429, or a code to that effect (assumed: the
-    /// specification shows no rate limits). [`retry_after`](Self::retry_after) says how long to wait, if the server did.
-    #[must_use]
-    pub fn is_rate_limited(&self) -> bool {
-        self.http_status() == Some(429) || self.server_errors().iter().any(rate::is_limit)
-    }
-
-    /// Whether a time-out ended the call.
-    #[must_use]
-    pub fn is_timeout(&self) -> bool {
-        matches!(&self.0.kind, Kind::Transport(Failure { timeout: true, .. }))
-    }
-
-    /// Whether no connection could be made.
-    #[must_use]
-    pub fn is_connect(&self) -> bool {
-        matches!(
-            &self.0.kind,
-            Kind::Transport(Failure {
-                unsent: Unsent::Surely,
-                ..
-            })
-        )
-    }
-
-    /// Whether no complete reply came: no connection, a time-out, a connection lost on the way.
-    #[must_use]
-    pub fn is_transport(&self) -> bool {
-        matches!(&self.0.kind, Kind::Transport(_))
-    }
-
-    /// Whether a setting or an argument cannot be used: nothing was sent, or the identity provider did not accept the
-    /// client's settings.
-    #[must_use]
-    pub fn is_config(&self) -> bool {
-        matches!(
-            &self.0.kind,
-            Kind::Config(_) | Kind::Auth(AuthProblem::Misconfigured { .. })
-        )
-    }
-
-    /// Whether a change may have been carried out although no clear answer came.
-    ///
-    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, or an error body on 2xx
-    /// or 4xx in which every error names a reason that is known (validation, token, permission, limit, schema). Errors on
-    /// 5xx, "Internal server error" on any status, a reply without the record, a reply that is cut or not of the
-    /// interface leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
-    ///
-    /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
-    /// consignment [`Account::candidates`](crate::Account::candidates) does that.
-    #[must_use]
-    pub fn may_have_applied(&self) -> bool {
-        self.0.may_have_applied
-    }
-
-    /// Whether the same call may succeed later without any change, and repeating it does no harm.
-    #[must_use]
-    pub fn is_retryable(&self) -> bool {
-        !self.0.may_have_applied
-            && match &self.0.kind {
-                Kind::Auth(problem) => problem.is_transient(),
-                _ => self.is_transient(),
-            }
-    }
-
-    /// Whether sending the request again may give another reply, regardless of the harm that it may do.
-    pub(crate) fn is_transient(&self) -> bool {
-        match &self.0.kind {
-            Kind::Transport(failure) => !failure.refused_locally,
-            // Something in front of the server answers 502 to 504, in whatever shape.
-            _ => matches!(self.http_status(), Some(502..=504)) || self.is_rate_limited(),
-        }
-    }
-
-    /// Whether one of the server's errors is of this kind (spec 7.2).
-    #[must_use]
-    pub fn has(&self, condition: Condition) -> bool {
-        self.server_errors()
-            .iter()
-            .any(|error| error.condition() == condition)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Login and logout, also while a refresh is in the air.
 
 use super::bench::{Bench, DAY, KEY, answered, callback, event};
-use crate::auth::{Event, TokenSource};
+use crate::auth::{Event, PendingLogin, TokenSource};
 
 #[tokio::test]
 async fn a_login_stores_its_tokens_and_serves_them() {
