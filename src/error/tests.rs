@@ -44,7 +44,7 @@ fn answers(error: &Error) -> Vec<&'static str> {
 fn each_predicate_is_in_the_guide_and_in_the_list_above() {
     let guide = include_str!("../guide/errors.md");
     let sources = [
-        include_str!("mod.rs"),
+        include_str!("predicates.rs"),
         include_str!("reply.rs"),
         include_str!("report.rs"),
         include_str!("said.rs"),

@@ -1,5 +1,7 @@
 //! Random lists of questions, with answers to them.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop, prop_oneof};
 use serde_json::{Value, json};
 
@@ -35,7 +37,7 @@ fn validator() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A question without its children; under an id that no other question of the list need have.
+/// A question over these children.
 fn question(children: Vec<Value>) -> impl Strategy<Value = Value> {
     let kinds = vec![
         "STRING",
@@ -65,13 +67,28 @@ fn question(children: Vec<Value>) -> impl Strategy<Value = Value> {
         })
 }
 
-/// Trees of questions, four levels deep at most.
+/// Trees of questions, four levels deep at most. Each id comes once, as the specification takes for granted (2.6).
 pub(super) fn list() -> impl Strategy<Value = Vec<Value>> {
     let leaf = question(Vec::new());
     let tree = leaf.prop_recursive(3, 12, 3, |inner| {
         prop::collection::vec(inner, 0..4).prop_flat_map(question)
     });
-    prop::collection::vec(tree, 1..6)
+    prop::collection::vec(tree, 1..6).prop_map(|mut trees| {
+        rename_twins(&mut trees, &mut BTreeSet::new());
+        trees
+    })
+}
+
+fn rename_twins(questions: &mut [Value], seen: &mut BTreeSet<String>) {
+    for question in questions {
+        let id = question["id"].as_str().unwrap().to_owned();
+        let free = (0..).map(|id: u32| id.to_string());
+        let mut ids = std::iter::once(id).chain(free);
+        let id = ids.find(|id| !seen.contains(id)).unwrap();
+        seen.insert(id.clone());
+        question["id"] = id.into();
+        rename_twins(question["childQuestions"].as_array_mut().unwrap(), seen);
+    }
 }
 
 /// Answers to questions that may be in such a list, in rows and outside of rows.
