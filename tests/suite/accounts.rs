@@ -5,6 +5,8 @@ use envd_sdk::fake::{Fake, User};
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Pic, Role};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
 
+use crate::dated::{fake_builder, start_fake};
+
 async fn choose(fake: &Fake, choice: &AccountChoice) -> Result<String> {
     let client = fake.client().build()?;
     let account = client.choose_account(choice).await?;
@@ -17,7 +19,7 @@ fn pic(text: &str) -> AccountChoice {
 
 #[tokio::test]
 async fn a_choice_that_fits_one_account_gives_it() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for (choice, id) in [
         (AccountChoice::default_account(), "envd-100201"),
         (pic("QAZZ7777"), "envd-100201"),
@@ -34,7 +36,7 @@ async fn a_choice_that_fits_one_account_gives_it() {
 
 #[tokio::test]
 async fn a_choice_that_fits_none_or_several_is_an_error_and_never_a_guess() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for (choice, why) in [
         (
             AccountChoice::producer(),
@@ -60,14 +62,14 @@ async fn a_choice_that_fits_none_or_several_is_an_error_and_never_a_guess() {
 
 #[tokio::test]
 async fn a_receiver_has_no_account_to_create_consignments_with() {
-    let fake = Fake::builder().user(User::Receiver).start().await.unwrap();
+    let fake = fake_builder().user(User::Receiver).start().await.unwrap();
     let error = choose(&fake, &AccountChoice::producer()).await.unwrap_err();
     assert!(error.is_account_choice());
 }
 
 #[tokio::test]
 async fn a_user_who_is_not_registered_is_told_what_to_do() {
-    let fake = Fake::builder().user(User::New).start().await.unwrap();
+    let fake = fake_builder().user(User::New).start().await.unwrap();
     let error = choose(&fake, &AccountChoice::default_account())
         .await
         .unwrap_err();
@@ -90,7 +92,7 @@ fn a_default_account_that_is_not_in_the_list_is_an_error() {
 
 #[tokio::test]
 async fn a_consignment_is_read_edited_saved_and_submitted_as_the_same_one() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
     let draft = account
@@ -126,7 +128,7 @@ async fn a_consignment_is_read_edited_saved_and_submitted_as_the_same_one() {
 
 #[tokio::test]
 async fn a_consignment_is_made_from_a_template() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let mut input = envd_sdk::model::TemplateInput::new("To the works", [FormType::Lpac1]);
     input.origin = PartyInput::new("QAZZ7777").into();

@@ -4,6 +4,7 @@
 use envd_sdk::fake::Fake;
 use serde_json::{Value, json};
 
+use crate::dated::start_fake;
 use crate::wire::{Raw, send};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -19,7 +20,7 @@ async fn post(fake: &Fake, headers: &[(&str, &str)], body: &Value) -> Raw {
 }
 
 async fn assert_accepted(headers: &[(&str, &str)], body: Value) -> Raw {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let reply = post(&fake, headers, &body).await;
     assert_eq!(reply.status, 200, "{body}");
     assert_eq!(reply.json()["errors"], Value::Null, "{body}");
@@ -107,7 +108,7 @@ async fn the_new_media_type_is_for_those_who_ask_for_it() {
 
 #[tokio::test]
 async fn extensions_that_are_no_map_are_refused() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for extensions in [json!(0), json!(false), json!("text"), json!(["list"])] {
         let body = json!({"query": "{ __typename }", "extensions": extensions});
         assert_eq!(post(&fake, &[JSON], &body).await.status, 400);
@@ -116,7 +117,7 @@ async fn extensions_that_are_no_map_are_refused() {
 
 #[tokio::test]
 async fn a_get_of_the_endpoint_is_answered_with_its_name_and_a_hint() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let reply = send(&fake.graphql_url(), "GET", &[], "").await.unwrap();
     assert_eq!(reply.status, 404);
     let body = reply.json();
@@ -126,7 +127,7 @@ async fn a_get_of_the_endpoint_is_answered_with_its_name_and_a_hint() {
 
 #[tokio::test]
 async fn aliases_fragments_defaults_directives_and_introspection_work_together() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let query = "query Q($first: Int = 1, $yes: Boolean!, $no: Boolean = false) {
       one: consignments(envdAccountId: \"envd-100201\", first: $first) {
         __typename total: totalCount edges { node { ...Short status @skip(if: $yes) } }
@@ -160,7 +161,7 @@ async fn aliases_fragments_defaults_directives_and_introspection_work_together()
 
 #[tokio::test]
 async fn an_operation_that_does_not_fit_the_schema_is_named_with_a_hint() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let body = json!({"query": "query HerdReport { herdReport }"});
     let reply = post(&fake, &[JSON], &body).await;
     assert_eq!(reply.status, 400);
@@ -174,7 +175,7 @@ async fn an_operation_that_does_not_fit_the_schema_is_named_with_a_hint() {
 
 #[tokio::test]
 async fn a_head_has_no_body_and_the_connection_goes_on() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let reply = send(&fake.graphql_url(), "HEAD", &[], "").await.unwrap();
     assert_eq!((reply.status, reply.body.len()), (404, 0));
 }

@@ -13,6 +13,8 @@ use envd_sdk::fake::Fake;
 use envd_sdk::loopback::Loopback;
 use url::{Position, Url};
 
+use crate::dated::start_fake;
+
 /// Stands in for the browser: stays alive, with its arguments, until the test has looked at it.
 const BROWSER: &str = "#!/bin/sh\necho $$ >\"$HOME/started\"\nread line <\"$HOME/seen\"\n";
 
@@ -72,7 +74,7 @@ impl Drop for Browser {
 
 impl Scene {
     async fn begin(home: &Path) -> Self {
-        let fake = Fake::start().await;
+        let fake = start_fake().await;
         let mut listener = Loopback::bind().await.unwrap();
         let provider = fake
             .provider()

@@ -13,10 +13,12 @@ use serde_json::{Value, json};
 use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use crate::dated::fake_builder;
+
 /// On 2026-11-20.
 async fn fake() -> Fake {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    Fake::builder().clock(clock).start().await.unwrap()
+    fake_builder().clock(clock).start().await.unwrap()
 }
 
 fn account(fake: &Fake) -> Account {

@@ -1,7 +1,6 @@
 //! The comparison of the live schema with the bundled one.
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
 use envd_sdk::graphql::{
     ChangeClass, ChangeKind, Coverage, SCHEMA, SchemaCoordinates, SchemaDrift,
 };
@@ -10,6 +9,8 @@ use serde_json::{Value, json};
 use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use crate::dated::{fake_builder, start_fake};
+
 /// What the fake with a changed schema shows.
 async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {
     let mut schema = SCHEMA.to_owned();
@@ -17,13 +18,13 @@ async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {
         assert_eq!(schema.matches(before).count(), 1, "{before}");
         schema = schema.replace(before, after);
     }
-    let fake = Fake::builder().schema(schema).start().await.unwrap();
+    let fake = fake_builder().schema(schema).start().await.unwrap();
     fake.client().build().unwrap().schema_drift().await.unwrap()
 }
 
 #[tokio::test]
 async fn the_bundled_schema_does_not_differ_from_itself() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let live = fake.client().build().unwrap().introspect().await.unwrap();
     assert_eq!(live.coverage(), Coverage::Whole);
     // The table that is checked in, and the one that a server gives of the same schema.
@@ -193,7 +194,7 @@ async fn a_server_that_answers_for_single_types_is_asked_type_by_type() {
 
 #[tokio::test]
 async fn a_refused_token_is_an_error_and_no_drift() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.expire_access_tokens();
     let error = fake
         .client()
@@ -238,7 +239,7 @@ fn root_types_are_known_by_their_place_and_not_by_their_name() {
 
 #[tokio::test]
 async fn a_schema_that_is_not_valid_does_not_start_a_fake() {
-    let error = Fake::builder()
+    let error = fake_builder()
         .schema("type Query { a: Nothing }")
         .start()
         .await

@@ -8,6 +8,7 @@ use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, Clock};
 use serde_json::{Value, json};
 
+use crate::dated::{fake_builder, start_fake};
 use crate::wire::{Raw, send};
 
 const QUERY: &str = r#"{"query": "query UserDetails { userDetails { email } }"}"#;
@@ -38,7 +39,7 @@ async fn comments(fake: &Fake) -> usize {
 
 #[tokio::test]
 async fn twice_503_then_normal() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let fault = Fault::status(503)
         .header("retry-after", "0")
         .json(json!({"message": "later"}));
@@ -56,7 +57,7 @@ async fn twice_503_then_normal() {
 
 #[tokio::test]
 async fn the_client_gets_through_two_503s() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let fault = Fault::status(503).header("retry-after", "0");
     fake.on_operation("userDetails")
         .fault(fault)
@@ -68,7 +69,7 @@ async fn the_client_gets_through_two_503s() {
 
 #[tokio::test]
 async fn html_and_garbage_are_not_taken_for_answers() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let on = fake.on_operation("UserDetails");
     on.fault(Fault::html(200)).fault(Fault::garbage());
     let page = ask(&fake).await.unwrap();
@@ -93,7 +94,7 @@ async fn html_and_garbage_are_not_taken_for_answers() {
 
 #[tokio::test]
 async fn a_change_is_made_or_not_as_the_connection_drops_after_or_before() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let before = comments(&fake).await;
     fake.on_operation("CreateComment")
         .fault(Fault::dropped_before());
@@ -113,7 +114,7 @@ async fn a_change_is_made_or_not_as_the_connection_drops_after_or_before() {
 
 #[tokio::test]
 async fn a_dropped_connection_says_nothing() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on_path("/v2/graphql").fault(Fault::dropped_before());
     assert!(ask(&fake).await.is_none());
     assert!(ask(&fake).await.is_some());
@@ -121,7 +122,7 @@ async fn a_dropped_connection_says_nothing() {
 
 #[tokio::test]
 async fn a_truncated_body_is_whole_http_and_a_cut_one_is_not() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on_operation("UserDetails")
         .fault(Fault::truncated(10))
         .fault(Fault::cut(10));
@@ -139,7 +140,7 @@ async fn a_truncated_body_is_whole_http_and_a_cut_one_is_not() {
 
 #[tokio::test]
 async fn the_client_does_not_take_a_cut_body_for_an_answer() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on::<UserDetails>().fault(Fault::cut(20)).forever();
     assert!(
         client(&fake)
@@ -153,7 +154,7 @@ async fn the_client_does_not_take_a_cut_body_for_an_answer() {
 #[tokio::test]
 async fn latency_ends_when_the_clock_is_moved() {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
-    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     fake.on_operation("UserDetails")
         .fault(Fault::latency(Duration::from_secs(30)));
     let held = async {
@@ -167,7 +168,7 @@ async fn latency_ends_when_the_clock_is_moved() {
 #[tokio::test]
 async fn a_slow_body_comes_whole_in_its_pieces() {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
-    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     let fast = ask(&fake).await.unwrap().body;
     fake.on_operation("UserDetails")
         .fault(Fault::slow(30, Duration::from_secs(1)));
@@ -189,7 +190,7 @@ async fn a_slow_body_comes_whole_in_its_pieces() {
 
 #[tokio::test]
 async fn one_bad_element_of_a_list_is_what_the_client_must_survive() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let fault = Fault::replaced(
         "/data/consignments/edges/1",
         json!({"cursor": 7, "node": "?"}),
@@ -208,7 +209,7 @@ async fn one_bad_element_of_a_list_is_what_the_client_must_survive() {
 
 #[tokio::test]
 async fn paths_of_the_provider_and_the_register_have_faults_too() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on_path("/api/v2/PICRegister")
         .fault(Fault::status(429).header("retry-after", "1"));
     let mut url = fake.register_url();

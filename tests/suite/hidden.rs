@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, UserDetails};
 use serde_json::Value;
+
+use crate::dated::start_fake;
 
 fn fixture(text: &str, pointer: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
@@ -62,7 +63,7 @@ fn user_details_show_no_person() {
 
 #[tokio::test]
 async fn a_client_shows_no_token() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let token = fake.access_token();
     let source = StaticToken::new(token.expose()).unwrap();
     let shown = format!("{source:?}");

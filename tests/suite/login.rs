@@ -1,11 +1,13 @@
 //! Login and logout against the fake (spec 5.2 to 5.4, 5.8).
 
 use envd_sdk::auth::{FileStore, PendingLogin, TokenManager, TokenSource};
-use envd_sdk::fake::{Fake, User};
+use envd_sdk::fake::User;
+
+use crate::dated::{fake_builder, start_fake};
 
 #[tokio::test]
 async fn a_login_gives_tokens_that_the_service_takes() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let manager = fake.token_manager().await.unwrap();
     assert_eq!(
         manager.subject().as_deref(),
@@ -17,7 +19,7 @@ async fn a_login_gives_tokens_that_the_service_takes() {
 
 #[tokio::test]
 async fn a_login_that_is_finished_on_another_host_works_once() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let provider = fake.provider().build().unwrap();
     let login = provider.authorization().start().unwrap();
     let callback = fake.consent(login.url()).unwrap();
@@ -38,7 +40,7 @@ async fn a_login_that_is_finished_on_another_host_works_once() {
 
 #[tokio::test]
 async fn a_user_who_cancels_is_told_from_one_who_must_log_in() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let manager = TokenManager::builder(fake.provider().build().unwrap())
         .build()
         .unwrap();
@@ -54,7 +56,7 @@ async fn a_user_who_cancels_is_told_from_one_who_must_log_in() {
 
 #[tokio::test]
 async fn an_issuer_that_is_not_ours_is_refused() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let provider = fake.provider().issuer("https://evil.example/").build();
     let login = provider.unwrap().authorization().start().unwrap();
     let callback = fake.consent(login.url()).unwrap();
@@ -64,7 +66,7 @@ async fn an_issuer_that_is_not_ours_is_refused() {
 
 #[tokio::test]
 async fn a_logout_ends_the_session_at_the_provider_and_tells_where_the_browser_goes() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let manager = fake.token_manager().await.unwrap();
     let token = manager.access_token().await.unwrap();
     let back = fake.return_to();
@@ -90,7 +92,7 @@ async fn a_logout_ends_the_session_at_the_provider_and_tells_where_the_browser_g
 
 #[tokio::test]
 async fn a_revoked_refresh_token_asks_for_a_new_login() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let provider = fake.provider().build().unwrap();
     let manager = TokenManager::builder(provider.clone()).build().unwrap();
     let login = provider.authorization().start().unwrap();
@@ -108,7 +110,7 @@ async fn a_revoked_refresh_token_asks_for_a_new_login() {
 
 #[tokio::test]
 async fn a_login_outlives_the_program_in_a_file() {
-    let fake = Fake::builder().user(User::Receiver).start().await.unwrap();
+    let fake = fake_builder().user(User::Receiver).start().await.unwrap();
     let file = std::env::temp_dir().join(format!("envd-sdk-login-{}.json", std::process::id()));
     let provider = fake.provider().build().unwrap();
     let program = || {

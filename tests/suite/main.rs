@@ -7,6 +7,7 @@ mod audits;
 mod browser;
 mod candidates;
 mod conditions;
+mod dated;
 mod documented;
 mod drift;
 mod faults;

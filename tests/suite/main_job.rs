@@ -12,10 +12,12 @@ use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Questionnaire, Report, Rule};
 use envd_sdk::{Account, Client, Clock};
 
+use crate::dated::fake_builder;
+
 /// A fake whose clock stands at noon of 2026-11-20, UTC.
 async fn fake() -> Fake {
     let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000);
-    let fake = Fake::builder().clock(Clock::manual(noon));
+    let fake = fake_builder().clock(Clock::manual(noon));
     fake.start().await.unwrap()
 }
 
@@ -169,7 +171,7 @@ async fn a_missing_answer_is_a_problem_beside_the_saved_record() {
 
 #[tokio::test]
 async fn a_user_who_is_not_registered_is_told_so() {
-    let fake = Fake::builder().user(envd_sdk::fake::User::New);
+    let fake = fake_builder().user(envd_sdk::fake::User::New);
     let fake = fake.start().await.unwrap();
     let client = fake.client().build().unwrap();
     assert_eq!(

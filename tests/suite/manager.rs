@@ -8,6 +8,8 @@ use envd_sdk::{Client, RetryPolicy};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use crate::dated::{fake_builder, start_fake};
+
 /// A client of a service that answers this to everything, with the tokens of the fake.
 async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {
     let service = MockServer::start().await;
@@ -15,7 +17,7 @@ async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {
         .respond_with(answer)
         .mount(&service)
         .await;
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let manager = fake.token_manager().await.unwrap();
     let client = Client::builder(service.uri())
         .token_source(manager)
@@ -28,7 +30,7 @@ async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {
 /// Row 2.
 #[tokio::test]
 async fn two_hundred_refused_calls_cause_one_refresh_and_all_succeed() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let manager = fake.token_manager().await.unwrap();
     let client = fake.client().token_source(manager.clone()).build().unwrap();
     fake.expire_access_tokens();
@@ -73,7 +75,7 @@ async fn a_missing_permission_is_neither_refreshed_nor_sent_again() {
 #[tokio::test]
 async fn a_client_goes_on_when_its_token_expires() {
     let clock = envd_sdk::Clock::manual(std::time::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     let manager = fake.token_manager().await.unwrap();
     let client = fake.client().token_source(manager.clone()).build().unwrap();
     for day in 1..=20 {

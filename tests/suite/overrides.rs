@@ -1,12 +1,13 @@
 //! Documents of the caller's in place of ours, for a live schema that differs from what is assumed.
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, ClientBuilder};
 use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::dated::start_fake;
 
 async fn serve(body: Value) -> (MockServer, ClientBuilder) {
     let server = MockServer::start().await;
@@ -23,7 +24,7 @@ async fn sent(server: &MockServer) -> Value {
 
 #[tokio::test]
 async fn aliases_keep_our_types_and_pages() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let document = "query Mine($envdAccountId: String!, $first: Int, $after: String) {
         consignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after) {
             pageInfo { hasNextPage endCursor }
@@ -51,7 +52,7 @@ async fn aliases_keep_our_types_and_pages() {
 
 #[tokio::test]
 async fn a_filter_that_the_document_does_not_take_is_an_error_and_nothing_is_sent() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let document = "query($envdAccountId: String!) {
         consignments(envdAccountId: $envdAccountId) { pageInfo { hasNextPage } edges { node { id } } } }";
     let client = fake
@@ -123,7 +124,7 @@ async fn the_servers_errors_and_a_record_of_another_shape_are_told_as_ever() {
 
 #[tokio::test]
 async fn an_override_that_cannot_work_is_refused_when_the_client_is_built() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for (name, document) in [
         ("questions", "mutation { questions { id } }"),
         ("questions", "query A { a } query B { b }"),

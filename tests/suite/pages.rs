@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Account, Client, RetryPolicy};
 use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+use crate::dated::start_fake;
 
 /// An account of a server at this address, with a client that waits for nothing.
 fn account(address: &str) -> Account {
@@ -72,7 +73,7 @@ fn filter() -> ConsignmentFilter {
 
 #[tokio::test]
 async fn each_consignment_comes_once_whatever_the_size_of_pages_and_the_look_ahead() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let total = account
         .consignments_page(&filter(), None)
@@ -100,7 +101,7 @@ async fn each_consignment_comes_once_whatever_the_size_of_pages_and_the_look_ahe
 
 #[tokio::test]
 async fn a_page_says_where_it_starts_and_where_the_next_one_does() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let mut pager = account.consignments(&filter().page_size(6));
     let first = pager.next_page().await.unwrap().unwrap();
@@ -130,7 +131,7 @@ async fn a_page_says_where_it_starts_and_where_the_next_one_does() {
 
 #[tokio::test]
 async fn templates_come_page_by_page_too() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     for name in ["To the yards", "To the works"] {
         let input = envd_sdk::model::TemplateInput::new(name, [envd_sdk::model::FormType::Lpac1]);

@@ -7,6 +7,7 @@ use envd_sdk::fake::Fake;
 use serde_json::Value;
 use url::Url;
 
+use crate::dated::{fake_builder, start_fake};
 use crate::wire::{Raw, send};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
@@ -67,7 +68,7 @@ async fn refresh(fake: &Fake, token: &str) -> Result<String, Value> {
 
 async fn fake(overlap: u64) -> (Fake, Clock) {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .clock(clock.clone())
         .refresh_overlap(Duration::from_secs(overlap))
         .refresh_token_lifetime(Duration::from_secs(1_000))
@@ -77,7 +78,7 @@ async fn fake(overlap: u64) -> (Fake, Clock) {
 
 #[tokio::test]
 async fn a_user_who_cancels_comes_back_with_access_denied() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.deny_logins(true);
     let error = back(&authorization(&fake, &[]), "error").await;
     assert_eq!(error.as_deref(), Some("access_denied"));
@@ -87,7 +88,7 @@ async fn a_user_who_cancels_comes_back_with_access_denied() {
 
 #[tokio::test]
 async fn a_silent_request_wants_somebody_who_is_logged_in() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let silent = authorization(&fake, &[("prompt", "none")]);
     assert_eq!(
         back(&silent, "error").await.as_deref(),
@@ -169,7 +170,7 @@ async fn tokens_are_revoked_from_the_test() {
 
 #[tokio::test]
 async fn the_discovery_document_names_what_there_is() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let mut url = fake.authorize_url();
     url.set_path("/.well-known/openid-configuration");
     let document = send(&url, "GET", &[], "").await.unwrap().json();
@@ -187,7 +188,7 @@ async fn the_discovery_document_names_what_there_is() {
 
 #[tokio::test]
 async fn the_register_answers_304_to_who_has_the_newest_answer() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let mut url = fake.register_url();
     url.set_path("/api/v2/PICRegister");
     let first = send(&url, "GET", &[], "").await.unwrap();

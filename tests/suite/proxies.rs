@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
-use envd_sdk::fake::Fake;
 use envd_sdk::register::Register;
 use envd_sdk::{Client, HttpOptions, RetryPolicy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use url::Url;
+
+use crate::dated::start_fake;
 
 /// A listener in the part of a proxy: it keeps what it is sent and refuses everything.
 struct Proxy {
@@ -86,7 +87,7 @@ async fn ask_for_a_token(provider: Provider) -> envd_sdk::Error {
 
 #[tokio::test]
 async fn loopback_hosts_are_never_proxied() {
-    let (fake, proxy) = (Fake::start().await, Proxy::start().await);
+    let (fake, proxy) = (start_fake().await, Proxy::start().await);
     let port = fake.graphql_url().port().unwrap();
     // Not each machine has each of these; the proxy sees none of them.
     for origin in [

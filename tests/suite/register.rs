@@ -19,6 +19,8 @@ use envd_sdk::{Result, RetryPolicy};
 use wiremock::matchers::{any, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use crate::dated::start_fake;
+
 fn register(fake: &Fake) -> Register {
     Register::builder(fake.register_url()).build().unwrap()
 }
@@ -61,7 +63,7 @@ async fn all_pics(mut search: Search) -> Result<Vec<String>> {
 
 #[tokio::test]
 async fn a_property_is_found_by_its_pic_and_an_unknown_one_is_none() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let register = register(&fake);
     let found = register.property(&pic("qazz7777")).await.unwrap().unwrap();
     assert_eq!(found.pic.as_deref(), Some("QAZZ7777"));
@@ -73,7 +75,7 @@ async fn a_property_is_found_by_its_pic_and_an_unknown_one_is_none() {
 
 #[tokio::test]
 async fn words_and_fields_find_what_they_describe() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let register = register(&fake);
     let page = first(register.search(TextSearch::new("test yards")))
         .await

@@ -1,10 +1,12 @@
 //! Scripted replies, what was received, and expectations.
 
-use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::fake::Fault;
 use envd_sdk::graphql::generated::{Comments, Consignments, UserDetails};
 use envd_sdk::ops::ConsignmentFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use crate::dated::{fake_builder, start_fake};
 
 /// An operation of an application's own, of a schema that the fake does not know.
 struct HerdReport;
@@ -41,7 +43,7 @@ fn herd(name: &str) -> Herd {
 
 #[tokio::test]
 async fn an_operation_of_the_callers_own_is_answered_as_scripted() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on::<HerdReport>()
         .respond(Report { herd_report: 1 })
         .respond_with(|herd: Herd| json!({"herdReport": herd.name.len()}))
@@ -55,12 +57,12 @@ async fn an_operation_of_the_callers_own_is_answered_as_scripted() {
 
 #[tokio::test]
 async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let client = fake.client().build().unwrap();
     let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
     assert!(error.is_schema_mismatch());
 
-    let fake = Fake::builder().scripted_only().start().await.unwrap();
+    let fake = fake_builder().scripted_only().start().await.unwrap();
     let client = fake.client().build().unwrap();
     let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
     let said = &error.server_errors()[0];
@@ -77,7 +79,7 @@ async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
 
 #[tokio::test]
 async fn a_refusal_is_decoded_as_the_services_own() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on_operation("createOrSaveConsignment")
         .refuse("origin.pic", "QAZZ777 is not a valid value for PIC");
     let client = fake.client().build().unwrap();
@@ -98,7 +100,7 @@ async fn a_refusal_is_decoded_as_the_services_own() {
 
 #[tokio::test]
 async fn variables_of_our_operations_come_back_typed() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account("envd-100201");
     let filter = ConsignmentFilter::default().page_size(3);
     account.consignments_page(&filter, None).await.unwrap();
@@ -120,7 +122,7 @@ async fn variables_of_our_operations_come_back_typed() {
 
 #[tokio::test]
 async fn debug_of_what_was_received_hides_token_and_body() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account("envd-100201");
     account.comments("C-900000101").await.unwrap();
     let received = &fake.requests()[0];
@@ -141,7 +143,7 @@ async fn debug_of_what_was_received_hides_token_and_body() {
 
 #[tokio::test]
 async fn steps_come_in_order_and_then_the_fake_is_itself_again() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let none = json!({"comments": []});
     fake.on::<Comments>()
         .respond(&none)
@@ -158,7 +160,7 @@ async fn steps_come_in_order_and_then_the_fake_is_itself_again() {
 
 #[tokio::test]
 async fn an_expectation_that_is_not_met_says_what_was_expected_and_what_came() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on::<Comments>().expect(2);
     fake.on_path("/oauth/token").expect(..=1);
     fake.client().build().unwrap().user_details().await.unwrap();
@@ -174,14 +176,14 @@ async fn an_expectation_that_is_not_met_says_what_was_expected_and_what_came() {
 #[tokio::test]
 #[should_panic(expected = "Comments: expected 1 call, received no call")]
 async fn an_expectation_that_is_not_met_fails_the_test_when_the_fake_is_dropped() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on::<Comments>().expect(1);
 }
 
 #[tokio::test]
 #[should_panic(expected = "this cannot be the data of Comments")]
 async fn data_that_the_operation_cannot_read_is_told_at_once() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on::<Comments>().respond(json!({"comments": "none"}));
 }
 
@@ -190,14 +192,14 @@ async fn data_that_the_operation_cannot_read_is_told_at_once() {
     expected = "the fake has no operation Consigments; it knows comments, consignment, "
 )]
 async fn a_script_for_an_operation_that_is_misspelt_fails_at_once() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let _ = fake.on_operation("Consigments");
 }
 
 #[tokio::test]
 async fn operations_are_known_by_their_names_and_by_fields_of_the_root_in_any_case() {
     let schema = "type Query { herdReport: Int } type Mutation { closeHerd: Int }";
-    let fake = Fake::builder().schema(schema).start().await.unwrap();
+    let fake = fake_builder().schema(schema).start().await.unwrap();
     for name in [
         "Consignments",
         "create_or_save_consignment",
@@ -213,7 +215,7 @@ async fn operations_are_known_by_their_names_and_by_fields_of_the_root_in_any_ca
 
 #[tokio::test]
 async fn an_operation_of_the_callers_own_is_scripted_by_name() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on_own_operation("HerdNames")
         .respond(json!({"names": ["Bella"]}));
     let client = fake.client().build().unwrap();
@@ -229,7 +231,7 @@ async fn an_operation_of_the_callers_own_is_scripted_by_name() {
 
 #[tokio::test]
 async fn scripts_that_no_call_used_are_named_on_request() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     fake.on_operation("UserDetails").fault(Fault::none());
     fake.on::<Comments>().fault(Fault::status(503)).times(2);
     fake.on_path("/oauth/token").fault(Fault::status(500));

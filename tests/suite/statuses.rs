@@ -8,6 +8,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::conditions::fixture;
+use crate::dated::start_fake;
 
 /// Gives the same token again when it is refused, as a program does that does not know better.
 struct Stubborn;
@@ -163,10 +164,9 @@ async fn an_excerpt_is_bounded_and_a_body_over_the_limit_is_not_read() {
 
 #[tokio::test]
 async fn a_token_that_is_refused_in_the_body_is_renewed_like_one_refused_by_401() {
-    use envd_sdk::fake::Fake;
     use wiremock::matchers::header;
 
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let provider = fake.provider().build().unwrap();
     let manager = envd_sdk::auth::TokenManager::builder(provider.clone())
         .store(envd_sdk::auth::MemoryStore::new())

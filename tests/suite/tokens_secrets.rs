@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
@@ -13,6 +12,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::traced::{recorded, traced_alone};
+use crate::dated::start_fake;
 
 /// Known secrets by name.
 #[derive(Default)]
@@ -93,7 +93,7 @@ async fn life_of_a_session() {
     let mut shown = String::new();
 
     // Login.
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let provider = fake
         .provider()
         .client_secret(CLIENT_SECRET)

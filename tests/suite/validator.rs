@@ -5,7 +5,6 @@ mod lists;
 
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{ConsignmentInput, Day, ServerError};
@@ -19,6 +18,8 @@ use tokio::runtime::Runtime;
 use edits::{Edit, edit};
 use lists::{answers, list};
 
+use crate::dated::{fake_builder, noon};
+
 /// The settings of a property test with so many cases: the same in each run, unless `ENVD_SDK_EXPLORE` names a seed.
 fn cases(cases: u32) -> Config {
     let seed = std::env::var("ENVD_SDK_EXPLORE").map_or(4711, |seed| seed.parse().unwrap());
@@ -28,11 +29,6 @@ fn cases(cases: u32) -> Config {
         failure_persistence: None,
         ..Config::default()
     }
-}
-
-/// 2026-11-20, noon.
-fn today() -> SystemTime {
-    UNIX_EPOCH + Duration::from_secs(1_795_176_000)
 }
 
 /// A fake, the list that it serves, and what is known of its user. The port outlives each test's own runtime.
@@ -50,8 +46,8 @@ fn setting() -> &'static Setting {
     SETTING.get_or_init(|| {
         let runtime = Runtime::new().unwrap();
         let (fake, account, questionnaire, context, ids) = runtime.block_on(async {
-            let fake = Fake::builder()
-                .clock(Clock::manual(today()))
+            let fake = fake_builder()
+                .clock(Clock::manual(noon()))
                 .start()
                 .await
                 .unwrap();
@@ -157,7 +153,7 @@ proptest! {
         let consignment: ConsignmentInput = serde_json::from_value(input.clone()).unwrap();
         let (said, questions) = runtime.block_on(async {
             let world = World::sample().questions(json!(list));
-            let fake = Fake::builder().clock(Clock::manual(today())).world(world).start().await.unwrap();
+            let fake = fake_builder().clock(Clock::manual(noon())).world(world).start().await.unwrap();
             let client = fake.client().build().unwrap();
             let questions = client.questions().await.unwrap().value;
             let saved = client.account(fake.account_id()).save_consignment(consignment.clone()).await;

@@ -11,6 +11,8 @@ use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use serde_json::json;
 
+use crate::dated::{fake_builder, start_fake};
+
 fn input() -> ConsignmentInput {
     let parties = [PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333")];
     let [origin, destination] = parties;
@@ -34,7 +36,7 @@ async fn a_world_of_ones_own_is_what_the_client_sees() {
         .template("envd-7", json!({"name": "Weaners", "forms": ["LPAC1"]}))
         .questions(json!([{"id": "1", "type": "STRING", "forms": ["LPAC1"]}]))
         .property(json!({"PIC": "QAZZ7777", "PICName": "Own"}));
-    let fake = Fake::builder().world(world).start().await.unwrap();
+    let fake = fake_builder().world(world).start().await.unwrap();
     let client = fake.client().build().unwrap();
     let user = client.registered_user().await.unwrap().value;
     assert_eq!(user.email.as_deref(), Some("kim@example.com"));
@@ -62,7 +64,7 @@ async fn a_world_of_ones_own_is_what_the_client_sees() {
 
 #[tokio::test]
 async fn who_is_not_accredited_for_rangeland_goats_does_not_see_their_declarations() {
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .accreditation("hRG", false)
         .start()
         .await
@@ -91,7 +93,7 @@ async fn a_folder_in_the_shape_of_the_fixtures_is_a_world() {
         format!("{world:?}").contains("users: 3, consignments: 16"),
         "{world:?}"
     );
-    let fake = Fake::builder().world(world).start().await.unwrap();
+    let fake = fake_builder().world(world).start().await.unwrap();
     assert_eq!(fake.account_id(), "envd-100201");
     let account = fake.client().build().unwrap().account(fake.account_id());
     let page = account
@@ -124,7 +126,7 @@ async fn a_world_that_cannot_be_used_says_why() {
         ),
     ];
     for (world, part) in worlds {
-        let error = Fake::builder().world(world).start().await.unwrap_err();
+        let error = fake_builder().world(world).start().await.unwrap_err();
         assert!(
             error.is_config() && error.to_string().contains(part),
             "{error}"
@@ -136,7 +138,7 @@ async fn a_world_that_cannot_be_used_says_why() {
 async fn many_fakes_run_at_once_and_know_nothing_of_each_other() {
     let mut fakes = Vec::new();
     for _ in 0..20 {
-        fakes.push(Fake::start().await);
+        fakes.push(start_fake().await);
     }
     let first = fakes[0]
         .client()
@@ -158,7 +160,7 @@ async fn many_fakes_run_at_once_and_know_nothing_of_each_other() {
 
 #[tokio::test]
 async fn a_fake_that_was_dropped_has_closed_its_port() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let address = fake.graphql_url().socket_addrs(|| None).unwrap()[0];
     assert!(std::net::TcpStream::connect(address).is_ok());
     drop(fake);

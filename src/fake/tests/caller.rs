@@ -7,13 +7,22 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::fake::{Fake, instant};
+use crate::fake::{Fake, FakeBuilder, instant};
 use crate::secret::Secret;
 use crate::transport::{Body, Clock, Http, HttpOptions, Request};
 
 /// The day on which the fixtures were written.
 pub(super) fn fixture_day() -> Clock {
     Clock::manual(at("2026-11-20T03:00:00Z"))
+}
+
+/// Settings of a fake whose calendar begins on that day, whatever the date of the machine. Its clock runs.
+pub(super) fn fake_builder() -> FakeBuilder {
+    Fake::builder().clock(Clock::starting_at(at("2026-11-20T12:00:00Z")))
+}
+
+pub(super) async fn start_fake() -> Fake {
+    fake_builder().start().await.unwrap()
 }
 
 pub(super) fn at(text: &str) -> SystemTime {

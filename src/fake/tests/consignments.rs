@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::caller::{at, call, data, fixture, fixture_day};
+use super::caller::{at, call, data, fake_builder, fixture, fixture_day, start_fake};
 use crate::fake::{Fake, User, World};
 use crate::transport::Clock;
 
@@ -12,7 +12,7 @@ const SAVE: &str = "mutation Save($envdAccountId: String!, $input: CreateOrSaveC
 }";
 
 async fn fake_for(context: &Value) -> Fake {
-    let mut builder = Fake::builder().clock(fixture_day());
+    let mut builder = fake_builder().clock(fixture_day());
     for (name, granted) in context["accreditations"].as_object().into_iter().flatten() {
         builder = builder.accreditation(name, granted == true);
     }
@@ -85,7 +85,7 @@ async fn a_form_is_copied_only_by_who_may_create_it() {
     let variables = fixture("consignments/euc1.json");
     for (granted, status) in [(true, 200), (false, 403)] {
         let world = World::sample().consignment("envd-100201", &variables["input"]);
-        let builder = Fake::builder().clock(fixture_day()).world(world);
+        let builder = fake_builder().clock(fixture_day()).world(world);
         let fake = builder.accreditation("eU", granted).start().await.unwrap();
         let list = "{ consignments(envdAccountId: \"envd-100201\", first: 1) { edges { node { id forms { type } } } } }";
         let listed = data(&fake, list, json!({})).await;
@@ -109,7 +109,7 @@ async fn goat_forms_follow_their_dates() {
     ] {
         variables["input"]["forms"] = json!([form]);
         variables["input"]["answers"] = json!([]);
-        let fake = Fake::builder()
+        let fake = fake_builder()
             .clock(Clock::manual(at(day)))
             .start()
             .await
@@ -122,8 +122,8 @@ async fn goat_forms_follow_their_dates() {
 
 #[tokio::test]
 async fn only_the_lpa_account_of_a_producer_creates() {
-    let producer = Fake::start().await;
-    let receiver = Fake::builder().user(User::Receiver).start().await.unwrap();
+    let producer = start_fake().await;
+    let receiver = fake_builder().user(User::Receiver).start().await.unwrap();
     for (fake, account) in [
         (&producer, "envd-100203"),
         (&producer, "envd-100301"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::caller::{Answer, fixture_day, form, get, post};
+use super::caller::{Answer, fake_builder, fixture_day, form, get, post, start_fake};
 use crate::fake::{Fake, User};
 use crate::secret::Secret;
 use crate::transport::Body;
@@ -122,7 +122,7 @@ fn assert_invalid_grant(answer: &Answer, description: &str) {
 
 #[tokio::test]
 async fn the_browser_comes_back_with_code_state_and_issuer() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let answer = get(authorization(&fake, &[])).await;
     assert_eq!(answer.status, 302);
     let back = Url::parse(answer.headers["location"].to_str().unwrap()).unwrap();
@@ -135,7 +135,7 @@ async fn the_browser_comes_back_with_code_state_and_issuer() {
 
 #[tokio::test]
 async fn a_code_becomes_tokens_of_the_user() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let tokens = login(&fake).await;
     assert_eq!(tokens["expires_in"], 86_400);
     assert_eq!(tokens["token_type"], "Bearer");
@@ -152,7 +152,7 @@ async fn a_code_becomes_tokens_of_the_user() {
 
 #[tokio::test]
 async fn scopes_decide_which_tokens_there_are() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let code = code(&fake, &[("scope", "profile")]);
     let tokens = exchange(&fake, &code, VERIFIER).await.body;
     assert_eq!(
@@ -164,7 +164,7 @@ async fn scopes_decide_which_tokens_there_are() {
 #[tokio::test]
 async fn a_code_works_once_with_its_verifier_and_its_address() {
     let clock = fixture_day();
-    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     let bad = "Invalid authorization code";
     assert_invalid_grant(&exchange(&fake, "nonsense", VERIFIER).await, bad);
     assert_invalid_grant(
@@ -198,7 +198,7 @@ async fn a_code_works_once_with_its_verifier_and_its_address() {
 
 #[tokio::test]
 async fn refresh_tokens_rotate_and_reuse_ends_the_family() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let first = login(&fake).await;
     let old = first["refresh_token"].as_str().unwrap();
     let second = refresh(&fake, old).await.body;
@@ -222,7 +222,7 @@ async fn refresh_tokens_rotate_and_reuse_ends_the_family() {
 #[tokio::test]
 async fn tokens_expire_by_the_clock() {
     let clock = fixture_day();
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .clock(clock.clone())
         .access_token_lifetime(Duration::from_secs(60))
         .start()
@@ -245,7 +245,7 @@ async fn tokens_expire_by_the_clock() {
 
 #[tokio::test]
 async fn a_revoked_refresh_token_takes_its_family_along() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let tokens = login(&fake).await;
     let token = tokens["refresh_token"].as_str().unwrap();
     for token in ["unknown", token] {
@@ -270,7 +270,7 @@ async fn a_revoked_refresh_token_takes_its_family_along() {
 
 #[tokio::test]
 async fn bad_authorization_requests_are_told_to_the_right_one() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for change in [
         ("client_id", "other"),
         ("redirect_uri", ""),
@@ -302,7 +302,7 @@ async fn bad_authorization_requests_are_told_to_the_right_one() {
 
 #[tokio::test]
 async fn a_token_without_audience_is_not_for_the_endpoint() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let code = code(&fake, &[("audience", "")]);
     let tokens = exchange(&fake, &code, VERIFIER).await.body;
     assert!(!is_accepted(&fake, &tokens["access_token"]).await);
@@ -311,7 +311,7 @@ async fn a_token_without_audience_is_not_for_the_endpoint() {
 #[tokio::test]
 async fn logout_returns_to_allowed_addresses_only() {
     let other = Url::parse("https://app.example/bye").unwrap();
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .allow_return_to(other.clone())
         .start()
         .await
@@ -339,8 +339,8 @@ async fn logout_returns_to_allowed_addresses_only() {
 
 #[tokio::test]
 async fn debug_hides_the_tokens() {
-    let fake = Fake::builder().user(User::Receiver).start().await.unwrap();
+    let fake = fake_builder().user(User::Receiver).start().await.unwrap();
     assert!(!format!("{fake:?}").contains(fake.access_token().expose()));
-    let builder = Fake::builder().register_token("hush".into());
+    let builder = fake_builder().register_token("hush".into());
     assert!(!format!("{builder:?}").contains("hush"));
 }

@@ -4,7 +4,7 @@ use crate::transport::header::{self, HeaderValue, IF_MODIFIED_SINCE};
 use serde_json::Value;
 use url::Url;
 
-use super::caller::{fixture, get, post, send};
+use super::caller::{fake_builder, fixture, get, post, send, start_fake};
 use crate::fake::Fake;
 use crate::transport::Request;
 
@@ -24,7 +24,7 @@ async fn pics(fake: &Fake, query: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn the_literal_bodies_come_back_for_their_requests() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for case in fixture("register/index.json").as_array().unwrap() {
         let file = case["file"].as_str().unwrap();
         let call = case["request"]
@@ -46,7 +46,7 @@ async fn the_literal_bodies_come_back_for_their_requests() {
 
 #[tokio::test]
 async fn refusals_have_the_literal_bodies() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for (call, status, file) in [
         ("?SearchText=yards&State=NSW", 400, "register-bad-request"),
         ("/(PIC=QZZZ0000)", 404, "register-not-found"),
@@ -68,7 +68,7 @@ async fn refusals_have_the_literal_bodies() {
 
 #[tokio::test]
 async fn parameters_match_exactly_or_fuzzily_whatever_their_casing() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     assert_eq!(pics(&fake, "pic=qazz7777").await, ["QAZZ7777"]);
     assert_eq!(pics(&fake, "PIC=QAZZ777").await, [""; 0]);
     assert_eq!(
@@ -100,11 +100,7 @@ async fn parameters_match_exactly_or_fuzzily_whatever_their_casing() {
 
 #[tokio::test]
 async fn pages_may_count_from_zero() {
-    let fake = Fake::builder()
-        .register_pages_from(0)
-        .start()
-        .await
-        .unwrap();
+    let fake = fake_builder().register_pages_from(0).start().await.unwrap();
     assert_eq!(
         pics(&fake, "pagesize=2&pageindex=0").await,
         ["QAZZ7777", "QBZZ2222"]
@@ -113,7 +109,7 @@ async fn pages_may_count_from_zero() {
 
 #[tokio::test]
 async fn an_answer_that_did_not_change_is_304() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for call in [
         "/api/v2/PICRegister?State=NSW",
         "/api/v2/PICRegister/%28PIC%3DQAZZ7777%29",
@@ -136,7 +132,7 @@ async fn an_answer_that_did_not_change_is_304() {
 
 #[tokio::test]
 async fn a_token_is_wanted_only_when_one_is_set() {
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .register_token("key-1".into())
         .start()
         .await

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::caller::{call, data, fixture, fixture_day, post};
+use super::caller::{call, data, fake_builder, fixture, fixture_day, post, start_fake};
 use crate::fake::{Fake, User};
 
 const LIST: &str = "query($account: String!, $first: Int, $after: String, $status: ConsignmentStatus,
@@ -52,7 +52,7 @@ fn assert_not_found(answer: &Value, operation: &str) {
 
 #[tokio::test]
 async fn lists_are_newest_first_and_pages_join_without_gap() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let all = list(&fake, json!({})).await;
     assert_eq!(all["totalCount"], 8);
     assert_eq!(numbers(&all).first().unwrap(), "C-900000108");
@@ -77,7 +77,7 @@ async fn lists_are_newest_first_and_pages_join_without_gap() {
 
 #[tokio::test]
 async fn a_page_does_not_shift_when_a_record_is_added() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let first = list(&fake, json!({"first": 2})).await;
     save(&fake, fixture("consignments/lpac1.json")["input"].take()).await;
     let after = &first["pageInfo"]["endCursor"];
@@ -88,7 +88,7 @@ async fn a_page_does_not_shift_when_a_record_is_added() {
 
 #[tokio::test]
 async fn filters_narrow_the_list() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for (filter, total) in [
         (json!({"status": "DRAFT"}), 5),
         (json!({"sent": true}), 3),
@@ -118,7 +118,7 @@ async fn filters_narrow_the_list() {
 
 #[tokio::test]
 async fn a_cursor_that_nobody_gave_is_refused() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for variables in [
         json!({"account": ACCOUNT, "after": "bm90aGluZw=="}),
         json!({"account": ACCOUNT, "first": -1}),
@@ -132,7 +132,7 @@ async fn a_cursor_that_nobody_gave_is_refused() {
 #[tokio::test]
 async fn an_update_replaces_what_is_given_and_keeps_the_rest() {
     let clock = fixture_day();
-    let fake = Fake::builder().clock(clock.clone()).start().await.unwrap();
+    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     let mut input = fixture("consignments/lpac1.json")["input"].take();
     let made = save(&fake, input.clone()).await;
     clock.advance(Duration::from_secs(60));
@@ -158,7 +158,7 @@ async fn an_update_replaces_what_is_given_and_keeps_the_rest() {
 
 #[tokio::test]
 async fn locked_and_deleted_records_refuse_changes() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for status in ["LOCKED", "DELETED"] {
         let mut input = fixture("consignments/lpac1.json")["input"].take();
         input["status"] = status.into();
@@ -171,7 +171,7 @@ async fn locked_and_deleted_records_refuse_changes() {
 
 #[tokio::test]
 async fn a_copy_is_a_new_draft_and_a_deleted_record_leaves_the_list() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let copy = "mutation($id: String!) { copyConsignment(envdAccountId: \"envd-100201\", id: $id) {
       data { id number status submittedAt species heads } } }";
     let copied = data(&fake, copy, json!({"id": "C-900000102"})).await;
@@ -202,7 +202,7 @@ async fn a_copy_is_a_new_draft_and_a_deleted_record_leaves_the_list() {
 
 #[tokio::test]
 async fn templates_can_be_made_changed_and_deleted() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let save = "mutation($input: CreateOrSaveTemplateInput!) {
       createOrSaveTemplate(envdAccountId: \"envd-100201\", input: $input) { data { id number name species forms { type } } } }";
     let made = data(
@@ -252,7 +252,7 @@ async fn templates_can_be_made_changed_and_deleted() {
 
 #[tokio::test]
 async fn comments_mappings_and_edecs_are_there() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let comment = "mutation($number: String!) { createComment(envdAccountId: \"envd-100201\",
       input: {consignmentNumber: $number, commentText: \"Gate 3\"}) { data { commentId role createdAt } } }";
     let made = data(&fake, comment, json!({"number": "C-900000101"})).await;
@@ -278,7 +278,7 @@ async fn comments_mappings_and_edecs_are_there() {
 
 #[tokio::test]
 async fn user_details_come_plain_and_under_data() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let query = "{ userDetails { email accounts { envdAccountId properties { propertyName } } data { email accreditations { hRG } } }
                    userDetailsQuery { data { isNewUser defaultAccount } } }";
     let plain = data(&fake, query, json!({})).await;
@@ -302,7 +302,7 @@ async fn user_details_come_plain_and_under_data() {
 
 #[tokio::test]
 async fn a_consignment_carries_the_questions_of_its_forms_only() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let read = data(
         &fake,
         "{ consignment(id: \"C-900000101\", envdAccountId: \"envd-100201\") { pdfUrl forms { type serialNumber }

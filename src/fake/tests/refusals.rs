@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::caller::{call, data, fixture, get, post};
+use super::caller::{call, data, fixture, get, post, start_fake};
 use crate::fake::Fake;
 use crate::secret::Secret;
 
@@ -22,7 +22,7 @@ async fn assert_refused(fake: &Fake, query: &str, variables: Value, file: &str) 
 
 #[tokio::test]
 async fn documents_that_do_not_fit_the_schema_get_the_literal_bodies() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let list = |fields: &str| {
         format!(
             "query Consignments {{\n  consignments(envdAccountId: \"envd-100201\") {{\n    totalCount\n    edges {{\n      cursor\n      node {{\n        {fields}\n      }}\n    }}\n  }}\n}}"
@@ -65,14 +65,14 @@ async fn documents_that_do_not_fit_the_schema_get_the_literal_bodies() {
 
 #[tokio::test]
 async fn an_undefined_variable_names_use_and_operation() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let query = "query Consignments($envdAccountId: String!) {\n  consignments(envdAccountId: $envdAccountId, after:  $after) { totalCount }\n}";
     assert_refused(&fake, query, json!({}), "schema-undefined-variable").await;
 }
 
 #[tokio::test]
 async fn a_syntax_error_says_so() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     for query in ["query {\n  consignments(\n", "{", "nonsense"] {
         let answer = call(&fake, query, json!({})).await;
         assert_eq!(answer.status, 400);
@@ -90,7 +90,7 @@ async fn a_syntax_error_says_so() {
 
 #[tokio::test]
 async fn variables_that_do_not_fit_get_the_literal_bodies() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let good = fixture("consignments/lpac1.json");
     let changed = |pointer: &str, value: Value| {
         let mut variables = good.clone();
@@ -137,7 +137,7 @@ async fn variables_that_do_not_fit_get_the_literal_bodies() {
 
 #[tokio::test]
 async fn bodies_that_are_no_request_get_the_literal_bodies() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let token = fake.access_token();
     let send = |body: &'static str| post(fake.graphql_url(), &token, body);
     for (body, file) in [
@@ -166,7 +166,7 @@ async fn bodies_that_are_no_request_get_the_literal_bodies() {
 
 #[tokio::test]
 async fn every_operation_needs_a_valid_token() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let body = json!({"query": "{ consignments(envdAccountId: \"envd-100201\") { totalCount } }"})
         .to_string();
     for token in ["", "wrong"] {
@@ -188,7 +188,7 @@ async fn every_operation_needs_a_valid_token() {
 
 #[tokio::test]
 async fn aliases_fragments_directives_and_introspection_work() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let query = "query A($no: Boolean!) {
       __typename a: consignment(id: \"C-900000101\", envdAccountId: \"envd-100201\") { ...F status @skip(if: $no) }
       b: consignment(id: \"C-900000102\", envdAccountId: \"envd-100201\") { ... on Consignment { number } }
@@ -213,7 +213,7 @@ async fn aliases_fragments_directives_and_introspection_work() {
 
 #[tokio::test]
 async fn root_fields_of_a_mutation_run_in_order_and_fail_alone() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let answer = call(
         &fake,
         "mutation { one: deleteConsignment(envdAccountId: \"envd-100201\", id: \"C-900000101\") { data { status } }
@@ -231,7 +231,7 @@ async fn root_fields_of_a_mutation_run_in_order_and_fail_alone() {
 
 #[tokio::test]
 async fn an_account_of_another_is_refused() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let answer = call(
         &fake,
         "{ templates(envdAccountId: \"envd-100301\") { totalCount } }",
@@ -247,7 +247,7 @@ async fn an_account_of_another_is_refused() {
 
 #[tokio::test]
 async fn an_unknown_call_is_named_with_a_hint() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let mut url = fake.graphql_url();
     url.set_path("/v1/consignments");
     let answer = get(url).await;
@@ -263,7 +263,7 @@ async fn an_unknown_call_is_named_with_a_hint() {
 
 #[tokio::test]
 async fn every_operation_of_the_crate_is_a_valid_document() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/graphql");
     let read = |folder: &str| -> Vec<String> {
         let files = std::fs::read_dir(format!("{root}/{folder}")).unwrap();

@@ -3,17 +3,17 @@
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::Clock;
-use envd_sdk::fake::Fake;
 use envd_sdk::register::{IfModified, Lookup, TextSearch};
 use wiremock::matchers::{any, headers};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, page, pic, register};
+use crate::dated::fake_builder;
 
 #[tokio::test]
 async fn what_did_not_change_is_told_as_that() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800);
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .clock(Clock::manual(now))
         .start()
         .await

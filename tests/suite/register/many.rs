@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
-use envd_sdk::fake::Fake;
 use envd_sdk::register::{Answer, Lookup, Register};
 use envd_sdk::{Clock, Result};
 use futures_core::Stream;
@@ -14,6 +13,7 @@ use wiremock::matchers::{any, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, page, pic};
+use crate::dated::start_fake;
 
 /// An answer in a few words.
 fn said(answer: &Answer) -> String {
@@ -244,7 +244,7 @@ async fn answers_are_kept_for_as_long_as_was_said() {
 
 #[tokio::test]
 async fn no_texts_have_no_answers() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let texts: [&str; 0] = [];
     assert!(
         super::register(&fake)
@@ -286,7 +286,7 @@ impl TokenSource for Counting {
 #[tokio::test]
 async fn no_more_are_asked_at_a_time_than_was_said() {
     static MOST: AtomicUsize = AtomicUsize::new(0);
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let source = Counting {
         now: AtomicUsize::new(0),
         most: &MOST,

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
-use envd_sdk::fake::Fake;
 use envd_sdk::register::{Register, TextSearch};
 use envd_sdk::{Result, Secret};
 use wiremock::matchers::{any, header};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{page, pic, register};
+use crate::dated::{fake_builder, start_fake};
 
 /// Its first token is refused, the renewed ones are as given.
 struct Renewing {
@@ -57,7 +57,7 @@ async fn a_refused_token_is_renewed_once() {
 
 #[tokio::test]
 async fn a_register_that_wants_a_token_gets_it() {
-    let builder = Fake::builder().register_token(Secret::new("t0ken"));
+    let builder = fake_builder().register_token(Secret::new("t0ken"));
     let fake = builder.start().await.unwrap();
     let error = register(&fake)
         .property(&pic("QAZZ7777"))
@@ -84,7 +84,7 @@ async fn a_register_that_wants_a_token_gets_it() {
 
 #[tokio::test]
 async fn debug_shows_neither_token_nor_records() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let source = StaticToken::new("s3cr3t").unwrap();
     let builder = Register::builder(fake.register_url()).token_source(source);
     assert!(!format!("{builder:?}").contains("s3cr3t"));

@@ -1,13 +1,13 @@
 //! Traces tell what happened, and nothing about whom.
 
-use envd_sdk::fake::Fake;
 use envd_sdk::register::{FieldSearch, Register};
 
+use crate::dated::start_fake;
 use crate::traced::{recorded_by_us, traced_alone};
 
 /// A search and two look-ups.
 async fn ask() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let builder = Register::builder(fake.register_url()).auth_header("x-api-key", "s3cr3t");
     let register = builder.build().unwrap();
     let search = FieldSearch::new().last_name("Sample").town("Sampleton");
