@@ -3,15 +3,27 @@
 use super::{
     Address, AddressInput, Answer, AnswerInput, Consignment, ConsignmentForm, ConsignmentInput,
     Declaration, DeclarationInput, FormType, List, Maybe, Party, PartyInput, Template,
-    TemplateInput,
+    TemplateInput, Timestamp, written_time,
 };
 
-/// Everything that was read and can be sent.
+/// Everything that was read and can be sent, in the forms that section 2 of the specification asks for.
 ///
 /// The record keeps its id and its number, by which a save finds it (assumed). What a save has no field for stays
-/// behind: species, heads, PDF address, who changed it and when, questions, and the serial numbers of the forms. What
-/// was not read, or was null, is not sent, so a save leaves it as it is (assumed). An answer without a row is sent with
-/// the row null, as the samples show it (spec 2.4).
+/// behind; [`not_carried_over`](Consignment::not_carried_over) lists it. What was not read, or was null, is not sent, so
+/// a save leaves it as it is (assumed). An answer without a row is sent with the row null, as the samples show it
+/// (spec 2.4).
+///
+/// | field | what is sent |
+/// | --- | --- |
+/// | `movement_date` | the day: `2023-06-10` for `2023-06-10T00:00:00` |
+/// | `movement_time` | hours and minutes: `05:15` for `05:15:00` |
+/// | `declaration.date` | the digits of day, hours, minutes and seconds as they are written, without fraction and zone |
+/// | `declaration.signature` | the Base64 text without `file:..;data:..;base64,` before it |
+///
+/// A text that is not of the kind that its field wants is sent as it is: the server and the validator report it.
+///
+/// No date is converted from one zone to another. The service takes a date without a zone for UTC, so a date with `Z`
+/// keeps its instant, and no date moves to another day however often a record is read and saved.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,8 +63,8 @@ impl From<&Consignment> for ConsignmentInput {
                 .as_ref()
                 .map(DeclarationInput::from)
                 .into(),
-            movement_date: record.movement_date.clone().into(),
-            movement_time: record.movement_time.clone().into(),
+            movement_date: formed(record.movement_date.as_deref(), written_time::day),
+            movement_time: formed(record.movement_time.as_deref(), written_time::time),
             status: record.status.clone().into(),
             // A list that was not read must not empty the one on the server.
             answers: if record.answers.is_empty() {
@@ -134,7 +146,7 @@ impl From<&Answer> for AnswerInput {
     }
 }
 
-/// The date keeps the text it was read as.
+/// Date and signature in the forms of the specification (2.3), as [`ConsignmentInput`] from a record has them.
 impl From<&Declaration> for DeclarationInput {
     fn from(declaration: &Declaration) -> Self {
         Self {
@@ -142,12 +154,20 @@ impl From<&Declaration> for DeclarationInput {
             full_name: declaration.full_name.clone().into(),
             phone: declaration.phone.clone().into(),
             email: declaration.email.clone().into(),
-            date: text(declaration.date.as_ref()),
-            signature: declaration.signature.clone().into(),
+            date: formed(
+                declaration.date.as_ref().map(Timestamp::as_str),
+                written_time::date_time,
+            ),
+            signature: formed(declaration.signature.as_deref(), written_time::signature),
             certificate_number: declaration.certificate_number.clone().into(),
             address: declaration.address.as_ref().map(AddressInput::from).into(),
         }
     }
+}
+
+/// A text in the form that a save wants.
+fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
+    text.map(form).into()
 }
 
 fn text(value: Option<&impl ToString>) -> Maybe<String> {

@@ -22,6 +22,8 @@ mod lenient;
 mod list;
 mod list_notice;
 mod maybe;
+mod movement;
+mod not_carried_over;
 mod one_line;
 mod open_enum;
 mod pdf_url;
@@ -32,6 +34,7 @@ mod property;
 mod server_error;
 mod severity;
 mod user;
+mod written_time;
 
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
 pub use self::condition::Condition;

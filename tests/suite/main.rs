@@ -2,8 +2,6 @@
 
 mod accounts;
 mod audits;
-// `/proc` shows the arguments of processes.
-#[cfg(target_os = "linux")]
 mod browser;
 mod candidates;
 mod conditions;
@@ -21,6 +19,7 @@ mod pages;
 mod processes;
 mod provider;
 mod proxies;
+mod read_then_save;
 mod register;
 mod requests;
 mod retries;

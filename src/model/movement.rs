@@ -1,0 +1,33 @@
+//! The day of a movement, beside its text.
+
+use super::written_time::WrittenTime;
+use super::{Consignment, ConsignmentSummary, Day};
+
+impl Consignment {
+    /// The day of the movement as its text has it, without a conversion between zones; `None` when there is none or it
+    /// cannot be read.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Consignment, Day};
+    ///
+    /// let mut record = Consignment::default();
+    /// record.movement_date = Some("2023-06-10T00:00:00".to_owned());
+    /// assert_eq!(record.movement_day(), Day::new(2023, 6, 10));
+    /// ```
+    #[must_use]
+    pub fn movement_day(&self) -> Option<Day> {
+        day(self.movement_date.as_deref())
+    }
+}
+
+impl ConsignmentSummary {
+    /// The day of the movement as its text has it; see [`Consignment::movement_day`].
+    #[must_use]
+    pub fn movement_day(&self) -> Option<Day> {
+        day(self.movement_date.as_deref())
+    }
+}
+
+fn day(text: Option<&str>) -> Option<Day> {
+    WrittenTime::read(text?).map(|written| written.day)
+}

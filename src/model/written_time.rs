@@ -1,0 +1,210 @@
+//! A day and a time of day as a text has them, and the forms of section 2 of the specification.
+
+use super::Day;
+
+/// A day with a time of day, read from a text of ISO 8601. The zone is kept apart, and nothing is converted.
+pub(super) struct WrittenTime<'a> {
+    pub(super) day: Day,
+    /// `None` where the text is a bare day.
+    pub(super) clock: Option<ClockTime<'a>>,
+}
+
+impl<'a> WrittenTime<'a> {
+    /// Reads a day, alone or with a time behind a `T` or a space.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let (day, rest) = text.split_at_checked(10)?;
+        let day = Day::parse(day).ok()?;
+        let clock = match rest.strip_prefix(['T', 't', ' ']) {
+            Some(time) => Some(ClockTime::read(time)?),
+            None if rest.is_empty() => None,
+            None => return None,
+        };
+        Some(Self { day, clock })
+    }
+}
+
+/// A time of day: hours and minutes, perhaps seconds with a fraction, perhaps a zone.
+pub(super) struct ClockTime<'a> {
+    minutes: &'a str,
+    seconds: Option<&'a str>,
+    fraction: &'a str,
+    zone: &'a str,
+}
+
+impl<'a> ClockTime<'a> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let (minutes, mut rest) = text.split_at_checked(5)?;
+        let hour = two_digits(&minutes[..2], 24)?;
+        (&minutes[2..3] == ":" && hour < 24).then_some(())?;
+        two_digits(&minutes[3..], 60)?;
+        let mut seconds = None;
+        let mut fraction = "";
+        if let Some(after) = rest.strip_prefix(':') {
+            let (found, after) = after.split_at_checked(2)?;
+            two_digits(found, 60)?;
+            seconds = Some(found);
+            rest = after;
+            if let Some(digits) = rest.strip_prefix('.') {
+                let end = digits.find(|c: char| !c.is_ascii_digit());
+                (fraction, rest) = digits.split_at(end.unwrap_or(digits.len()));
+                (!fraction.is_empty()).then_some(())?;
+            }
+        }
+        is_zone(rest).then_some(Self {
+            minutes,
+            seconds,
+            fraction,
+            zone: rest,
+        })
+    }
+
+    /// Whether it is the very beginning of a day.
+    pub(super) fn is_midnight(&self) -> bool {
+        self.minutes == "00:00" && self.has_whole_minutes()
+    }
+
+    /// Whether nothing is lost without seconds.
+    pub(super) fn has_whole_minutes(&self) -> bool {
+        self.seconds.is_none_or(|seconds| seconds == "00") && self.has_whole_seconds()
+    }
+
+    /// Whether nothing is lost without the fraction.
+    pub(super) fn has_whole_seconds(&self) -> bool {
+        self.fraction.bytes().all(|digit| digit == b'0')
+    }
+
+    /// Whether the zone is UTC or not said, which the service takes for UTC.
+    pub(super) fn is_utc(&self) -> bool {
+        self.zone.is_empty() || self.zone.eq_ignore_ascii_case("z") || is_zero(self.zone)
+    }
+}
+
+fn two_digits(text: &str, limit: u8) -> Option<u8> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|number| *number < limit);
+    number.filter(|_| digits)
+}
+
+/// Nothing, `Z`, or an offset in hours and minutes.
+fn is_zone(text: &str) -> bool {
+    let Some(offset) = text.strip_prefix(['+', '-']) else {
+        return text.is_empty() || text.eq_ignore_ascii_case("z");
+    };
+    let (hours, minutes) = offset.split_at_checked(2).unwrap_or_default();
+    let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
+    two_digits(hours, 24).is_some() && (minutes.is_empty() || two_digits(minutes, 60).is_some())
+}
+
+fn is_zero(zone: &str) -> bool {
+    zone.bytes().all(|byte| !(b'1'..=b'9').contains(&byte))
+}
+
+/// The form of `declaration.date`, yyyy-MM-ddTHH:mm:ss (spec 2.3). A text that is no date and time stays as it is.
+///
+/// The digits stay as they are written, whatever the zone. A text without a zone is taken for UTC by the service, so a
+/// date with `Z` keeps its instant; and a date with another zone keeps the day that its declarer wrote.
+pub(super) fn date_time(text: &str) -> String {
+    let Some(written) = WrittenTime::read(text) else {
+        return text.to_owned();
+    };
+    let (minutes, seconds) = written
+        .clock
+        .map_or(("00:00", None), |clock| (clock.minutes, clock.seconds));
+    format!("{}T{minutes}:{}", written.day, seconds.unwrap_or("00"))
+}
+
+/// The form of `movementDate`, yyyy-MM-dd (spec 2.1). A text that is no date stays as it is.
+pub(super) fn day(text: &str) -> String {
+    WrittenTime::read(text).map_or_else(|| text.to_owned(), |written| written.day.to_string())
+}
+
+/// The form of `movementTime`, HH:mm (spec 2.1). A text that is no time stays as it is.
+pub(super) fn time(text: &str) -> String {
+    read_time(text)
+        .map_or(text, |clock| clock.minutes)
+        .to_owned()
+}
+
+/// A time of day, alone or behind a day.
+pub(super) fn read_time(text: &str) -> Option<ClockTime<'_>> {
+    ClockTime::read(text).or_else(|| WrittenTime::read(text)?.clock)
+}
+
+/// The form of `declaration.signature`, Base64 (spec 2.3), without the name of the file and the media type that public
+/// material shows before it (`file:signature.png;data:image/png;base64,`).
+pub(super) fn signature(text: &str) -> String {
+    let prefixed = text.starts_with("data:") || text.starts_with("file:");
+    let bare = text.split_once(";base64,").filter(|_| prefixed);
+    bare.map_or(text, |(_, image)| image).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_and_time_loses_its_zone_and_keeps_its_digits() {
+        for (text, wanted) in [
+            ("2026-11-20T09:45:00", "2026-11-20T09:45:00"),
+            ("2026-11-20T09:45:00Z", "2026-11-20T09:45:00"),
+            ("2026-11-20T09:45:00.1234567+00:00", "2026-11-20T09:45:00"),
+            // Midnight in Sydney is the day before in UTC; the declarer wrote the 20th.
+            ("2026-11-20T00:00:00+11:00", "2026-11-20T00:00:00"),
+            ("2026-11-20T23:30:00-0930", "2026-11-20T23:30:00"),
+            ("2026-11-20 09:45", "2026-11-20T09:45:00"),
+            ("2026-11-20", "2026-11-20T00:00:00"),
+        ] {
+            assert_eq!(date_time(text), wanted);
+        }
+    }
+
+    #[test]
+    fn a_day_and_a_time_lose_what_stands_beside_them() {
+        assert_eq!(day("2023-06-10T00:00:00"), "2023-06-10");
+        assert_eq!(day("2023-06-10T00:00:00.000Z"), "2023-06-10");
+        assert_eq!(day("2023-06-10"), "2023-06-10");
+        for text in [
+            "05:15",
+            "05:15:00",
+            "05:15:00.0000000",
+            "2023-06-10T05:15:00Z",
+        ] {
+            assert_eq!(time(text), "05:15");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_stays_as_it_is() {
+        for text in [
+            "",
+            "soon",
+            "2026-02-30T00:00:00",
+            "2026-11-20T24:00:00",
+            "2026-11-20T09:45:00 o'clock",
+            "2026-11-20T09:45:00.Z",
+            "2026-11-20T09:45:00+1",
+            "2026-11-20T09:4",
+            "２０２６-11-20",
+            "2026-11-20T+9:45:00",
+        ] {
+            assert_eq!(date_time(text), text);
+            assert_eq!(day(text), text);
+        }
+        for text in ["5:15", "24:00", "05:60", "five", "+5:15", "05:15 pm"] {
+            assert_eq!(time(text), text);
+        }
+    }
+
+    #[test]
+    fn a_signature_loses_what_stands_before_its_base64() {
+        for text in [
+            "file:signature.png;data:image/png;base64,iVBORw0=",
+            "data:image/png;base64,iVBORw0=",
+            "iVBORw0=",
+        ] {
+            assert_eq!(signature(text), "iVBORw0=");
+        }
+        assert_eq!(signature("Sam Sample"), "Sam Sample");
+        assert_eq!(signature("a;base64,b"), "a;base64,b");
+    }
+}

@@ -1,0 +1,377 @@
+//! A record that was read can be saved: the input made from it has the forms of section 2 of the specification.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::fake::{Fake, World};
+use envd_sdk::model::{
+    Consignment, ConsignmentInput, ConsignmentStatus, Day, FormType, ServerError, Timestamp,
+};
+use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare, validate_fields};
+use envd_sdk::{Account, Clock};
+use proptest::prelude::{Just, Strategy, prop, prop_oneof, proptest};
+use proptest::test_runner::{Config, RngSeed};
+use serde_json::{Value, json};
+
+const ACCOUNT: &str = "envd-100201";
+
+/// The JSON files of a folder of fixtures, by name.
+fn fixtures(folder: &str) -> Vec<(String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(folder);
+    let mut found: Vec<(String, Value)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            (
+                path.display().to_string(),
+                serde_json::from_str(&text).unwrap(),
+            )
+        })
+        .collect();
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found
+}
+
+/// Records in the forms of public material, as the service would return them.
+fn records() -> Vec<(String, Value)> {
+    fixtures("records")
+}
+
+fn record(name: &str) -> Value {
+    let mut records = records().into_iter();
+    records
+        .find(|(path, _)| path.ends_with(&format!("/{name}.json")))
+        .unwrap()
+        .1
+}
+
+/// What a world takes for a record: its forms by name, the rest as it stands.
+fn stored(mut record: Value) -> Value {
+    let forms = record["forms"].as_array().unwrap().iter();
+    record["forms"] = forms.map(|form| form["type"].clone()).collect();
+    record
+}
+
+/// A fake on 2026-11-20 that holds these consignments, and an account at it.
+async fn serving(
+    consignments: impl IntoIterator<Item = Value>,
+) -> (Fake, Account, Context, Questionnaire) {
+    let mut world = World::sample();
+    for input in consignments {
+        world = world.consignment(ACCOUNT, input);
+    }
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+    let fake = Fake::builder()
+        .world(world)
+        .clock(clock)
+        .start()
+        .await
+        .unwrap();
+    let client = fake.client().build().unwrap();
+    let user = client.user_details().await.unwrap().value;
+    let context = Context::on(Day::parse("2026-11-20").unwrap())
+        .operation(Operation::Update)
+        .account_pic("QAZZ7777")
+        .accreditations(&user.accreditations.unwrap());
+    let questions = client.questions().await.unwrap().value;
+    let questionnaire = Questionnaire::prepare(&questions.items);
+    let account = client.account(ACCOUNT);
+    (fake, account, context, questionnaire)
+}
+
+/// All consignments of the account, whole.
+async fn all(account: &Account) -> Vec<Consignment> {
+    let mut found = Vec::new();
+    let mut items = account.consignments(&Default::default()).items();
+    while let Some(item) = items.next().await {
+        let number = item.unwrap().number.unwrap();
+        found.push(account.consignment(&number).await.unwrap().value);
+    }
+    found
+}
+
+async fn save(account: &Account, input: &ConsignmentInput) -> Result<(), Vec<ServerError>> {
+    match account.save_consignment(input.clone()).await {
+        Ok(saved) if saved.problems.is_empty() => Ok(()),
+        Ok(saved) => Err(saved.problems),
+        Err(error) => Err(error.server_errors().to_vec()),
+    }
+}
+
+/// The record as it is to be after it was read and saved: in the forms of the input, nothing else changed.
+fn saved_form(
+    mut record: Consignment,
+    input: &ConsignmentInput,
+    again: &Consignment,
+) -> Consignment {
+    record.movement_date = input.movement_date.value().cloned();
+    record.movement_time = input.movement_time.value().cloned();
+    if let (Some(record), Some(input)) = (&mut record.declaration, input.declaration.value()) {
+        record.date = input
+            .date
+            .value()
+            .map(|date| Timestamp::from(date.as_str()));
+        record.signature = input.signature.value().cloned();
+    }
+    // When and by whom it was saved is new each time.
+    record.updated_at.clone_from(&again.updated_at);
+    record.updated_by.clone_from(&again.updated_by);
+    record
+}
+
+#[tokio::test]
+async fn every_record_can_be_read_and_saved_without_a_finding() {
+    let public = records().into_iter().map(|(_, record)| stored(record));
+    // The 16 consignments of the data set are in the sample world, in two accounts.
+    let (fake, account, context, questionnaire) = serving(public).await;
+    let second = fake.client().build().unwrap().account("envd-100202");
+    let mut records = Vec::new();
+    for (account, pic) in [(account, "QAZZ7777"), (second, "QBZZ2222")] {
+        let context = context.clone().account_pic(pic);
+        let read = all(&account).await.into_iter();
+        records.extend(read.map(|record| (account.clone(), context.clone(), record)));
+    }
+    assert_eq!(records.len(), 16 + 3);
+    for (account, context, record) in records {
+        let number = record.number.clone().unwrap();
+        let input = ConsignmentInput::from(&record);
+        let report = questionnaire.validate(&input, &context);
+        assert!(report.findings().is_empty(), "{number}: {report}");
+        assert_eq!(save(&account, &input).await, Ok(()), "{number}");
+
+        let again = account.consignment(&number).await.unwrap().value;
+        assert_eq!(again, saved_form(record, &input, &again), "{number}");
+        assert_eq!(ConsignmentInput::from(&again), input, "{number}");
+    }
+}
+
+#[tokio::test]
+async fn the_validator_finds_nothing_in_a_stored_record_that_the_server_does_not() {
+    let invalid = fixtures("consignments/invalid").into_iter();
+    let invalid: Vec<Value> = invalid
+        .map(|(_, mut seed)| seed["input"].take())
+        .filter(Value::is_object)
+        .collect();
+    assert_eq!(invalid.len(), 15);
+    let (_fake, account, context, questionnaire) = serving(invalid).await;
+    for record in all(&account).await {
+        let input = ConsignmentInput::from(&record);
+        let mirror = questionnaire.validate(&input, &context);
+        let server = save(&account, &input).await.err().unwrap_or_default();
+        let drift = compare(&mirror, &Report::from_server_errors(&server));
+        assert!(drift.only_mirror.is_empty(), "{:?}: {drift}", record.number);
+    }
+}
+
+#[tokio::test]
+async fn a_record_in_the_forms_of_public_material_is_sent_in_those_of_the_specification() {
+    let read: Consignment = serde_json::from_value(record("without-zones")).unwrap();
+    let input = serde_json::to_value(ConsignmentInput::from(&read)).unwrap();
+    assert_eq!(input["movementDate"], "2023-06-10");
+    assert_eq!(input["declaration"]["date"], "2023-06-09T11:02:03");
+    let signature = input["declaration"]["signature"].as_str().unwrap();
+    assert!(signature.starts_with("iVBORw0KGgo"), "{signature}");
+
+    let read: Consignment = serde_json::from_value(record("with-zones")).unwrap();
+    let input = serde_json::to_value(ConsignmentInput::from(&read)).unwrap();
+    assert_eq!(input["movementDate"], "2022-11-02");
+    assert_eq!(input["movementTime"], "05:15");
+    assert_eq!(input["declaration"]["date"], "2022-11-01T20:30:00");
+    let signature = input["declaration"]["signature"].as_str().unwrap();
+    assert!(signature.starts_with("iVBORw0KGgo"), "{signature}");
+    // The record itself keeps what was read.
+    let kept = read.declaration.unwrap();
+    assert_eq!(kept.date.unwrap().as_str(), "2022-11-01T20:30:00Z");
+    assert!(
+        kept.signature
+            .unwrap()
+            .starts_with("data:image/png;base64,")
+    );
+}
+
+/// Forms that can no longer be created remain readable (spec 9.4).
+#[tokio::test]
+async fn a_stored_lpag2_record_is_read() {
+    let (_fake, account, context, questionnaire) = serving([stored(record("lpag2"))]).await;
+    let mut records = all(&account).await.into_iter();
+    let read = records
+        .find(|record| {
+            record
+                .forms
+                .iter()
+                .any(|form| form.form_type == Some(FormType::Lpag2))
+        })
+        .expect("the record is listed");
+    assert_eq!(read.status, Some(ConsignmentStatus::Submitted));
+    assert_eq!(read.movement_day(), Day::new(2024, 10, 2));
+    // Questions that the form's successor no longer has.
+    for id in ["23", "24", "87"] {
+        let answered = |answer: &envd_sdk::model::Answer| {
+            answer
+                .question_id
+                .as_ref()
+                .is_some_and(|question| *question == id)
+        };
+        assert!(read.answers.iter().any(answered), "{id}");
+    }
+    let input = ConsignmentInput::from(&read);
+    assert!(
+        questionnaire
+            .validate(&input, &context)
+            .findings()
+            .is_empty()
+    );
+    assert_eq!(save(&account, &input).await, Ok(()));
+
+    // A new one of the same content is refused.
+    let mut new = input;
+    (new.id, new.number) = Default::default();
+    assert!(save(&account, &new).await.is_err());
+}
+
+/// The wire names of all fields that hold something, without the positions in lists.
+fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let at = if at.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{at}.{name}")
+                };
+                leaves(value, &at, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, at, found)),
+        _ => found.push(at.to_owned()),
+    }
+    found.sort();
+    found.dedup();
+}
+
+#[test]
+fn what_is_not_carried_over_is_all_that_an_input_lacks() {
+    let mut json = record("with-zones");
+    // Every field of a record holds something.
+    for (name, value) in [
+        ("updatedBy", json!("dana.demo@example.com")),
+        (
+            "owner",
+            json!({"name": "a", "pic": "b", "address": {"line1": "c", "town": "d", "state": "e", "postcode": "f"}}),
+        ),
+        ("consignee", json!({"name": "a"})),
+        ("questions", json!([{"id": "3", "text": "How many?"}])),
+    ] {
+        json[name] = value;
+    }
+    let record: Consignment = serde_json::from_value(json).unwrap();
+    let (mut read, mut sent) = (Vec::new(), Vec::new());
+    leaves(&serde_json::to_value(&record).unwrap(), "", &mut read);
+    leaves(
+        &serde_json::to_value(ConsignmentInput::from(&record)).unwrap(),
+        "",
+        &mut sent,
+    );
+    let mut lost: Vec<String> = read
+        .into_iter()
+        .filter(|name| !sent.contains(name))
+        // An input names its forms, and the questions are one thing.
+        .filter(|name| name != "forms.type")
+        .map(|name| {
+            name.replace("questions.id", "questions")
+                .replace("questions.text", "questions")
+        })
+        .collect();
+    lost.dedup();
+    let mut listed = record.not_carried_over();
+    listed.sort_unstable();
+    assert_eq!(listed, lost);
+}
+
+#[test]
+fn a_part_that_a_form_has_no_place_for_is_listed() {
+    let listed = |json: Value| {
+        let record: Consignment = serde_json::from_value(json).unwrap();
+        record.not_carried_over()
+    };
+    for (whole, cut, name) in [
+        (
+            json!({"movementDate": "2023-06-10T00:00:00Z"}),
+            json!({"movementDate": "2023-06-10T14:00:00Z"}),
+            "movementDate",
+        ),
+        (
+            json!({"movementTime": "05:15:00"}),
+            json!({"movementTime": "05:15:30"}),
+            "movementTime",
+        ),
+        (
+            json!({"declaration": {"date": "2023-06-10T14:00:00.000+00:00"}}),
+            json!({"declaration": {"date": "2023-06-10T14:00:00.5Z"}}),
+            "declaration.date",
+        ),
+        (
+            json!({"declaration": {"date": "2023-06-10T14:00:00"}}),
+            json!({"declaration": {"date": "2023-06-10T14:00:00+10:00"}}),
+            "declaration.date",
+        ),
+        (
+            json!({"answers": []}),
+            json!({"answers": [null]}),
+            "answers",
+        ),
+        (
+            json!({"forms": [{"type": "LPAC1"}]}),
+            json!({"forms": [{}]}),
+            "forms",
+        ),
+    ] {
+        assert_eq!(listed(whole), [""; 0], "{name}");
+        assert_eq!(listed(cut), [name]);
+    }
+}
+
+/// The ways in which one instant of a declaration may be written.
+fn date() -> impl Strategy<Value = (String, String)> {
+    let fraction = prop_oneof![Just(String::new()), "\\.[0-9]{1,9}"];
+    let zone = prop::sample::select(vec!["", "Z", "+00:00", "+10:00", "-09:30", "+1030"]);
+    let digits = (2008..2100, 1..=12, 1..=28, 0..24, 0..60, 0..60)
+        .prop_map(|(y, m, d, h, min, s)| format!("{y:04}-{m:02}-{d:02}T{h:02}:{min:02}:{s:02}"));
+    (digits, fraction, zone).prop_map(|(digits, fraction, zone)| {
+        let written = format!("{digits}{fraction}{zone}");
+        (digits, written)
+    })
+}
+
+proptest! {
+    #![proptest_config(Config {
+        cases: 256,
+        rng_seed: RngSeed::Fixed(std::env::var("ENVD_SDK_EXPLORE").map_or(4711, |seed| seed.parse().unwrap())),
+        failure_persistence: None,
+        ..Config::default()
+    })]
+
+    #[test]
+    fn every_form_of_a_date_is_sent_as_its_digits((digits, written) in date(), prefix in prop::sample::select(vec![
+        "", "data:image/png;base64,", "file:a b.png;data:image/jpeg;base64,",
+    ])) {
+        let record: Consignment = serde_json::from_value(json!({
+            "forms": [{"type": "LPAC1"}], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
+            "movementDate": written, "movementTime": &written[11..],
+            "declaration": {"date": written, "signature": format!("{prefix}Zm9v")},
+        })).unwrap();
+        let input = ConsignmentInput::from(&record);
+        let declaration = input.declaration.value().unwrap();
+        assert_eq!(declaration.date.value().unwrap(), &digits);
+        assert_eq!(declaration.signature.value().unwrap(), "Zm9v");
+        assert_eq!(input.movement_date.value().unwrap(), &digits[..10]);
+        assert_eq!(input.movement_time.value().unwrap(), &digits[11..16]);
+        let context = Context::on(Day::parse("2026-11-20").unwrap());
+        assert!(validate_fields(&input, &context).findings().is_empty(), "{written}");
+    }
+}
