@@ -8,8 +8,8 @@ mod settings;
 use std::process::ExitCode;
 
 use envd_sdk::model::{
-    AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput,
-    TemplateInput,
+    AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction,
+    PartyInput, TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{Lookup, TextSearch};
@@ -43,7 +43,8 @@ async fn run() -> Result<(), Failure> {
     let account = client.account(Settings::account_id(&user)?);
     println!("3. The account used is {}.", printable(account.id()));
 
-    let today = Day::of(settings.clock().now());
+    // The property lies in Queensland, and so does the day of the declaration.
+    let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let mut draft = ConsignmentInput::new(
         [FormType::Lpahrg0],
         PartyInput::new("QAZZ777").name("Sample Station"),
@@ -86,7 +87,8 @@ async fn run() -> Result<(), Failure> {
     let status = submitted.status.ok_or("no status")?;
     println!("8. Submitted: its status is {}.", printable(status));
 
-    let filter = ConsignmentFilter::default().from(Day::parse("2026-01-01")?);
+    let new_year = Day::parse("2026-01-01")?;
+    let filter = ConsignmentFilter::default().from_day(new_year, Jurisdiction::Qld);
     let mut pages = account.consignments(&filter.page_size(5));
     println!("9. What changed this year:");
     while let Some(page) = pages.next_page().await? {

@@ -9,7 +9,8 @@ mod settings;
 use std::process::ExitCode;
 
 use envd_sdk::model::{
-    AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput,
+    AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction,
+    PartyInput,
 };
 use envd_sdk::validate::{Context, Finding, Questionnaire, Report, Severity, compare};
 
@@ -34,7 +35,7 @@ async fn run() -> Result<(), Failure> {
     let user = client.registered_user().await?.value;
     let account = client.account(Settings::account_id(&user)?);
     let questionnaire = Questionnaire::prepare(&client.questions().await?.value.items);
-    let context = Context::on(Day::of(settings.clock().now()));
+    let context = Context::on(Day::today_in(Jurisdiction::Qld, settings.clock().now()));
 
     // Four mistakes: the PIC of another account, one with a letter too few, a postcode of another country, an answer
     // out of thin air. Whose PIC it is only the server knows, unless the context names the account's PIC.

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{
-    ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Question, QuestionType,
+    ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction, PartyInput, Question,
+    QuestionType,
 };
 use envd_sdk::validate::{AppliedQuestion, Context, QuestionRef, Questionnaire, Session};
 
@@ -39,7 +40,7 @@ async fn run(out: &Out) -> Result<(), Failure> {
     let destination = PartyInput::new("QDZZ3333").name("Test Yards");
     let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
         .status(ConsignmentStatus::Draft);
-    let today = Day::of(fake.clock().now());
+    let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
     let mut session = questionnaire.session(&input, &Context::on(today));
 
     let asked = ask(&mut session, &questions);

@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use envd_sdk::model::{ConsignmentSummary, Day, Position};
+use envd_sdk::model::{ConsignmentSummary, Day, Jurisdiction, Position};
 use envd_sdk::ops::ConsignmentFilter;
 use indicatif::ProgressBar;
 
@@ -36,13 +36,13 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let account = client.account(Settings::account_id(&user)?);
 
     // A run that was interrupted left its position; one that ended left the day for the next.
-    let today = Day::of(settings.clock().now());
+    let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let mut kept = match &arguments.resume {
         Some(file) if file.exists() => Resume::read(file)?,
         _ => Resume::since(arguments.since),
     };
     if kept.position == Position::start() {
-        kept.begun = today.into();
+        kept.begun = today.start_in(Jurisdiction::Qld);
     }
     let filter = ConsignmentFilter::default()
         .from(kept.since.clone())

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use envd_sdk::model::{Day, Position, Timestamp};
+use envd_sdk::model::{Day, Jurisdiction, Position, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::cli::{Failure, Unusable};
@@ -20,10 +20,11 @@ pub(crate) struct Resume {
 impl Resume {
     /// The first run begins with the first page.
     pub(crate) fn since(day: Day) -> Self {
+        let since = day.start_in(Jurisdiction::Qld);
         Self {
-            since: day.into(),
+            since: since.clone(),
             position: Position::start(),
-            begun: day.into(),
+            begun: since,
         }
     }
 

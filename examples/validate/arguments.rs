@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use envd_sdk::model::Day;
+use envd_sdk::model::{Day, Jurisdiction};
 use lexopt::Arg::{Long, Short, Value};
 
 use super::cli::{self, Unusable};
@@ -29,7 +29,7 @@ or one JSON object a line, with what is known beside the declaration:
   id         any JSON; it stands in front of the verdict
 
   --json        a line of JSON for each declaration
-  --today DATE  the day on which a declaration without one is judged; that of this machine unless set
+  --today DATE  the day on which a declaration without one is judged; today in Sydney unless set
 
 Without FILE a sample with mistakes is checked. The exit code is 0 when all was judged, whatever was
 found, and 2 when something could not be read."#;
@@ -50,7 +50,7 @@ impl Arguments {
     fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
         let mut read = Self {
             file: None,
-            today: Day::of(SystemTime::now()),
+            today: Day::today_in(Jurisdiction::Nsw, SystemTime::now()),
             as_json: false,
         };
         while let Some(argument) = given.next()? {

@@ -1,13 +1,12 @@
-//! Days and instants in the forms of the wire.
+//! Days in the form of the wire.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
-use smol_str::SmolStr;
 
-use super::TextError;
+use super::{TextError, TimeZone, Timestamp};
 
 /// A day of the calendar, ISO 8601 date (yyyy-MM-dd).
 ///
@@ -55,16 +54,51 @@ impl Day {
         (1..=9999).contains(&year).then_some(Self(day))
     }
 
-    /// The day at an instant, in UTC. Where the user is, it may be another day already.
+    /// The day at an instant, in UTC.
+    ///
+    /// In Australia the next day begins 8 to 11 hours earlier, so a declaration that is dated today there would be in the
+    /// future: [`today_in`](Self::today_in) gives the day where the user is.
     #[must_use]
     pub fn of(time: SystemTime) -> Self {
         Self(utc(time).date_naive())
+    }
+
+    /// The day in a state or another zone, when it is now this instant.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use envd_sdk::model::{Day, Jurisdiction, Pic};
+    ///
+    /// // 2026-11-19T21:00:00Z, 08:00 of the next day in Sydney. In an application: SystemTime::now().
+    /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000);
+    /// assert_eq!(Day::today_in(Jurisdiction::Nsw, now).to_string(), "2026-11-20");
+    ///
+    /// // The state may come from the PIC of the origin.
+    /// let state = Pic::parse("QAZZ7777")?.jurisdiction().ok_or("no state")?;
+    /// assert_eq!(Day::today_in(state, now).to_string(), "2026-11-20");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn today_in(zone: impl Into<TimeZone>, now: SystemTime) -> Self {
+        Self(zone.into().local(utc(now)).date())
     }
 
     /// The year.
     #[must_use]
     pub fn year(self) -> i32 {
         self.0.year()
+    }
+
+    /// The month, from 1 to 12.
+    #[must_use]
+    pub fn month(self) -> u32 {
+        self.0.month()
+    }
+
+    /// The day of the month, from 1.
+    #[must_use]
+    pub fn day_of_month(self) -> u32 {
+        self.0.day()
     }
 
     /// The day that is this number of days later (or earlier); `None` at the ends of the calendar.
@@ -75,10 +109,29 @@ impl Day {
             .map(Self)
     }
 
-    /// The instant at which the day begins in UTC, for list filters.
+    /// The instant at which the day begins in UTC.
     #[must_use]
     pub fn start_utc(self) -> Timestamp {
-        Timestamp(format!("{self}T00:00:00Z").into())
+        Timestamp::from(format!("{self}T00:00:00Z"))
+    }
+
+    /// The instant at which the day begins in a state or another zone, for list filters.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Day, Jurisdiction};
+    ///
+    /// let day = Day::parse("2026-11-20")?;
+    /// assert_eq!(day.start_in(Jurisdiction::Nsw).as_str(), "2026-11-19T13:00:00Z");
+    /// assert_eq!(day.start_in(Jurisdiction::Qld).as_str(), "2026-11-19T14:00:00Z");
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn start_in(self, zone: impl Into<TimeZone>) -> Timestamp {
+        Timestamp::from_utc(zone.into().start_of(self.0))
+    }
+
+    pub(crate) fn from_naive(day: NaiveDate) -> Self {
+        Self(day)
     }
 }
 
@@ -95,6 +148,14 @@ impl<'de> Deserialize<'de> for Day {
     }
 }
 
+impl std::str::FromStr for Day {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        Self::parse(text)
+    }
+}
+
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.format("%Y-%m-%d"))
@@ -107,80 +168,8 @@ impl From<Day> for String {
     }
 }
 
-/// An instant as it stands on the wire: ISO 8601, with or without a zone. The text is kept, whatever it is.
-///
-/// ```
-/// use envd_sdk::model::{Day, Timestamp};
-///
-/// let at = Timestamp::from("2022-11-02T03:04:05.1234567+00:00");
-/// assert_eq!(at.day_utc(), Day::new(2022, 11, 2));
-/// assert_eq!(at.as_str(), "2022-11-02T03:04:05.1234567+00:00");
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Timestamp(SmolStr);
-
-impl Timestamp {
-    /// The text as it stands on the wire.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The instant; without a zone it is taken as UTC, as GraphQL.NET does (facts A.6). `None` when it cannot be read.
-    #[must_use]
-    pub fn to_time(&self) -> Option<SystemTime> {
-        self.utc().map(Into::into)
-    }
-
-    /// The day in UTC.
-    #[must_use]
-    pub fn day_utc(&self) -> Option<Day> {
-        self.utc().map(|time| Day(time.date_naive()))
-    }
-
-    fn utc(&self) -> Option<DateTime<Utc>> {
-        let with_zone = DateTime::parse_from_rfc3339(&self.0).map(|time| time.with_timezone(&Utc));
-        with_zone.ok().or_else(|| {
-            NaiveDateTime::parse_from_str(&self.0, "%Y-%m-%dT%H:%M:%S%.f")
-                .ok()
-                .map(|t| t.and_utc())
-        })
-    }
-}
-
-impl From<&str> for Timestamp {
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<String> for Timestamp {
-    fn from(text: String) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<Day> for Timestamp {
-    /// The beginning of the day in UTC.
-    fn from(day: Day) -> Self {
-        day.start_utc()
-    }
-}
-
-impl From<SystemTime> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
-    fn from(time: SystemTime) -> Self {
-        Self(
-            utc(time)
-                .to_rfc3339_opts(SecondsFormat::AutoSi, true)
-                .into(),
-        )
-    }
-}
-
 /// chrono's own conversion panics beyond its calendar, 262,000 years from now.
-fn utc(time: SystemTime) -> DateTime<Utc> {
+pub(super) fn utc(time: SystemTime) -> DateTime<Utc> {
     let since = time.duration_since(UNIX_EPOCH);
     let delta = match &since {
         Ok(after) => TimeDelta::from_std(*after),
@@ -193,12 +182,6 @@ fn utc(time: SystemTime) -> DateTime<Utc> {
     };
     let time = delta.map(|delta| DateTime::UNIX_EPOCH.checked_add_signed(delta));
     time.ok().flatten().unwrap_or(end)
-}
-
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
 }
 
 #[cfg(test)]
@@ -224,29 +207,6 @@ mod tests {
         ] {
             assert!(Day::parse(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn instants_are_read_with_and_without_zone() {
-        let time = Timestamp::from("2023-02-01T10:00:00Z").to_time();
-        assert!(time.is_some());
-        assert_eq!(Timestamp::from("2023-02-01T10:00:00").to_time(), time);
-        assert_eq!(Timestamp::from("2023-02-01T20:00:00+10:00").to_time(), time);
-        assert_eq!(Timestamp::from("yesterday").to_time(), None);
-    }
-
-    #[test]
-    fn an_instant_of_the_clock_is_written_in_utc_and_read_back() {
-        for (seconds, millis, text) in [
-            (1_795_132_800, 0, "2026-11-20T00:00:00Z"),
-            (1_795_132_800, 250, "2026-11-20T00:00:00.250Z"),
-        ] {
-            let time = UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_millis(millis);
-            assert_eq!(Timestamp::from(time).as_str(), text);
-            assert_eq!(Timestamp::from(text).to_time(), Some(time));
-        }
-        let before = UNIX_EPOCH - Duration::from_millis(1);
-        assert_eq!(Timestamp::from(before).as_str(), "1969-12-31T23:59:59.999Z");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod hidden;
 mod ids;
 mod input;
 mod input_path;
+mod jurisdiction;
 pub(crate) mod known_names;
 mod lenient;
 mod list;
@@ -33,22 +34,25 @@ mod position;
 mod property;
 mod server_error;
 mod severity;
+mod time_zone;
+mod timestamp;
 mod user;
 mod written_time;
 
 pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
 pub use self::condition::Condition;
-pub use self::day::{Day, Timestamp};
+pub use self::day::Day;
 pub use self::extra::WithExtra;
 pub use self::forms::Program;
 pub use self::generated::*;
 pub use self::ids::{AccountId, ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
+pub use self::jurisdiction::Jurisdiction;
 pub use self::lenient::record_or_data;
 pub use self::list::List;
 pub use self::list_notice::ListNotice;
 pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
-pub use self::pic::{Jurisdiction, Pic, TextError};
+pub use self::pic::{Pic, TextError};
 pub use self::pic_advice::PicAdvice;
 pub use self::position::Position;
 pub use self::property::{
@@ -56,6 +60,8 @@ pub use self::property::{
 };
 pub use self::server_error::{Location, PathSegment, ServerError};
 pub use self::severity::Severity;
+pub use self::time_zone::TimeZone;
+pub use self::timestamp::Timestamp;
 
 pub(crate) use self::input_path::input_path;
 pub(crate) use self::one_line::OneLine;

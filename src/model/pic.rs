@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Jurisdiction;
+
 /// Why a text is not what it should be. The text itself is not repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -83,28 +85,6 @@ impl Pic {
             _ => return None,
         })
     }
-}
-
-/// A state or territory of Australia.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Jurisdiction {
-    /// Australian Capital Territory.
-    Act,
-    /// New South Wales.
-    Nsw,
-    /// Northern Territory.
-    Nt,
-    /// Queensland.
-    Qld,
-    /// South Australia.
-    Sa,
-    /// Tasmania.
-    Tas,
-    /// Victoria.
-    Vic,
-    /// Western Australia.
-    Wa,
 }
 
 impl fmt::Debug for Pic {

@@ -1,17 +1,18 @@
 //! Which consignments are listed.
 
 use crate::graphql::generated::consignments::Variables;
-use crate::model::{AccountId, ConsignmentStatus, Species, Timestamp};
+use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timestamp};
 
 /// Which consignments are listed, and how many a page (spec 4.1; all but the page size are public, not confirmed).
 ///
 /// ```
-/// use envd_sdk::model::{ConsignmentStatus, Day};
+/// use envd_sdk::model::{ConsignmentStatus, Day, Jurisdiction};
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
+/// // Since midnight in Sydney, which is 2026-11-18T13:00:00Z.
 /// let filter = ConsignmentFilter::default()
 ///     .status(ConsignmentStatus::Submitted)
-///     .from(Day::parse("2026-11-19")?)
+///     .from_day(Day::parse("2026-11-19")?, Jurisdiction::Nsw)
 ///     .page_size(50);
 /// # let _ = filter;
 /// # Ok::<(), envd_sdk::model::TextError>(())
@@ -53,13 +54,46 @@ impl ConsignmentFilter {
         self
     }
 
-    /// Only consignments from this instant, or the beginning of this day (UTC), on.
+    /// Only consignments from this instant on. Which of a record's dates is compared is not shown.
+    ///
+    /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
+    /// between is left out. [`from_day`](Self::from_day) takes the zone.
     pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
         self.from = Some(from.into());
         self
     }
 
-    /// Only consignments up to this instant, or the beginning of this day (UTC).
+    /// Only consignments from the beginning of this day on, in a state or another zone.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Day, Jurisdiction, TimeZone};
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// let day = Day::parse("2026-11-19")?;
+    /// let in_victoria = ConsignmentFilter::default().from_day(day, Jurisdiction::Vic);
+    /// let on_lord_howe = TimeZone::fixed(11 * 60).ok_or("no such offset")?;
+    /// let november = ConsignmentFilter::default()
+    ///     .from_day(Day::parse("2026-11-01")?, on_lord_howe)
+    ///     .to_day(Day::parse("2026-11-30")?, on_lord_howe);
+    /// # let _ = (in_victoria, november);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_day(self, day: Day, zone: impl Into<TimeZone>) -> Self {
+        self.from(day.start_in(zone))
+    }
+
+    /// Only consignments up to the end of this day, in a state or another zone: up to the instant at which the next day
+    /// begins. Whether the server counts that instant is not shown.
+    pub fn to_day(self, day: Day, zone: impl Into<TimeZone>) -> Self {
+        // The last day of the calendar has no next one, and nothing comes after it.
+        match day.plus_days(1) {
+            Some(next) => self.to(next.start_in(zone)),
+            None => self,
+        }
+    }
+
+    /// Only consignments up to this instant; a [`Day`] means its beginning in UTC. Which of a record's dates is compared
+    /// is not shown.
     pub fn to(mut self, to: impl Into<Timestamp>) -> Self {
         self.to = Some(to.into());
         self
@@ -84,5 +118,27 @@ impl ConsignmentFilter {
             to_date: self.to.clone(),
             only_submitted: self.only_submitted,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Jurisdiction;
+
+    #[test]
+    fn a_day_in_a_zone_is_sent_as_the_instants_of_its_beginning_and_end() {
+        let day = |text: &str| Day::parse(text).unwrap();
+        let filter = ConsignmentFilter::default()
+            .from_day(day("2026-10-04"), Jurisdiction::Nsw)
+            .to_day(day("2026-10-04"), Jurisdiction::Nsw);
+        let sent = filter.variables(&"envd-1".into(), None);
+        // Daylight saving begins on that day, so it has 23 hours.
+        assert_eq!(sent.from_date, Some("2026-10-03T14:00:00Z".into()));
+        assert_eq!(sent.to_date, Some("2026-10-04T13:00:00Z".into()));
+        // A day without a zone is one of UTC.
+        let sent = ConsignmentFilter::default().from(day("2026-10-04"));
+        let sent = sent.variables(&"envd-1".into(), None);
+        assert_eq!(sent.from_date, Some("2026-10-04T00:00:00Z".into()));
     }
 }

@@ -25,6 +25,7 @@ mod requests;
 mod retries;
 mod scripting;
 mod statuses;
+mod today;
 mod tokens_secrets;
 mod traced;
 mod traces;

@@ -7,6 +7,7 @@ use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{
     Consignment, ConsignmentInput, ConsignmentStatus, Day, FormType, ServerError, Timestamp,
 };
+use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare, validate_fields};
 use envd_sdk::{Account, Clock};
 use proptest::prelude::{Just, Strategy, prop, prop_oneof, proptest};
@@ -86,7 +87,7 @@ async fn serving(
 /// All consignments of the account, whole.
 async fn all(account: &Account) -> Vec<Consignment> {
     let mut found = Vec::new();
-    let mut items = account.consignments(&Default::default()).items();
+    let mut items = account.consignments(&ConsignmentFilter::default()).items();
     while let Some(item) = items.next().await {
         let number = item.unwrap().number.unwrap();
         found.push(account.consignment(&number).await.unwrap().value);

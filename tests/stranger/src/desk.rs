@@ -1,7 +1,7 @@
 //! What is done at the desk.
 
 use envd_sdk::Error;
-use envd_sdk::model::{ConsignmentInput, Day, Pic, Severity};
+use envd_sdk::model::{ConsignmentInput, Day, Jurisdiction, Pic, Severity};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::Register;
 use envd_sdk::{Account, Outcome};
@@ -66,7 +66,9 @@ impl Desk {
 
     /// The numbers of what has changed since a day, newest first.
     pub async fn since(&self, day: Day) -> Result<Vec<String>, Error> {
-        let filter = ConsignmentFilter::default().from(day).page_size(5);
+        let filter = ConsignmentFilter::default()
+            .from_day(day, Jurisdiction::Nsw)
+            .page_size(5);
         let mut numbers = Vec::new();
         let mut items = self.account.consignments(&filter).items();
         while let Some(item) = items.next().await {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use envd_sdk::model::Day;
+use envd_sdk::model::{Day, Jurisdiction};
 use stranger::{Addresses, Gate};
 
 #[tokio::main]
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             gate.open().await?.ok_or("the login did not last")?
         }
     };
-    let today = Day::of(std::time::SystemTime::now());
+    let today = Day::today_in(Jurisdiction::Nsw, std::time::SystemTime::now());
     let week = today.plus_days(-7).ok_or("the calendar ends")?;
     for number in desk.since(week).await? {
         println!("{number}");

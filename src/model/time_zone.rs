@@ -1,0 +1,269 @@
+//! Which day and which time it is in Australia.
+
+use std::time::SystemTime;
+
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, Utc, Weekday};
+
+use super::Jurisdiction;
+
+/// A zone of time: a state or territory of Australia with its daylight saving, or a fixed offset from UTC.
+///
+/// New South Wales, Victoria, Tasmania, the Australian Capital Territory and South Australia save daylight from the
+/// first Sunday of October, 02:00 standard time, to the first Sunday of April, 03:00 daylight time; Queensland, Western
+/// Australia and the Northern Territory do not. The laws of the states fix that alike since April 2008: for earlier
+/// instants the table may be an hour wrong. Places that keep another time than their state are not covered, such as
+/// Broken Hill (the time of South Australia) and Lord Howe Island; a fixed offset serves them.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use envd_sdk::model::{Day, Jurisdiction, TimeZone};
+///
+/// // 2026-11-19T21:00:00Z
+/// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000);
+/// assert_eq!(Day::of(now), Day::parse("2026-11-19")?);
+/// assert_eq!(Day::today_in(Jurisdiction::Nsw, now), Day::parse("2026-11-20")?);
+/// assert_eq!(TimeZone::from(Jurisdiction::Nsw).offset_minutes(now), 11 * 60);
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TimeZone(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Fixed { minutes: i16 },
+    State(Jurisdiction),
+}
+
+impl TimeZone {
+    /// UTC.
+    pub const UTC: Self = Self(Kind::Fixed { minutes: 0 });
+
+    /// A fixed offset, in minutes east of UTC; `None` for a day or more.
+    ///
+    /// ```
+    /// use envd_sdk::model::TimeZone;
+    ///
+    /// assert!(TimeZone::fixed(10 * 60 + 30).is_some()); // Lord Howe Island in winter.
+    /// assert!(TimeZone::fixed(24 * 60).is_none());
+    /// ```
+    #[must_use]
+    pub fn fixed(minutes: i16) -> Option<Self> {
+        (-1440 < minutes && minutes < 1440).then_some(Self(Kind::Fixed { minutes }))
+    }
+
+    /// The offset at an instant, in minutes east of UTC.
+    #[must_use]
+    pub fn offset_minutes(self, at: SystemTime) -> i16 {
+        self.offset(super::day::utc(at))
+    }
+
+    /// The day and the time at an instant, yyyy-MM-ddTHH:mm:ss without a zone: the form of `declaration.date` (spec 2.3).
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use envd_sdk::model::{DeclarationInput, Jurisdiction, TimeZone};
+    ///
+    /// // 2026-11-19T21:00:00Z
+    /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000);
+    /// let zone = TimeZone::from(Jurisdiction::Nsw);
+    /// let mut declaration = DeclarationInput::default();
+    /// declaration.date = zone.date_time(now).into();
+    /// assert_eq!(declaration.date.value().map(String::as_str), Some("2026-11-20T08:00:00"));
+    /// ```
+    #[must_use]
+    pub fn date_time(self, at: SystemTime) -> String {
+        self.local(super::day::utc(at))
+            .format("%Y-%m-%dT%H:%M:%S")
+            .to_string()
+    }
+
+    /// The digits of a clock in this zone.
+    pub(super) fn local(self, at: DateTime<Utc>) -> NaiveDateTime {
+        let offset = FixedOffset::east_opt(i32::from(self.offset(at)) * 60);
+        let local = offset.and_then(|offset| at.naive_utc().checked_add_offset(offset));
+        // OK because only the first and the last day of chrono's calendar have no local time.
+        local.unwrap_or(at.naive_utc())
+    }
+
+    /// The instant at which a day begins. No zone of the table changes its offset at midnight.
+    pub(super) fn start_of(self, day: NaiveDate) -> DateTime<Utc> {
+        let midnight = day.and_time(chrono::NaiveTime::MIN).and_utc();
+        let before = |minutes: i16| {
+            let offset = TimeDelta::minutes(minutes.into());
+            midnight.checked_sub_signed(offset).unwrap_or(midnight)
+        };
+        // With standard time the result is at most an hour late, and no change lies within that hour.
+        before(self.offset(before(self.standard())))
+    }
+
+    fn standard(self) -> i16 {
+        match self.0 {
+            Kind::Fixed { minutes } => minutes,
+            Kind::State(state) => match state {
+                Jurisdiction::Wa => 8 * 60,
+                Jurisdiction::Nt | Jurisdiction::Sa => 9 * 60 + 30,
+                Jurisdiction::Act
+                | Jurisdiction::Nsw
+                | Jurisdiction::Qld
+                | Jurisdiction::Tas
+                | Jurisdiction::Vic => 10 * 60,
+            },
+        }
+    }
+
+    fn offset(self, at: DateTime<Utc>) -> i16 {
+        let standard = self.standard();
+        let saves = match self.0 {
+            Kind::Fixed { .. } => false,
+            Kind::State(state) => !matches!(
+                state,
+                Jurisdiction::Nt | Jurisdiction::Qld | Jurisdiction::Wa
+            ),
+        };
+        // Both changes are at 02:00 standard time.
+        let local = at
+            .naive_utc()
+            .checked_add_signed(TimeDelta::minutes(standard.into()));
+        let daylight = saves && local.is_some_and(is_daylight);
+        standard + if daylight { 60 } else { 0 }
+    }
+}
+
+/// Whether daylight is saved at a time on a clock that shows standard time.
+fn is_daylight(standard: NaiveDateTime) -> bool {
+    let change = |month| {
+        let sunday = NaiveDate::from_weekday_of_month_opt(standard.year(), month, Weekday::Sun, 1);
+        sunday.and_then(|day| day.and_hms_opt(2, 0, 0))
+    };
+    let (april, october) = (change(4), change(10));
+    april.is_some_and(|end| standard < end) || october.is_some_and(|begin| standard >= begin)
+}
+
+impl From<Jurisdiction> for TimeZone {
+    fn from(state: Jurisdiction) -> Self {
+        Self(Kind::State(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Day, Timestamp};
+    use super::*;
+
+    fn at(text: &str) -> SystemTime {
+        Timestamp::from(text).to_time().unwrap()
+    }
+
+    fn offset(state: Jurisdiction, at: &str) -> i16 {
+        TimeZone::from(state).offset_minutes(self::at(at))
+    }
+
+    /// The days are those that the governments publish; NSW: legislation, Standard Time Act 1987 and its regulation.
+    #[test]
+    fn daylight_is_saved_from_october_to_april_where_the_law_says_so() {
+        // 2026: from 2025-10-05 to 2026-04-05, and from 2026-10-04 to 2027-04-04, at 02:00 standard time.
+        for (state, standard, change) in [
+            (Jurisdiction::Nsw, 600, "16:00:00"),
+            (Jurisdiction::Vic, 600, "16:00:00"),
+            (Jurisdiction::Tas, 600, "16:00:00"),
+            (Jurisdiction::Act, 600, "16:00:00"),
+            (Jurisdiction::Sa, 570, "16:30:00"),
+        ] {
+            for (eve, before, after) in [
+                ("2025-10-04", standard, standard + 60),
+                ("2026-04-04", standard + 60, standard),
+                ("2026-10-03", standard, standard + 60),
+                ("2027-04-03", standard + 60, standard),
+                // The first of the month may be the Sunday.
+                ("2028-09-30", standard, standard + 60),
+                ("2029-03-31", standard + 60, standard),
+                ("2008-04-05", standard + 60, standard),
+            ] {
+                let change = at(&format!("{eve}T{change}Z"));
+                let zone = TimeZone::from(state);
+                let second = std::time::Duration::from_secs(1);
+                assert_eq!(
+                    zone.offset_minutes(change - second),
+                    before,
+                    "{state:?} {eve}"
+                );
+                assert_eq!(zone.offset_minutes(change), after, "{state:?} {eve}");
+            }
+        }
+        for time in ["2026-01-15T00:00:00Z", "2026-07-15T00:00:00Z"] {
+            assert_eq!(offset(Jurisdiction::Qld, time), 600);
+            assert_eq!(offset(Jurisdiction::Nt, time), 570);
+            assert_eq!(offset(Jurisdiction::Wa, time), 480);
+        }
+    }
+
+    #[test]
+    fn today_is_the_day_where_the_user_is() {
+        let day = |text: &str| Day::parse(text).unwrap();
+        // 08:00 in Sydney, 05:00 in Perth.
+        let morning = at("2026-11-19T21:00:00Z");
+        assert_eq!(Day::of(morning), day("2026-11-19"));
+        assert_eq!(Day::today_in(Jurisdiction::Nsw, morning), day("2026-11-20"));
+        assert_eq!(Day::today_in(Jurisdiction::Wa, morning), day("2026-11-20"));
+        assert_eq!(Day::today_in(TimeZone::UTC, morning), day("2026-11-19"));
+        // Just before and after midnight in daylight saving.
+        assert_eq!(
+            Day::today_in(Jurisdiction::Vic, at("2026-11-20T12:59:59Z")),
+            day("2026-11-20")
+        );
+        assert_eq!(
+            Day::today_in(Jurisdiction::Vic, at("2026-11-20T13:00:00Z")),
+            day("2026-11-21")
+        );
+        assert_eq!(
+            Day::today_in(Jurisdiction::Qld, at("2026-11-20T13:59:59Z")),
+            day("2026-11-20")
+        );
+        let behind = TimeZone::fixed(-300).unwrap();
+        assert_eq!(
+            Day::today_in(behind, at("2026-11-20T04:59:59Z")),
+            day("2026-11-19")
+        );
+    }
+
+    #[test]
+    fn every_day_begins_at_its_first_instant() {
+        let states = Jurisdiction::KNOWN
+            .iter()
+            .map(|state| TimeZone::from(*state));
+        let fixed =
+            [-1439, -300, 0, 345, 630, 1439].map(|minutes| TimeZone::fixed(minutes).unwrap());
+        for zone in states.chain(fixed) {
+            for number in 0..800 {
+                let day = Day::new(2026, 3, 1).unwrap().plus_days(number).unwrap();
+                let start = day.start_in(zone).to_time().unwrap();
+                let second = std::time::Duration::from_secs(1);
+                assert_eq!(Day::today_in(zone, start), day, "{zone:?}");
+                assert_eq!(
+                    Day::today_in(zone, start - second),
+                    day.plus_days(-1).unwrap(),
+                    "{zone:?}"
+                );
+            }
+        }
+        let day = Day::parse("2026-11-20").unwrap();
+        assert_eq!(
+            day.start_in(Jurisdiction::Nsw).as_str(),
+            "2026-11-19T13:00:00Z"
+        );
+        assert_eq!(
+            day.start_in(Jurisdiction::Sa).as_str(),
+            "2026-11-19T13:30:00Z"
+        );
+    }
+
+    #[test]
+    fn the_ends_of_the_calendar_have_no_other_day() {
+        let east = TimeZone::fixed(1439).unwrap();
+        let last = Day::today_in(
+            east,
+            SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1 << 60),
+        );
+        assert_eq!(last.plus_days(2), None);
+    }
+}
