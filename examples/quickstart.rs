@@ -82,7 +82,7 @@ async fn run() -> Result<(), Failure> {
     let number = saved.number.ok_or("no number")?;
     println!("7. Mended, and saved as {}.", printable(&number));
 
-    draft.number = number.as_str().into();
+    draft = draft.number(&number);
     let submitted = account.submit_consignment(draft).await?.value;
     let status = submitted.status.ok_or("no status")?;
     println!("8. Submitted: its status is {}.", printable(status));

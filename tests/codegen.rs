@@ -22,6 +22,8 @@ mod provenance;
 mod raw;
 #[path = "codegen/rust_type.rs"]
 mod rust_type;
+#[path = "codegen/setters.rs"]
+mod setters;
 
 use std::fs;
 use std::path::Path;

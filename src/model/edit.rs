@@ -36,15 +36,15 @@ use super::{
 /// let consignment = account.consignment(first.id.ok_or("no id")?).await?.value;
 ///
 /// let edited = ConsignmentInput::from(&consignment).movement("2026-12-01", "06:00");
-/// assert_eq!(edited.id.value().map(String::as_str), consignment.id.as_ref().map(|id| id.as_str()));
+/// assert_eq!(edited.id.value(), consignment.id.as_ref());
 /// # Ok(()) }
 /// ```
 impl From<&Consignment> for ConsignmentInput {
     fn from(record: &Consignment) -> Self {
         let answers = record.answers.iter().map(AnswerInput::from).collect();
         Self {
-            id: text(record.id.as_ref()),
-            number: text(record.number.as_ref()),
+            id: record.id.clone().into(),
+            number: record.number.clone().into(),
             forms: forms(&record.forms),
             origin: record
                 .origin
@@ -103,7 +103,7 @@ impl From<&Template> for ConsignmentInput {
 impl From<&Template> for TemplateInput {
     fn from(template: &Template) -> Self {
         Self {
-            id: text(template.id.as_ref()),
+            id: template.id.clone().into(),
             number: template.number.clone().into(),
             name: template.name.clone().into(),
             forms: Maybe::Value(forms(&template.forms)),
@@ -168,10 +168,6 @@ impl From<&Declaration> for DeclarationInput {
 /// A text in the form that a save wants.
 fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
     text.map(form).into()
-}
-
-fn text(value: Option<&impl ToString>) -> Maybe<String> {
-    value.map(ToString::to_string).into()
 }
 
 fn forms(forms: &List<ConsignmentForm>) -> Vec<FormType> {

@@ -1,9 +1,18 @@
 //! What is known about each form (spec 2.7 and 9).
 
-use super::{Day, FormType, Species};
+use std::fmt;
+
+use super::{Day, FormType, Species, TextError};
 
 /// The program that owns a form (spec 2.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// ```
+/// use envd_sdk::model::Program;
+///
+/// assert_eq!("NFAS".parse(), Ok(Program::Nfas));
+/// assert_eq!(Program::Nfas.to_string(), "NFAS");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Program {
     /// Livestock Production Assurance.
@@ -12,6 +21,37 @@ pub enum Program {
     Nfas,
     /// Meat Standards Australia.
     Msa,
+}
+
+impl Program {
+    /// All programs.
+    pub const KNOWN: &'static [Self] = &[Self::Lpa, Self::Nfas, Self::Msa];
+
+    /// The abbreviation (spec 2.7).
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lpa => "LPA",
+            Self::Nfas => "NFAS",
+            Self::Msa => "MSA",
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Program {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut programs = Self::KNOWN.iter().copied();
+        let found = programs.find(|program| program.as_str() == text);
+        found.ok_or(TextError::new("not a program of section 2.7"))
+    }
 }
 
 impl FormType {

@@ -6,6 +6,7 @@ use super::open_enum::open_enum;
 use super::{
     AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe,
     PdfUrl, QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType,
+    WithExtra,
 };
 /// The state of a consignment; transitions between the states are not shown.
 ///
@@ -1231,6 +1232,40 @@ impl fmt::Debug for AddressInput {
             .finish()
     }
 }
+impl AddressInput {
+    /// Street and number, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn line1(mut self, line1: impl Into<Maybe<String>>) -> Self {
+        self.line1 = line1.into();
+        self
+    }
+    /// The town, at most 100 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn town(mut self, town: impl Into<Maybe<String>>) -> Self {
+        self.town = town.into();
+        self
+    }
+    /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn state(mut self, state: impl Into<Maybe<String>>) -> Self {
+        self.state = state.into();
+        self
+    }
+    /// The postcode, four digits, 1000 to 9999.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn postcode(mut self, postcode: impl Into<Maybe<String>>) -> Self {
+        self.postcode = postcode.into();
+        self
+    }
+}
 /// The answer to a question.
 ///
 /// Source: stated, specification 2.4.
@@ -1264,6 +1299,32 @@ impl fmt::Debug for AnswerInput {
             .finish()
     }
 }
+impl AnswerInput {
+    /// The id of the question.
+    ///
+    /// Source: stated, specification 2.4.
+    #[must_use]
+    pub fn question_id(mut self, question_id: impl Into<Maybe<QuestionId>>) -> Self {
+        self.question_id = question_id.into();
+        self
+    }
+    /// The row inside a REPEATABLE question, counted from 0; null elsewhere.
+    ///
+    /// Source: stated, specification 2.4.
+    #[must_use]
+    pub fn index(mut self, index: impl Into<Maybe<i64>>) -> Self {
+        self.index = index.into();
+        self
+    }
+    /// The answer; for a choice, the value of the acceptable answer.
+    ///
+    /// Source: stated, specification 2.4.
+    #[must_use]
+    pub fn value(mut self, value: impl Into<Maybe<String>>) -> Self {
+        self.value = value.into();
+        self
+    }
+}
 /// A comment to add; its fields are not shown.
 ///
 /// Source: assumed.
@@ -1293,6 +1354,27 @@ impl fmt::Debug for CommentInput {
             .finish()
     }
 }
+impl CommentInput {
+    /// The number of the consignment.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn consignment_number(
+        mut self,
+        consignment_number: impl Into<ConsignmentNumber>,
+    ) -> Self {
+        self.consignment_number = consignment_number.into();
+        self
+    }
+    /// The text of the comment.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn comment_text(mut self, comment_text: impl Into<String>) -> Self {
+        self.comment_text = comment_text.into();
+        self
+    }
+}
 /// A consignment to create or save.
 ///
 /// Source: stated, specification 2.1.
@@ -1305,12 +1387,12 @@ pub struct ConsignmentInput {
     ///
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
-    pub id: Maybe<String>,
+    pub id: Maybe<ConsignmentId>,
     /// The number of the record to update. How an update names its record is not shown.
     ///
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
-    pub number: Maybe<String>,
+    pub number: Maybe<ConsignmentNumber>,
     /// The forms, at least one, all of the same species.
     ///
     /// Source: stated, specification 2.1.
@@ -1364,9 +1446,191 @@ pub struct ConsignmentInput {
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub answers: Maybe<Vec<AnswerInput>>,
 }
+impl ConsignmentInput {
+    /// The id of the record to update. How an update names its record is not shown.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Maybe<ConsignmentId>>) -> Self {
+        self.id = id.into();
+        self
+    }
+    /// The number of the record to update. How an update names its record is not shown.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn number(mut self, number: impl Into<Maybe<ConsignmentNumber>>) -> Self {
+        self.number = number.into();
+        self
+    }
+    /// The forms, at least one, all of the same species.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn forms(mut self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.forms = forms.into_iter().collect();
+        self
+    }
+    /// Where the livestock leaves from; its PIC is required.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<PartyInput>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+    /// Where the livestock goes to; its PIC is required.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn destination(mut self, destination: impl Into<PartyInput>) -> Self {
+        self.destination = destination.into();
+        self
+    }
+    /// The owner of the livestock.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.owner = owner.into();
+        self
+    }
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.consignee = consignee.into();
+        self
+    }
+    /// The vendor's declaration.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn declaration(
+        mut self,
+        declaration: impl Into<Maybe<DeclarationInput>>,
+    ) -> Self {
+        self.declaration = declaration.into();
+        self
+    }
+    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn movement_date(mut self, movement_date: impl Into<Maybe<String>>) -> Self {
+        self.movement_date = movement_date.into();
+        self
+    }
+    /// The time of the movement, 24-hour time (HH:mm).
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn movement_time(mut self, movement_time: impl Into<Maybe<String>>) -> Self {
+        self.movement_time = movement_time.into();
+        self
+    }
+    /// The state of the consignment.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn status(mut self, status: impl Into<Maybe<ConsignmentStatus>>) -> Self {
+        self.status = status.into();
+        self
+    }
+    /// The answers to the questions of the forms.
+    ///
+    /// Source: stated, specification 2.1.
+    #[must_use]
+    pub fn with_answers(
+        mut self,
+        answers: impl IntoIterator<Item = AnswerInput>,
+    ) -> Self {
+        self.answers = Maybe::Value(answers.into_iter().collect());
+        self
+    }
+}
+impl WithExtra<ConsignmentInput> {
+    /// As [`ConsignmentInput::id`].
+    #[must_use]
+    pub fn id(self, id: impl Into<Maybe<ConsignmentId>>) -> Self {
+        self.map(|input| input.id(id))
+    }
+    /// As [`ConsignmentInput::number`].
+    #[must_use]
+    pub fn number(self, number: impl Into<Maybe<ConsignmentNumber>>) -> Self {
+        self.map(|input| input.number(number))
+    }
+    /// As [`ConsignmentInput::forms`].
+    #[must_use]
+    pub fn forms(self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.map(|input| input.forms(forms))
+    }
+    /// As [`ConsignmentInput::origin`].
+    #[must_use]
+    pub fn origin(self, origin: impl Into<PartyInput>) -> Self {
+        self.map(|input| input.origin(origin))
+    }
+    /// As [`ConsignmentInput::destination`].
+    #[must_use]
+    pub fn destination(self, destination: impl Into<PartyInput>) -> Self {
+        self.map(|input| input.destination(destination))
+    }
+    /// As [`ConsignmentInput::owner`].
+    #[must_use]
+    pub fn owner(self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.owner(owner))
+    }
+    /// As [`ConsignmentInput::consignee`].
+    #[must_use]
+    pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.consignee(consignee))
+    }
+    /// As [`ConsignmentInput::declaration`].
+    #[must_use]
+    pub fn declaration(self, declaration: impl Into<Maybe<DeclarationInput>>) -> Self {
+        self.map(|input| input.declaration(declaration))
+    }
+    /// As [`ConsignmentInput::movement_date`].
+    #[must_use]
+    pub fn movement_date(self, movement_date: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.movement_date(movement_date))
+    }
+    /// As [`ConsignmentInput::movement_time`].
+    #[must_use]
+    pub fn movement_time(self, movement_time: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.movement_time(movement_time))
+    }
+    /// As [`ConsignmentInput::status`].
+    #[must_use]
+    pub fn status(self, status: impl Into<Maybe<ConsignmentStatus>>) -> Self {
+        self.map(|input| input.status(status))
+    }
+    /// As [`ConsignmentInput::with_answers`].
+    #[must_use]
+    pub fn with_answers(self, answers: impl IntoIterator<Item = AnswerInput>) -> Self {
+        self.map(|input| input.with_answers(answers))
+    }
+}
 /// The declaration that the vendor signs.
 ///
 /// Source: stated, specification 2.3.
+///
+/// ```
+/// use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
+///
+/// let declaration = DeclarationInput::default()
+///     .accept(true)
+///     .full_name("Sam Sample")
+///     .phone("0491570156")
+///     .email("sam.sample@example.com")
+///     .date("2026-11-20T09:45:00")
+///     .certificate_number(Maybe::Null)
+///     .address(AddressInput::default().town("Roma").state("QLD"));
+/// let json = serde_json::to_value(&declaration)?;
+/// assert!(json["certificateNumber"].is_null() && json.get("signature").is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -1428,6 +1692,75 @@ impl fmt::Debug for DeclarationInput {
             .finish()
     }
 }
+impl DeclarationInput {
+    /// Whether the vendor accepts the declaration.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn accept(mut self, accept: impl Into<Maybe<bool>>) -> Self {
+        self.accept = accept.into();
+        self
+    }
+    /// The name of the declarer, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn full_name(mut self, full_name: impl Into<Maybe<String>>) -> Self {
+        self.full_name = full_name.into();
+        self
+    }
+    /// The telephone number of the declarer, in national form or in international form with a leading plus.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn phone(mut self, phone: impl Into<Maybe<String>>) -> Self {
+        self.phone = phone.into();
+        self
+    }
+    /// The email address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn email(mut self, email: impl Into<Maybe<String>>) -> Self {
+        self.email = email.into();
+        self
+    }
+    /// When the declaration is made, yyyy-MM-ddTHH:mm:ss.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn date(mut self, date: impl Into<Maybe<String>>) -> Self {
+        self.date = date.into();
+        self
+    }
+    /// The image of the signature, Base64.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn signature(mut self, signature: impl Into<Maybe<String>>) -> Self {
+        self.signature = signature.into();
+        self
+    }
+    /// The certificate number, at most 7 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn certificate_number(
+        mut self,
+        certificate_number: impl Into<Maybe<String>>,
+    ) -> Self {
+        self.certificate_number = certificate_number.into();
+        self
+    }
+    /// The address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    #[must_use]
+    pub fn address(mut self, address: impl Into<Maybe<AddressInput>>) -> Self {
+        self.address = address.into();
+        self
+    }
+}
 /// A party to a consignment.
 ///
 /// Source: stated, specification 2.2.
@@ -1460,6 +1793,32 @@ impl fmt::Debug for PartyInput {
             .finish()
     }
 }
+impl PartyInput {
+    /// The name of the party, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Maybe<String>>) -> Self {
+        self.name = name.into();
+        self
+    }
+    /// The property identification code (PIC), 8 characters; required for origin and destination.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn pic(mut self, pic: impl Into<Maybe<String>>) -> Self {
+        self.pic = pic.into();
+        self
+    }
+    /// The address of the party.
+    ///
+    /// Source: stated, specification 2.2.
+    #[must_use]
+    pub fn address(mut self, address: impl Into<Maybe<AddressInput>>) -> Self {
+        self.address = address.into();
+        self
+    }
+}
 /// A template to create or save; its fields are not shown.
 ///
 /// Source: assumed.
@@ -1472,7 +1831,7 @@ pub struct TemplateInput {
     ///
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
-    pub id: Maybe<String>,
+    pub id: Maybe<TemplateId>,
     /// The number of the record to update.
     ///
     /// Source: assumed.
@@ -1521,5 +1880,113 @@ impl fmt::Debug for TemplateInput {
             .field("owner", &self.owner)
             .field("consignee", &self.consignee)
             .finish()
+    }
+}
+impl TemplateInput {
+    /// The id of the record to update.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Maybe<TemplateId>>) -> Self {
+        self.id = id.into();
+        self
+    }
+    /// The number of the record to update.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn number(mut self, number: impl Into<Maybe<String>>) -> Self {
+        self.number = number.into();
+        self
+    }
+    /// The name of the template.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Maybe<String>>) -> Self {
+        self.name = name.into();
+        self
+    }
+    /// The forms of the template.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn forms(mut self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.forms = Maybe::Value(forms.into_iter().collect());
+        self
+    }
+    /// Where the livestock leaves from.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<Maybe<PartyInput>>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+    /// Where the livestock goes to.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn destination(mut self, destination: impl Into<Maybe<PartyInput>>) -> Self {
+        self.destination = destination.into();
+        self
+    }
+    /// The owner of the livestock.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.owner = owner.into();
+        self
+    }
+    /// To whom the livestock is consigned.
+    ///
+    /// Source: assumed.
+    #[must_use]
+    pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.consignee = consignee.into();
+        self
+    }
+}
+impl WithExtra<TemplateInput> {
+    /// As [`TemplateInput::id`].
+    #[must_use]
+    pub fn id(self, id: impl Into<Maybe<TemplateId>>) -> Self {
+        self.map(|input| input.id(id))
+    }
+    /// As [`TemplateInput::number`].
+    #[must_use]
+    pub fn number(self, number: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.number(number))
+    }
+    /// As [`TemplateInput::name`].
+    #[must_use]
+    pub fn name(self, name: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.name(name))
+    }
+    /// As [`TemplateInput::forms`].
+    #[must_use]
+    pub fn forms(self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.map(|input| input.forms(forms))
+    }
+    /// As [`TemplateInput::origin`].
+    #[must_use]
+    pub fn origin(self, origin: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.origin(origin))
+    }
+    /// As [`TemplateInput::destination`].
+    #[must_use]
+    pub fn destination(self, destination: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.destination(destination))
+    }
+    /// As [`TemplateInput::owner`].
+    #[must_use]
+    pub fn owner(self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.owner(owner))
+    }
+    /// As [`TemplateInput::consignee`].
+    #[must_use]
+    pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.consignee(consignee))
     }
 }

@@ -5,6 +5,19 @@
 
 use smol_str::SmolStr;
 
+/// What the field of an input takes for an id, beside the id itself.
+macro_rules! field_values {
+    ($name:ident: $($value:ty),*) => {
+        $(
+            impl From<$value> for super::Maybe<$name> {
+                fn from(value: $value) -> Self {
+                    Self::Value(value.into())
+                }
+            }
+        )*
+    };
+}
+
 /// A text with a type of its own that reads texts and whole numbers.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -37,6 +50,22 @@ macro_rules! text_id {
                 Self(text.into())
             }
         }
+
+        impl From<&String> for $name {
+            fn from(text: &String) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = std::convert::Infallible;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(text.into())
+            }
+        }
+
+        field_values!($name: &str, String, &String, &$name);
 
         impl From<&$name> for $name {
             fn from(id: &$name) -> Self {

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    AddressInput, AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber,
-    ConsignmentStatus, FormType, Maybe, PartyInput, Pic, QuestionId, TemplateInput, WithExtra,
+    AddressInput, AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber, FormType, Maybe,
+    PartyInput, Pic, QuestionId, TemplateInput, WithExtra,
 };
 
 impl ConsignmentInput {
@@ -20,6 +20,22 @@ impl ConsignmentInput {
     ///     .answer(AnswerInput::new("3", "24").row(0));
     /// assert_eq!(input.answers().len(), 2);
     /// ```
+    ///
+    /// Every other field has a setter of its name. It takes a value, an `Option` (`None` is not sent) or a [`Maybe`].
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput, Pic};
+    ///
+    /// let owner = PartyInput::default().name("Sample Pastoral").pic(Pic::parse("QAZZ7777")?);
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .owner(owner)
+    ///     .declaration(DeclarationInput::default().accept(true).full_name("Sam Sample"))
+    ///     .extra("revision", 7)
+    ///     .id("00000000-0000-4000-8000-000000000101")
+    ///     .consignee(None);
+    /// # let _ = input;
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
     pub fn new(
         forms: impl IntoIterator<Item = FormType>,
         origin: PartyInput,
@@ -31,13 +47,6 @@ impl ConsignmentInput {
             destination,
             ..Self::default()
         }
-    }
-
-    /// The state in which the consignment is saved.
-    #[must_use]
-    pub fn status(mut self, status: ConsignmentStatus) -> Self {
-        self.status = Maybe::Value(status);
-        self
     }
 
     /// The day (yyyy-MM-dd) and the time (HH:mm) of the movement.
@@ -77,20 +86,6 @@ impl PartyInput {
             pic: Maybe::Value(pic.into()),
             ..Self::default()
         }
-    }
-
-    /// The name of the party, at most 300 characters.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Maybe::Value(name.into());
-        self
-    }
-
-    /// The address of the party.
-    #[must_use]
-    pub fn address(mut self, address: AddressInput) -> Self {
-        self.address = Maybe::Value(address);
-        self
     }
 }
 

@@ -1,6 +1,10 @@
 //! A field of an input: not sent, sent as null, or sent with a value.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Day, Jurisdiction, Pic};
 
 /// A field of an input in its three states: absent, null, or a value.
 ///
@@ -74,6 +78,20 @@ impl<T> From<Option<T>> for Maybe<T> {
         value.map_or(Self::Absent, Self::Value)
     }
 }
+
+/// Texts of this crate as the value of a field.
+macro_rules! text_values {
+    ($($text:ty),*) => {
+        $(
+            impl From<$text> for Maybe<String> {
+                fn from(text: $text) -> Self {
+                    Self::Value(text.into())
+                }
+            }
+        )*
+    };
+}
+text_values!(&String, Cow<'_, str>, Day, Jurisdiction, Pic);
 
 impl From<&str> for Maybe<String> {
     fn from(text: &str) -> Self {

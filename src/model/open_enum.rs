@@ -42,6 +42,15 @@ macro_rules! open_enum {
             }
         }
 
+        impl std::str::FromStr for $name {
+            type Err = std::convert::Infallible;
+
+            /// Every text is a value; one that is not known is kept.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(text.into())
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())

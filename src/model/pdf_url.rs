@@ -26,6 +26,18 @@ impl PdfUrl {
     }
 }
 
+impl From<&str> for PdfUrl {
+    fn from(address: &str) -> Self {
+        Self(address.to_owned().into())
+    }
+}
+
+impl From<String> for PdfUrl {
+    fn from(address: String) -> Self {
+        Self(address.into())
+    }
+}
+
 impl PartialEq for PdfUrl {
     fn eq(&self, other: &Self) -> bool {
         self.0.matches(other.expose())

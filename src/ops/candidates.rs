@@ -132,9 +132,12 @@ impl Candidates {
 
     fn is_known(&self, record: &ConsignmentSummary) -> bool {
         let names = names(record);
-        let sent = [self.input.id.value(), self.input.number.value()];
-        let is_sent = std::iter::zip(names, sent)
-            .any(|(name, sent)| name.is_some() && name == sent.map(String::as_str));
+        let sent = [
+            self.input.id.value().map(AsRef::as_ref),
+            self.input.number.value().map(AsRef::as_ref),
+        ];
+        let is_sent =
+            std::iter::zip(names, sent).any(|(name, sent)| name.is_some() && name == sent);
         !is_sent
             && names
                 .into_iter()

@@ -62,8 +62,8 @@ pub(super) fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
     let party = |party: &Option<_>| party.as_ref().map(PartyInput::from);
     let forms = record.forms.iter();
     ConsignmentInput {
-        id: record.id.as_ref().map(ToString::to_string).into(),
-        number: record.number.as_ref().map(ToString::to_string).into(),
+        id: record.id.clone().into(),
+        number: record.number.clone().into(),
         movement_date: record.movement_date.clone().into(),
         movement_time: record.movement_time.clone().into(),
         origin: party(&record.origin).unwrap_or_default(),
@@ -83,7 +83,12 @@ struct Comparison {
 
 impl Comparison {
     /// What was not sent cannot differ, and what is not shown leaves it open.
-    fn field(&mut self, sent: &Maybe<String>, read: &Maybe<String>, same: fn(&str, &str) -> bool) {
+    fn field<T: AsRef<str>>(
+        &mut self,
+        sent: &Maybe<T>,
+        read: &Maybe<T>,
+        same: fn(&str, &str) -> bool,
+    ) {
         match (text(sent), text(read)) {
             (Some(sent), Some(read)) => self.differs |= !same(sent, read),
             (sent, _) => self.open |= sent.is_some(),
@@ -126,8 +131,8 @@ impl Comparison {
 }
 
 /// A text that says something.
-fn text(field: &Maybe<String>) -> Option<&str> {
-    let text = field.value().map(|text| text.trim());
+fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
+    let text = field.value().map(|text| text.as_ref().trim());
     text.filter(|text| !text.is_empty())
 }
 

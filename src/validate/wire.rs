@@ -9,7 +9,7 @@ use super::excerpt::excerpt;
 use super::{Context, Finding, QuestionRules, Report, Rule, forms, validate_fields};
 use crate::model::{
     AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
-    Maybe, PartyInput, QuestionId,
+    Maybe, PartyInput,
 };
 
 /// A consignment as far as it could be read, and what could not.
@@ -187,11 +187,7 @@ impl Reader {
 
     fn answer(&mut self, fields: &Map<String, Value>) -> AnswerInput {
         let answer = AnswerInput {
-            question_id: self.field(fields, "questionId", |reader, value| {
-                reader
-                    .scalar::<String>(value, "String")
-                    .map(QuestionId::from)
-            }),
+            question_id: self.text(fields, "questionId"),
             index: self.field(fields, "index", |reader, value| reader.scalar(value, "Int")),
             value: self.text(fields, "value"),
         };
@@ -199,8 +195,10 @@ impl Reader {
         answer
     }
 
-    fn text(&mut self, fields: &Map<String, Value>, name: &str) -> Maybe<String> {
-        self.field(fields, name, |reader, value| reader.scalar(value, "String"))
+    fn text<T: From<String>>(&mut self, fields: &Map<String, Value>, name: &str) -> Maybe<T> {
+        self.field(fields, name, |reader, value| {
+            reader.scalar::<String>(value, "String").map(T::from)
+        })
     }
 
     /// Reads a field that may be absent or null.

@@ -11,6 +11,7 @@ use crate::names;
 use crate::provenance;
 use crate::raw::{Generated, Struct};
 use crate::rust_type::{Shape, leaf};
+use crate::setters;
 
 const HEADER: &str = "// Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.\n\n";
 
@@ -55,7 +56,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
         use super::open_enum::open_enum;
         use super::{
             AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe, PdfUrl, QuestionId,
-            QuestionType, Role, TemplateId, Timestamp, ValidatorType,
+            QuestionType, Role, TemplateId, Timestamp, ValidatorType, WithExtra,
         };
 
         #enums
@@ -206,18 +207,22 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
     let rust = format_ident!("{rust_name}");
     let doc = docs(descriptions, name);
     let alias = (rust_name != name).then(|| quote!(#[doc(alias = #name)]));
+    let example = names::example(name).lines().map(|line| format!(" {line}"));
+    let setters = setters::of(name, item, descriptions);
     quote! {
         #doc
+        #(#[doc = #example])*
         #alias
         #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
         #[serde(default)]
         #[non_exhaustive]
         pub struct #rust { #(#fields)* }
         #debug
+        #setters
     }
 }
 
-fn rust_name(coordinate: &str, rust: &str) -> String {
+pub(crate) fn rust_name(coordinate: &str, rust: &str) -> String {
     names::field_name(coordinate).unwrap_or(rust).to_owned()
 }
 

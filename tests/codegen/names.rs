@@ -23,12 +23,13 @@ pub(crate) fn type_name(graphql: &str) -> &str {
 pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     Some(match coordinate {
         "Account.envdAccountId" => "AccountId",
-        "Consignment.id" => "ConsignmentId",
+        "Consignment.id" | "CreateOrSaveConsignmentInput.id" => "ConsignmentId",
         "Consignment.number"
+        | "CreateOrSaveConsignmentInput.number"
         | "Comment.consignmentNumber"
         | "CreateCommentInput.consignmentNumber" => "ConsignmentNumber",
         "Consignment.pdfUrl" => "PdfUrl",
-        "Template.id" => "TemplateId",
+        "Template.id" | "CreateOrSaveTemplateInput.id" => "TemplateId",
         "Question.id" | "Answer.questionId" | "AnswerInput.questionId" | "Trigger.questionId" => {
             "QuestionId"
         }
@@ -66,6 +67,44 @@ pub(crate) fn field_name(coordinate: &str) -> Option<&'static str> {
         "Accreditations.hRG" => "hrg",
         _ => return None,
     })
+}
+
+/// Setters whose name is not that of their field: a method of that name reads the field.
+pub(crate) fn setter_name(coordinate: &str) -> Option<&'static str> {
+    (coordinate == "CreateOrSaveConsignmentInput.answers").then_some("with_answers")
+}
+
+/// Inputs that can be sent with further fields.
+pub(crate) fn takes_further_fields(input: &str) -> bool {
+    matches!(
+        input,
+        "CreateOrSaveConsignmentInput" | "CreateOrSaveTemplateInput"
+    )
+}
+
+/// What rustdoc shows of an input in one expression.
+pub(crate) fn example(input: &str) -> &'static str {
+    match input {
+        "DeclarationInput" => {
+            r#"
+```
+use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
+
+let declaration = DeclarationInput::default()
+    .accept(true)
+    .full_name("Sam Sample")
+    .phone("0491570156")
+    .email("sam.sample@example.com")
+    .date("2026-11-20T09:45:00")
+    .certificate_number(Maybe::Null)
+    .address(AddressInput::default().town("Roma").state("QLD"));
+let json = serde_json::to_value(&declaration)?;
+assert!(json["certificateNumber"].is_null() && json.get("signature").is_none());
+# Ok::<(), serde_json::Error>(())
+```"#
+        }
+        _ => "",
+    }
 }
 
 /// Fields that `Debug` hides: personal data, answers, signatures.

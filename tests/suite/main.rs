@@ -3,6 +3,7 @@
 mod accounts;
 mod audits;
 mod browser;
+mod builders;
 mod candidates;
 mod conditions;
 mod dated;
