@@ -212,7 +212,11 @@ impl FakeBuilder {
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(super::server::RETURN_TO.to_owned());
         let access_token = Secret::new(provider.grant(self.user, now));
-        let mut register = Register::new(self.world.properties.clone(), now);
+        let mut register = Register::new(
+            self.world.properties.clone(),
+            self.world.postcodes.clone(),
+            now,
+        );
         register.first_page = self.first_page.unwrap_or(1);
         register.token = self.register_token.map(|token| token.expose().to_owned());
         let parts = Mutex::new(Parts {

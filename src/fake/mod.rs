@@ -47,7 +47,8 @@
 //! * `today` is the day in UTC. Answers inside a REPEATABLE question carry the row, answers elsewhere no index; others do
 //!   not count.
 //! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), gives 25 records a page unless asked, at
-//!   most 100, and calls fuzzy what contains the text without regard to case.
+//!   most 100, and calls fuzzy what contains the text without regard to case. The properties of the sample are found by one
+//!   postcode a state, such as 4999 in Queensland, which their records do not show; see [`World::property_postcode`].
 //! * Statuses of errors before execution are 400, also for the media type `application/json`, for which
 //!   graphql-over-http would rather have 200.
 //! * The identity provider shows no pages: who logs in consents at once. A request with `prompt=none` succeeds when somebody

@@ -29,6 +29,18 @@ pub(super) const CONSIGNMENTS: [&str; 16] = [
     include_str!("seed/consignments/lpasl1.json"),
 ];
 
+/// The postcode of a sample property, by its state: one that is none of the addresses in use. The Northern Territory has none,
+/// because its postcodes are below 1000 (spec 2.2).
+pub(super) const POSTCODES: [(&str, &str); 7] = [
+    ("ACT", "2999"),
+    ("NSW", "2999"),
+    ("QLD", "4999"),
+    ("SA", "5999"),
+    ("TAS", "7999"),
+    ("VIC", "3999"),
+    ("WA", "6999"),
+];
+
 /// Reads one of the texts above.
 pub(super) fn json(text: &str) -> Value {
     // A seed that is no JSON would show at once, as an empty world in every test.

@@ -3,6 +3,7 @@
 mod lookup;
 mod search;
 
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -15,6 +16,8 @@ use super::reply::Reply;
 /// The properties, and how they are served.
 pub(super) struct Register {
     properties: Vec<Value>,
+    /// From PIC to postcode.
+    postcodes: HashMap<String, String>,
     /// When a property last changed: with `If-Modified-Since`, nothing newer is 304.
     modified: SystemTime,
     /// The number of the first page.
@@ -28,9 +31,14 @@ const PAGE: usize = 25;
 const LARGEST_PAGE: usize = 100;
 
 impl Register {
-    pub(super) fn new(properties: Vec<Value>, modified: SystemTime) -> Self {
+    pub(super) fn new(
+        properties: Vec<Value>,
+        postcodes: HashMap<String, String>,
+        modified: SystemTime,
+    ) -> Self {
         Self {
             properties,
+            postcodes,
             // HTTP dates have whole seconds.
             modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(modified)),
             first_page: 1,

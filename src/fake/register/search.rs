@@ -44,7 +44,7 @@ pub(in crate::fake) fn search(register: &Register, query: &str) -> Reply {
             Some(text) => text.split_whitespace().all(|word| mentions(property, word)),
             None => wanted
                 .iter()
-                .all(|(name, value)| fits(property, name, value)),
+                .all(|(name, value)| register.fits(property, name, value)),
         })
         .collect();
     let offset = before.saturating_mul(size);
@@ -77,6 +77,18 @@ fn mentions(property: &Value, word: &str) -> bool {
         .any(|field| contains(&property[field], word))
 }
 
+impl Register {
+    fn fits(&self, property: &Value, name: &str, value: &str) -> bool {
+        if name != "postcode" {
+            return fits(property, name, value);
+        }
+        let pic = property["PIC"].as_str().unwrap_or_default();
+        self.postcodes
+            .get(pic)
+            .is_some_and(|postcode| postcode == value)
+    }
+}
+
 fn fits(property: &Value, name: &str, value: &str) -> bool {
     let manager = |field: &str| {
         let contacts = property["ContactDetails"].as_array().into_iter().flatten();
@@ -102,7 +114,6 @@ fn fits(property: &Value, name: &str, value: &str) -> bool {
             equals(&status["ShortCode"], value) || equals(&status["Description"], value)
         }
         "pictype" => coded("PropertyTypes", &|code| equals(code, value)),
-        // Records carry no postcode (2.10), so none can be found by it.
         _ => false,
     }
 }

@@ -86,7 +86,19 @@ async fn parameters_match_exactly_or_fuzzily_whatever_their_casing() {
         pics(&fake, "picstatus=b").await
     );
     assert_eq!(pics(&fake, "PICStatus=Amalgamated").await.len(), 2);
-    assert_eq!(pics(&fake, "Postcode=4999").await, [""; 0]);
+    assert_eq!(
+        pics(&fake, "Postcode=4999&pagesize=100").await,
+        pics(&fake, "State=QLD&pagesize=100").await
+    );
+    // Exact, and the Northern Territory has no postcode of the form that section 2.2 wants.
+    for none in [
+        "Postcode=499",
+        "Postcode=49990",
+        "Postcode=4999&State=VIC",
+        "Postcode=0800",
+    ] {
+        assert_eq!(pics(&fake, none).await, [""; 0], "{none}");
+    }
     assert_eq!(
         pics(&fake, "SearchText=test%20QLD%20yards").await,
         ["QCZZ8888"]

@@ -4,6 +4,7 @@ mod folder;
 mod person;
 mod reading;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -41,6 +42,8 @@ pub struct World {
     pub(super) templates: Vec<(String, Value)>,
     pub(super) questions: Value,
     pub(super) properties: Vec<Value>,
+    /// From PIC to postcode: records do not show it (2.10), but they can be found by it (4.2).
+    pub(super) postcodes: HashMap<String, String>,
     pub(super) is_sample: bool,
     problem: Option<String>,
 }
@@ -55,6 +58,7 @@ impl World {
             templates: Vec::new(),
             questions: seed::json(seed::QUESTIONS)["data"]["questions"].take(),
             properties: Vec::new(),
+            postcodes: HashMap::new(),
             is_sample: false,
             problem: None,
         }
@@ -80,6 +84,12 @@ impl World {
             world.consignments.push((account, seed["input"].take()));
         }
         world.properties = properties_of(seed::json(seed::PROPERTIES)).unwrap_or_default();
+        let postcodes = world.properties.iter().filter_map(|property| {
+            let state = property["RegisteredState"].as_str()?;
+            let (_, postcode) = seed::POSTCODES.iter().find(|(name, _)| *name == state)?;
+            Some((property["PIC"].as_str()?.to_owned(), (*postcode).to_owned()))
+        });
+        world.postcodes = postcodes.collect();
         world.is_sample = true;
         world
     }
@@ -140,6 +150,31 @@ impl World {
         if let Some(property) = self.read("property", property) {
             self.properties.push(property);
         }
+        self
+    }
+
+    /// The postcode of a property, by which a search finds it (spec 4.2). The record of a property has no field for it.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// use envd_sdk::fake::{Fake, World};
+    /// use envd_sdk::register::{FieldSearch, Register};
+    ///
+    /// let property = serde_json::json!({"PIC": "QZZZ0001", "Town": "Roma"});
+    /// let world = World::sample().property(property).property_postcode("QZZZ0001", "4455");
+    /// let fake = Fake::builder().world(world).start().await.unwrap();
+    /// let register = Register::builder(fake.register_url()).build().unwrap();
+    /// let mut pages = register.search(FieldSearch::new().postcode("4455"));
+    /// let found = pages.next_page().await.unwrap().unwrap();
+    /// assert_eq!(found.records.len(), 1);
+    /// # });
+    /// ```
+    pub fn property_postcode(
+        mut self,
+        pic: impl Into<String>,
+        postcode: impl Into<String>,
+    ) -> Self {
+        self.postcodes.insert(pic.into(), postcode.into());
         self
     }
 
