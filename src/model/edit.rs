@@ -15,12 +15,13 @@ use super::{
 ///
 /// | field | what is sent |
 /// | --- | --- |
-/// | `movement_date` | the day: `2023-06-10` for `2023-06-10T00:00:00` |
+/// | `movement_date` | the day: `2023-06-10` for `2023-06-10T00:00:00`; an instant of UTC within a day stays as it is |
 /// | `movement_time` | hours and minutes: `05:15` for `05:15:00` |
 /// | `declaration.date` | the digits of day, hours, minutes and seconds as they are written, without fraction and zone |
 /// | `declaration.signature` | the Base64 text without `file:..;data:..;base64,` before it |
 ///
-/// A text that is not of the kind that its field wants is sent as it is: the server and the validator report it.
+/// A text that is not of the kind that its field wants is sent as it is: the server and the validator report it. So is a
+/// `movement_date` such as `2026-11-22T13:00:00Z`, which may be the midnight of the 23rd in Sydney.
 ///
 /// No date is converted from one zone to another. The service takes a date without a zone for UTC, so a date with `Z`
 /// keeps its instant, and no date moves to another day however often a record is read and saved.

@@ -1,11 +1,10 @@
 //! The day of a movement, beside its text.
 
-use super::written_time::WrittenTime;
-use super::{Consignment, ConsignmentSummary, Day};
+use super::{Consignment, ConsignmentSummary, Day, written_time};
 
 impl Consignment {
-    /// The day of the movement as its text has it, without a conversion between zones; `None` when there is none or it
-    /// cannot be read.
+    /// The day of the movement as its text has it, without a conversion between zones; `None` when there is none, it
+    /// cannot be read, or it is an instant of UTC within a day, which may be the next day in Australia.
     ///
     /// ```
     /// use envd_sdk::model::{Consignment, Day};
@@ -29,5 +28,5 @@ impl ConsignmentSummary {
 }
 
 fn day(text: Option<&str>) -> Option<Day> {
-    WrittenTime::read(text?).map(|written| written.day)
+    written_time::read_day(text?)
 }

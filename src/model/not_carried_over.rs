@@ -83,7 +83,7 @@ fn of_forms(forms: &List<ConsignmentForm>) -> impl Iterator<Item = &'static str>
 
 fn loses_time(text: &str) -> bool {
     let clock = WrittenTime::read(text).and_then(|written| written.clock);
-    clock.is_some_and(|clock| !clock.is_midnight())
+    written_time::read_day(text).is_some() && clock.is_some_and(|clock| !clock.is_midnight())
 }
 
 fn loses_seconds(text: &str) -> bool {

@@ -75,7 +75,11 @@ impl<'a> ClockTime<'a> {
 
     /// Whether the zone is UTC or not said, which the service takes for UTC.
     pub(super) fn is_utc(&self) -> bool {
-        self.zone.is_empty() || self.zone.eq_ignore_ascii_case("z") || is_zero(self.zone)
+        self.zone.is_empty() || self.says_utc()
+    }
+
+    fn says_utc(&self) -> bool {
+        self.zone.eq_ignore_ascii_case("z") || (!self.zone.is_empty() && is_zero(self.zone))
     }
 }
 
@@ -113,9 +117,19 @@ pub(super) fn date_time(text: &str) -> String {
     format!("{}T{minutes}:{}", written.day, seconds.unwrap_or("00"))
 }
 
-/// The form of `movementDate`, yyyy-MM-dd (spec 2.1). A text that is no date stays as it is.
+/// The form of `movementDate`, yyyy-MM-dd (spec 2.1). A text that is no day stays as it is.
 pub(super) fn day(text: &str) -> String {
-    WrittenTime::read(text).map_or_else(|| text.to_owned(), |written| written.day.to_string())
+    read_day(text).map_or_else(|| text.to_owned(), |day| day.to_string())
+}
+
+/// The day of a movement as its text has it.
+///
+/// An instant of UTC within a day is none: `2026-11-22T13:00:00Z` may well be the midnight of the 23rd in Sydney, and a
+/// movement must not change its day unnoticed.
+pub(super) fn read_day(text: &str) -> Option<Day> {
+    let written = WrittenTime::read(text)?;
+    let is_instant = |clock: &ClockTime<'_>| clock.says_utc() && !clock.is_midnight();
+    (!written.clock.as_ref().is_some_and(is_instant)).then_some(written.day)
 }
 
 /// The form of `movementTime`, HH:mm (spec 2.1). A text that is no time stays as it is.
@@ -163,6 +177,12 @@ mod tests {
         assert_eq!(day("2023-06-10T00:00:00"), "2023-06-10");
         assert_eq!(day("2023-06-10T00:00:00.000Z"), "2023-06-10");
         assert_eq!(day("2023-06-10"), "2023-06-10");
+        assert_eq!(day("2023-06-10T05:15:00"), "2023-06-10");
+        assert_eq!(day("2023-06-10T05:15:00+10:00"), "2023-06-10");
+        // Perhaps the 11th in Australia: for the server to judge.
+        for instant in ["2023-06-10T14:00:00Z", "2023-06-10T14:00:00.0000000+00:00"] {
+            assert_eq!(day(instant), instant);
+        }
         for text in [
             "05:15",
             "05:15:00",
