@@ -87,6 +87,7 @@
 //! | `sealed` | no | the module `sealed`: encryption of stored tokens, around any store |
 //! | `postgres` | no | the module `postgres`: tokens in Postgres, for many hosts; brings `sealed` |
 //! | `fake` | no | the module `fake`, for tests |
+//! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!
 //! Without default features only [`model`], [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
 //! async runtime in the tree.
@@ -158,6 +159,12 @@ mod tls;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;
+#[cfg(feature = "chrono")]
+mod with_chrono;
+#[cfg(feature = "jiff")]
+mod with_jiff;
+#[cfg(feature = "time")]
+mod with_time;
 
 #[cfg(feature = "client")]
 pub use crate::client::{

@@ -42,6 +42,16 @@ fn the_default_build_links_no_part_of_the_fake() {
 }
 
 #[test]
+fn a_crate_for_dates_is_linked_by_its_feature_only() {
+    let fake = Tree::of(&["--features", "fake"]);
+    for package in ["jiff", "time"] {
+        assert_eq!(fake.versions(package), [""; 0], "{package}");
+        let tree = Tree::of(&["--no-default-features", "--features", package]);
+        assert_eq!(tree.versions(package).len(), 1, "{package}");
+    }
+}
+
+#[test]
 fn only_who_asks_for_a_database_or_for_seals_links_them() {
     let tree = Tree::of(&["--features", "fake"]);
     let sealed = Tree::of(&["--features", "sealed"]);

@@ -9,12 +9,15 @@ use std::path::Path;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 15] = [
+const STAIRS: [(&str, u8); 18] = [
     ("secret", 0),
     ("mock", 0),
     ("seeded", 0),
     ("model", 0),
     ("validate", 1),
+    ("with_chrono", 1),
+    ("with_jiff", 1),
+    ("with_time", 1),
     ("error", 2),
     ("transport", 3),
     ("graphql", 3),

@@ -19,6 +19,8 @@ use super::{TextError, TimeZone, Timestamp};
 /// assert_eq!(serde_json::to_string(&day).unwrap(), r#""2026-11-20""#);
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
+///
+/// With the features `chrono`, `jiff` and `time` it comes from and becomes a date of the crate of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day(NaiveDate);
 
@@ -127,7 +129,11 @@ impl Day {
     /// ```
     #[must_use]
     pub fn start_in(self, zone: impl Into<TimeZone>) -> Timestamp {
-        Timestamp::from_utc(zone.into().start_of(self.0))
+        Timestamp::from_utc(zone.into().start_of(self.to_naive()))
+    }
+
+    pub(crate) fn to_naive(self) -> NaiveDate {
+        self.0
     }
 
     pub(crate) fn from_naive(day: NaiveDate) -> Self {

@@ -12,7 +12,7 @@ use super::Jurisdiction;
 pub struct TextError(&'static str);
 
 impl TextError {
-    pub(super) const fn new(what: &'static str) -> Self {
+    pub(crate) const fn new(what: &'static str) -> Self {
         Self(what)
     }
 }

@@ -21,6 +21,8 @@ use super::{Day, TimeZone, day};
 /// assert_eq!(at.as_str(), "2022-11-02T03:04:05.1234567+00:00");
 /// ```
 ///
+/// With the features `chrono`, `jiff` and `time` it comes from and becomes an instant of the crate of that name.
+///
 /// Two are equal when their texts are. They are ordered as instants, with all digits of the fraction; texts of one instant
 /// are ordered as texts, and those that cannot be read come last, ordered as texts too.
 ///

@@ -1,0 +1,83 @@
+//! Days and timestamps from and to the types of chrono.
+//!
+//! ```
+//! use chrono::{DateTime, NaiveDate, Utc};
+//! use envd_sdk::model::{Day, Timestamp};
+//!
+//! let date = NaiveDate::from(Day::parse("2026-11-20")?);
+//! assert_eq!(Day::try_from(date)?.to_string(), "2026-11-20");
+//!
+//! let time = DateTime::<Utc>::try_from(&Timestamp::from("2026-11-20T08:00:00+11:00"))?;
+//! assert_eq!(Timestamp::from(time).as_str(), "2026-11-19T21:00:00Z");
+//! # Ok::<(), envd_sdk::model::TextError>(())
+//! ```
+
+use chrono::{DateTime, Datelike, NaiveDate, TimeZone, Utc};
+
+use crate::model::{Day, TextError, Timestamp};
+
+impl TryFrom<NaiveDate> for Day {
+    type Error = TextError;
+
+    /// # Errors
+    ///
+    /// When the year is none from 1 to 9999.
+    fn try_from(date: NaiveDate) -> Result<Self, TextError> {
+        let day = Self::new(date.year(), date.month(), date.day());
+        day.ok_or(TextError::new("a year beyond those from 1 to 9999"))
+    }
+}
+
+impl From<Day> for NaiveDate {
+    fn from(day: Day) -> Self {
+        day.to_naive()
+    }
+}
+
+impl<Z: TimeZone> From<DateTime<Z>> for Timestamp {
+    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    fn from(time: DateTime<Z>) -> Self {
+        Self::from_utc(time.to_utc())
+    }
+}
+
+impl TryFrom<&Timestamp> for DateTime<Utc> {
+    type Error = TextError;
+
+    /// Without a zone it is taken as UTC; digits beyond the nanosecond are cut.
+    fn try_from(time: &Timestamp) -> Result<Self, TextError> {
+        time.utc()
+            .ok_or(TextError::new("not an ISO 8601 date and time"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::FixedOffset;
+
+    use super::*;
+
+    #[test]
+    fn days_and_instants_come_back_as_they_were() {
+        for text in ["0001-01-01", "2024-02-29", "9999-12-31"] {
+            let day = Day::parse(text).unwrap();
+            assert_eq!(NaiveDate::from(day).to_string(), text);
+            assert_eq!(Day::try_from(NaiveDate::from(day)), Ok(day));
+        }
+        assert!(Day::try_from(NaiveDate::MAX).is_err());
+        for (text, utc) in [
+            ("2026-11-20T08:00:00+11:00", "2026-11-19T21:00:00Z"),
+            (
+                "2022-11-02T03:04:05.1234567+00:00",
+                "2022-11-02T03:04:05.123456700Z",
+            ),
+            ("1969-12-31T23:59:59.5", "1969-12-31T23:59:59.500Z"),
+        ] {
+            let time = DateTime::<Utc>::try_from(&Timestamp::from(text)).unwrap();
+            assert_eq!(Timestamp::from(time).as_str(), utc);
+            let sydney = FixedOffset::east_opt(11 * 3600).unwrap();
+            assert_eq!(Timestamp::from(time.with_timezone(&sydney)).as_str(), utc);
+        }
+        assert!(DateTime::<Utc>::try_from(&Timestamp::from("soon")).is_err());
+    }
+}

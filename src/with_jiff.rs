@@ -1,0 +1,108 @@
+//! Days and timestamps from and to the types of jiff.
+//!
+//! ```
+//! use envd_sdk::model::{Day, Timestamp};
+//!
+//! let date = jiff::civil::Date::try_from(Day::parse("2026-11-20")?)?;
+//! assert_eq!(Day::try_from(date)?.to_string(), "2026-11-20");
+//!
+//! let time = jiff::Timestamp::try_from(&Timestamp::from("2026-11-20T08:00:00+11:00"))?;
+//! assert_eq!(Timestamp::from(time).as_str(), "2026-11-19T21:00:00Z");
+//! # Ok::<(), envd_sdk::model::TextError>(())
+//! ```
+
+use chrono::DateTime;
+use jiff::civil::Date;
+
+use crate::model::{Day, TextError, Timestamp};
+
+const BEYOND: TextError = TextError::new("a year beyond the other calendar");
+
+impl TryFrom<Date> for Day {
+    type Error = TextError;
+
+    /// # Errors
+    ///
+    /// When the year is none from 1 to 9999.
+    fn try_from(date: Date) -> Result<Self, TextError> {
+        let [month, day] =
+            [date.month(), date.day()].map(|number| u32::from(number.unsigned_abs()));
+        Self::new(date.year().into(), month, day).ok_or(BEYOND)
+    }
+}
+
+impl TryFrom<Day> for Date {
+    type Error = TextError;
+
+    /// # Errors
+    ///
+    /// When the year is beyond 9999.
+    fn try_from(day: Day) -> Result<Self, TextError> {
+        let year = i16::try_from(day.year()).ok();
+        let [month, of_month] =
+            [day.month(), day.day_of_month()].map(|number| i8::try_from(number).ok());
+        let date = year.zip(month.zip(of_month));
+        date.and_then(|(year, (month, day))| Self::new(year, month, day).ok())
+            .ok_or(BEYOND)
+    }
+}
+
+impl From<jiff::Timestamp> for Timestamp {
+    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    fn from(time: jiff::Timestamp) -> Self {
+        let nanoseconds = time.as_nanosecond();
+        let second = i64::try_from(nanoseconds.div_euclid(1_000_000_000)).ok();
+        let below = u32::try_from(nanoseconds.rem_euclid(1_000_000_000)).ok();
+        let time = second.zip(below);
+        let time = time.and_then(|(second, below)| DateTime::from_timestamp(second, below));
+        // OK because jiff has the years from -9999 to 9999, and chrono more.
+        Self::from_utc(time.unwrap_or_default())
+    }
+}
+
+impl TryFrom<&Timestamp> for jiff::Timestamp {
+    type Error = TextError;
+
+    /// Without a zone it is taken as UTC; digits beyond the nanosecond are cut.
+    fn try_from(time: &Timestamp) -> Result<Self, TextError> {
+        let time = time
+            .utc()
+            .ok_or(TextError::new("not an ISO 8601 date and time"))?;
+        let nanoseconds = i128::from(time.timestamp()) * 1_000_000_000
+            + i128::from(time.timestamp_subsec_nanos());
+        Self::from_nanosecond(nanoseconds).map_err(|_| BEYOND)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_instants_come_back_as_they_were() {
+        for text in ["0001-01-01", "2024-02-29", "9999-12-31"] {
+            let day = Day::parse(text).unwrap();
+            let date = Date::try_from(day).unwrap();
+            assert_eq!(date.to_string(), text);
+            assert_eq!(Day::try_from(date), Ok(day));
+        }
+        assert!(Day::try_from(Date::MIN).is_err());
+        for (text, utc) in [
+            ("2026-11-20T08:00:00+11:00", "2026-11-19T21:00:00Z"),
+            (
+                "2022-11-02T03:04:05.1234567+00:00",
+                "2022-11-02T03:04:05.123456700Z",
+            ),
+            ("1969-12-31T23:59:59.5", "1969-12-31T23:59:59.500Z"),
+        ] {
+            let time = jiff::Timestamp::try_from(&Timestamp::from(text)).unwrap();
+            assert_eq!(Timestamp::from(time).as_str(), utc);
+        }
+        assert!(jiff::Timestamp::try_from(&Timestamp::from("soon")).is_err());
+        assert!(
+            Timestamp::from(jiff::Timestamp::MAX)
+                .as_str()
+                .starts_with("9999-12-30T")
+        );
+    }
+}
