@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use envd_sdk::model::{AccountId, Day, Timestamp};
+use envd_sdk::model::{AccountId, Day, Jurisdiction, Timestamp};
 use envd_sdk::{Client, Error};
 use graphql_client::GraphQLQuery;
 
@@ -23,7 +23,7 @@ pub(crate) async fn by_day(
 ) -> Result<Vec<(String, i64)>, Error> {
     let variables = heads::Variables {
         account: account.to_string(),
-        since: Some(since.into()),
+        since: Some(since.start_in(Jurisdiction::Nsw)),
     };
     let data = client.execute::<Heads>(variables).await?.value;
     let edges = data.consignments.and_then(|page| page.edges);
