@@ -4,6 +4,30 @@
 //! specification, seen in *public material* and not confirmed, or *assumed*. All fields of records may be missing: what
 //! the server does not send is `None` or an empty [`List`]. Codes that nobody has told us of are kept as
 //! `Unrecognized`.
+//!
+//! # Records in tests
+//!
+//! A test of your own builds a record field by field or from the JSON of the wire. Records can be compared, and written as
+//! JSON again.
+//!
+//! ```
+//! use envd_sdk::model::{Consignment, ConsignmentStatus, Property};
+//!
+//! let mut record = Consignment::default();
+//! record.number = Some("C-900000101".into());
+//! record.status = Some(ConsignmentStatus::Draft);
+//! let same: Consignment = serde_json::from_str(r#"{"number": "C-900000101", "status": "DRAFT"}"#)?;
+//! assert_eq!(record, same);
+//!
+//! let property: Property = serde_json::from_str(r#"{"PIC": "QAZZ7777", "Town": "Roma"}"#)?;
+//! assert_eq!(property.town.as_deref(), Some("Roma"));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! # Inputs
+//!
+//! What is required stands in `new`, and every field has a setter of its name; see [`ConsignmentInput::new`] and
+//! [`DeclarationInput`]. An input made from a record ([`ConsignmentInput::from`]) can be changed and saved.
 
 mod codes;
 mod condition;

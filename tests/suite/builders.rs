@@ -7,8 +7,8 @@ use envd_sdk::model::{
     AccountId, AccountType, AddressInput, Answer, AnswerInput, CommentInput, Consignment,
     ConsignmentForm, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus, Day,
     Declaration, DeclarationInput, FormType, Jurisdiction, Maybe, Party, PartyInput, Pic, Program,
-    QuestionId, QuestionType, Role, Species, Template, TemplateId, TemplateInput, Timestamp,
-    ValidatorType, WithExtra,
+    PropertyTypeCode, QuestionId, QuestionType, Role, Species, SpeciesCode, Template, TemplateId,
+    TemplateInput, Timestamp, ValidatorType, WithExtra,
 };
 use serde_json::{Value, json};
 
@@ -216,6 +216,8 @@ fn every_enum_of_the_wire_is_read_written_and_listed() {
     open(ValidatorType::KNOWN, "maxLength");
     open(AccountType::KNOWN, "PIC");
     open(Role::KNOWN, "Auctioneer");
+    open(SpeciesCode::KNOWN, "X");
+    open(PropertyTypeCode::KNOWN, "XX");
     open(Jurisdiction::KNOWN, "QLD");
     open(Program::KNOWN, "MSA");
 }
