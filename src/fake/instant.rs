@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
 /// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, seven fraction digits (facts A.6).
 pub(super) fn wire(time: SystemTime) -> String {
@@ -11,9 +11,12 @@ pub(super) fn wire(time: SystemTime) -> String {
     format!("{}.{ticks:07}+00:00", time.format("%Y-%m-%dT%H:%M:%S"))
 }
 
-/// The day in UTC.
+/// The day at UTC+11:00, the first of Australia's zones to begin one: what is dated today anywhere in the country is not in
+/// the future. assumed
 pub(super) fn day(time: SystemTime) -> NaiveDate {
-    utc(time).date_naive()
+    let summer = TimeDelta::hours(11);
+    let local = utc(time).naive_utc().checked_add_signed(summer);
+    local.map_or(NaiveDate::MAX, |local| local.date())
 }
 
 /// Seconds since 1970, as in the claims of a token.

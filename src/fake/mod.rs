@@ -44,7 +44,7 @@
 //!   `fromDate` and `toDate` compare `updatedAt` and are inclusive.
 //! * Questions 23, 24 and 87 are no part of LPAG3, also in a list that names them for it (stated, 2.6 and 9.4). A child that
 //!   names no forms has those of the question above.
-//! * `today` is the day in UTC. Answers inside a REPEATABLE question carry the row, answers elsewhere no index; others do
+//! * `today` is the day at UTC+11:00, where Australia's days begin first. Answers inside a REPEATABLE question carry the row, answers elsewhere no index; others do
 //!   not count.
 //! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), gives 25 records a page unless asked, at
 //!   most 100, and calls fuzzy what contains the text without regard to case. The properties of the sample are found by one

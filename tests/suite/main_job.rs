@@ -6,7 +6,7 @@ use envd_sdk::auth::{MemoryStore, TokenManager};
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{
     AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber, ConsignmentStatus, Day,
-    FormType, PartyInput, TemplateInput,
+    FormType, Jurisdiction, PartyInput, TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Questionnaire, Report, Rule};
@@ -83,7 +83,7 @@ async fn a_producer_goes_from_login_to_logout() {
 
     let questions = client.questions().await.unwrap().value.items;
     let questionnaire = Questionnaire::prepare(&questions);
-    let today = Day::of(fake.clock().now());
+    let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
     let context = Context::on(today).account_pic("QAZZ7777");
 
     // The mirror and the server find the same mistake.

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use envd_sdk::Clock;
+use envd_sdk::fake::Fake;
 use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, Jurisdiction, Question};
 use envd_sdk::validate::{Context, Questionnaire};
 use serde_json::Value;
@@ -14,33 +16,48 @@ fn fixture(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-#[test]
-fn what_is_dated_today_in_sydney_is_not_in_the_future_at_eight_in_the_morning() {
-    let mut list = fixture("questions.json");
-    let questions: Vec<Question> =
-        serde_json::from_value(list["data"]["questions"]["items"].take()).unwrap();
-    let questionnaire = Questionnaire::prepare(&questions);
+/// 08:00 of 2026-11-20 in Sydney, 2026-11-19T21:00:00Z.
+fn morning_in_sydney() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000)
+}
+
+/// A declaration whose answer to 103, which must not be in the future (maxYear: now), is this day.
+fn sprayed_on(day: &str) -> ConsignmentInput {
     let mut seed = fixture("consignments/lpac1.json");
     let mut input: ConsignmentInput = serde_json::from_value(seed["input"].take()).unwrap();
     let spray_risk =
         |answer: &AnswerInput| answer.question_id.value().is_some_and(|id| *id == "102");
     let answers = input.answers.value_mut().unwrap();
     answers.retain(|answer| !spray_risk(answer));
-    // 103 must not be in the future (maxYear: now).
-    let input = input
+    input
         .answer(AnswerInput::new("102", "Yes"))
-        .answer(AnswerInput::new("103", "2026-11-20"));
+        .answer(AnswerInput::new("103", day))
+}
 
-    // 2026-11-19T21:00:00Z
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000);
+#[test]
+fn what_is_dated_today_in_sydney_is_not_in_the_future_at_eight_in_the_morning() {
+    let mut list = fixture("questions.json");
+    let questions: Vec<Question> =
+        serde_json::from_value(list["data"]["questions"]["items"].take()).unwrap();
+    let questionnaire = Questionnaire::prepare(&questions);
+    let input = sprayed_on("2026-11-20");
     let findings = |today: Day| {
         let report = questionnaire.validate(&input, &Context::on(today));
-        report
-            .findings()
-            .iter()
-            .map(|finding| finding.code.clone())
-            .collect::<Vec<_>>()
+        let codes = report.findings().iter().map(|finding| finding.code.clone());
+        codes.collect::<Vec<_>>()
     };
+    let now = morning_in_sydney();
     assert_eq!(findings(Day::today_in(Jurisdiction::Nsw, now)), [""; 0]);
     assert_eq!(findings(Day::of(now)), ["answers.103"]);
+}
+
+#[tokio::test]
+async fn the_fake_takes_what_is_dated_today_in_sydney_at_eight_in_the_morning() {
+    let clock = Clock::manual(morning_in_sydney());
+    let fake = Fake::builder().clock(clock).start().await.unwrap();
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    for (day, problems) in [("2026-11-20", 0), ("2026-11-21", 1)] {
+        let saved = account.save_consignment(sprayed_on(day)).await.unwrap();
+        assert_eq!(saved.problems.len(), problems, "{day}");
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use envd_sdk::fake::{Fake, World};
-use envd_sdk::model::{ConsignmentInput, Day, ServerError};
+use envd_sdk::model::{ConsignmentInput, Day, ServerError, TimeZone};
 use envd_sdk::validate::{Context, Questionnaire, Report, Rule, compare};
 use envd_sdk::{Account, Clock};
 use proptest::prelude::{prop, proptest};
@@ -54,7 +54,9 @@ fn setting() -> &'static Setting {
             let client = fake.client().build().unwrap();
             let user = client.user_details().await.unwrap().value;
             let list = client.questions().await.unwrap().value;
-            let context = Context::on(Day::of(fake.clock().now()))
+            // The day by which the fake judges.
+            let zone = TimeZone::fixed(11 * 60).unwrap();
+            let context = Context::on(Day::today_in(zone, fake.clock().now()))
                 .account_pic("QAZZ7777")
                 .accreditations(&user.accreditations.unwrap());
             let account = client.account(fake.account_id());

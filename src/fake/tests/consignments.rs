@@ -99,13 +99,14 @@ async fn a_form_is_copied_only_by_who_may_create_it() {
 #[tokio::test]
 async fn goat_forms_follow_their_dates() {
     let mut variables = fixture("consignments/invalid/lpag2-after-2024.json");
+    // The fake's days begin at UTC+11:00.
     for (day, form, good) in [
-        ("2024-11-18T23:59:59Z", "LPAG2", true),
-        ("2024-11-19T00:00:00Z", "LPAG2", false),
-        ("2024-11-18T23:59:59Z", "LPAG3", false),
-        ("2024-11-19T00:00:00Z", "LPAG3", true),
-        ("2024-09-30T23:59:59Z", "LPAHRG0", false),
-        ("2024-10-01T00:00:00Z", "LPAHRG0", true),
+        ("2024-11-18T12:59:59Z", "LPAG2", true),
+        ("2024-11-18T13:00:00Z", "LPAG2", false),
+        ("2024-11-18T12:59:59Z", "LPAG3", false),
+        ("2024-11-18T13:00:00Z", "LPAG3", true),
+        ("2024-09-30T12:59:59Z", "LPAHRG0", false),
+        ("2024-09-30T13:00:00Z", "LPAHRG0", true),
     ] {
         variables["input"]["forms"] = json!([form]);
         variables["input"]["answers"] = json!([]);
