@@ -89,7 +89,7 @@
 //! # Limits
 //!
 //! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. What a declaration
-//! never has is refused with an error of the rule [`Rule::Size`](crate::validate::Rule::Size) and not judged: more than
+//! never has is refused with an error of the rule [`Rule::Size`] and not judged: more than
 //! 100,000 questions in rows (the sample list has at most 16 in a row), or more than a million triggers, choices and
 //! answers to look at. Up to there work grows as questions and answers do, and nesting is followed without recursion.
 //!
