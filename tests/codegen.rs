@@ -86,9 +86,14 @@ fn every_document_is_valid_under_the_schema() {
         "nine queries and six mutations"
     );
     for operation in documents.operations() {
-        if let Err(problems) = documents.validate(&operation.document) {
-            panic!("{}: {problems}", operation.name);
+        for document in [&operation.document, &operation.sent] {
+            if let Err(problems) = documents.validate(document) {
+                panic!("{}: {problems}", operation.name);
+            }
         }
+        // A fragment would name an object type, and the server's names of those are shown nowhere.
+        let sent = &operation.sent;
+        assert!(!sent.contains("fragment ") && !sent.contains("..."), "{sent}");
     }
 }
 

@@ -12,8 +12,8 @@ pub mod comments {
     use crate::model::{AccountId, Comment, ConsignmentNumber, List};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Comments";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { ...Comment } } fragment Comment on Comment { commentId consignmentNumber role firstName lastName commentText createdAt }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -65,8 +65,8 @@ pub mod consignment {
     use crate::model::{AccountId, Consignment, ConsignmentId};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Consignment";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { ...Consignment } } fragment Consignment on Consignment { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } answers { ...Answer } questions { ...Question } declaration { ...Declaration } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber } fragment Answer on Answer { questionId index value } fragment Question on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth2 } } fragment Trigger on Trigger { questionId value } fragment QuestionValidator on Validator { type parameter errorMessage } fragment AcceptableAnswer on AcceptableAnswer { displayName value } fragment QuestionDepth2 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth3 } } fragment QuestionDepth3 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth4 } } fragment QuestionDepth4 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth5 } } fragment QuestionDepth5 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } } fragment Declaration on Declaration { accept fullName phone email date signature certificateNumber address { ...Address } }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -116,8 +116,8 @@ pub mod consignment_user_mapping {
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "ConsignmentUserMapping";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { ...ConsignmentUserMapping } } fragment ConsignmentUserMapping on ConsignmentUserMapping { mappingId email firstName lastName role pic numOfHeads }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -176,8 +176,8 @@ pub mod consignments {
     };
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Consignments";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { ...ConsignmentPage } } fragment ConsignmentPage on ConsignmentConnection { totalCount pageInfo { ...PageInfo } edges { ...ConsignmentEdge } } fragment PageInfo on PageInfo { hasNextPage endCursor } fragment ConsignmentEdge on ConsignmentEdge { cursor node { ...ConsignmentSummary } } fragment ConsignmentSummary on Consignment { id number status species movementDate movementTime heads createdBy updatedAt owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -267,8 +267,8 @@ pub mod copy_consignment {
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "CopyConsignment";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -319,8 +319,8 @@ pub mod create_comment {
     use crate::model::{AccountId, CommentInput, CommentResult};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "CreateComment";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { ...CommentResult } } fragment CommentResult on CommentResult { data { ...Comment } } fragment Comment on Comment { commentId consignmentNumber role firstName lastName commentText createdAt }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -371,8 +371,8 @@ pub mod create_or_save_consignment {
     use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "CreateOrSaveConsignment";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -423,8 +423,8 @@ pub mod create_or_save_template {
     use crate::model::{AccountId, TemplateInput, TemplateResult};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "CreateOrSaveTemplate";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { ...TemplateResult } } fragment TemplateResult on TemplateResult { data { ...SavedTemplate } } fragment SavedTemplate on Template { id number name }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -475,8 +475,8 @@ pub mod delete_consignment {
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "DeleteConsignment";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { ...ConsignmentResult } } fragment ConsignmentResult on ConsignmentResult { data { ...SavedConsignment } } fragment SavedConsignment on Consignment { id number status }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -527,8 +527,8 @@ pub mod delete_template {
     use crate::model::{AccountId, TemplateId, TemplateResult};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "DeleteTemplate";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { ...TemplateResult } } fragment TemplateResult on TemplateResult { data { ...SavedTemplate } } fragment SavedTemplate on Template { id number name }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -579,8 +579,8 @@ pub mod edecs {
     use crate::model::{AccountId, Edec, List};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Edecs";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { ...Edec } } fragment Edec on Edec { id number status createdAt }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -628,8 +628,8 @@ pub mod questions {
     use crate::model::QuestionList;
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Questions";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Questions { questions { ...QuestionList } } fragment QuestionList on QuestionList { items { ...Question } } fragment Question on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth2 } } fragment Trigger on Trigger { questionId value } fragment QuestionValidator on Validator { type parameter errorMessage } fragment AcceptableAnswer on AcceptableAnswer { displayName value } fragment QuestionDepth2 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth3 } } fragment QuestionDepth3 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth4 } } fragment QuestionDepth4 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } childQuestions { ...QuestionDepth5 } } fragment QuestionDepth5 on Question { id order text help tip readOnly forms type triggers { ...Trigger } validators { ...QuestionValidator } acceptableAnswers { ...AcceptableAnswer } }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -669,8 +669,8 @@ pub mod template {
     use crate::model::{AccountId, Template, TemplateId};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Template";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { ...Template } } fragment Template on Template { id number name species owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -720,8 +720,8 @@ pub mod templates {
     use crate::model::{AccountId, TemplatePage};
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "Templates";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { ...TemplatePage } } fragment TemplatePage on TemplateConnection { totalCount pageInfo { ...PageInfo } edges { ...TemplateEdge } } fragment PageInfo on PageInfo { hasNextPage endCursor } fragment TemplateEdge on TemplateEdge { cursor node { ...Template } } fragment Template on Template { id number name species owner { ...Party } origin { ...Party } destination { ...Party } consignee { ...Party } forms { ...ConsignmentForm } } fragment Party on Party { name pic address { ...Address } } fragment Address on Address { line1 town state postcode } fragment ConsignmentForm on ConsignmentForm { type serialNumber }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]
@@ -777,8 +777,8 @@ pub mod user_details {
     use crate::model::UserDetails;
     /// The name of the operation, sent as `operationName`.
     pub const OPERATION_NAME: &str = "UserDetails";
-    /// The document: the operation with the fragments that it uses.
-    pub const QUERY: &str = "query UserDetails { userDetails { ...UserDetails } } fragment UserDetails on UserDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { ...UserAccount } accreditations { ...Accreditations } roles } fragment UserAccount on Account { envdAccountId accountLabel accountId accountType email roles properties { ...AccountProperty } } fragment AccountProperty on AccountProperty { propertyName accreditations { ...Accreditations } } fragment Accreditations on Accreditations { lPA eU mSA eUGFHQB nFAS hRG }";
+    /// The document, which names no object type of the server.
+    pub const QUERY: &str = "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[allow(clippy::empty_structs_with_brackets)]

@@ -22,8 +22,11 @@ pub(crate) struct Operation {
     pub(crate) kind: &'static str,
     /// The field of the root type, such as `createOrSaveConsignment`.
     pub(crate) root_field: String,
-    /// The operation with the fragments that it reaches and nothing else, on one line.
+    /// The operation with the fragments that it reaches and nothing else, from which the types are made.
     pub(crate) document: String,
+    /// The document that is sent, on one line. It has no fragments: they would name types of the server, and the names of
+    /// its object types are shown nowhere.
+    pub(crate) sent: String,
 }
 
 impl Documents {
@@ -66,12 +69,31 @@ impl Documents {
             document.push(' ');
             document.push_str(&self.fragments[&name].serialize().no_indent().to_string());
         }
+        let mut sent = operation.clone();
+        sent.make_mut().selection_set = self.spread(&operation.selection_set);
         Operation {
             name: operation.name.as_ref().unwrap().to_string(),
             kind: operation.operation_type.name(),
             root_field: root.name.to_string(),
             document,
+            sent: sent.serialize().no_indent().to_string(),
         }
+    }
+
+    /// The selections with the fields of each fragment in its place.
+    fn spread(&self, selections: &[Selection]) -> Vec<Selection> {
+        let fields = selections.iter().flat_map(|selection| match selection {
+            Selection::FragmentSpread(spread) => {
+                self.spread(&self.fragments[spread.fragment_name.as_str()].selection_set)
+            }
+            Selection::Field(field) => {
+                let mut field = field.clone();
+                field.make_mut().selection_set = self.spread(&field.selection_set);
+                vec![Selection::Field(field)]
+            }
+            Selection::InlineFragment(_) => panic!("inline fragments get no type of their own"),
+        });
+        fields.collect()
     }
 
     fn reach(&self, selections: &[Selection], reached: &mut Vec<String>) {

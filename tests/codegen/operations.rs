@@ -34,7 +34,7 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
         format_ident!("{}", operation.name),
         format_ident!("{}", operation.module),
     );
-    let (text, document) = (&operation.name, &operation.document);
+    let (text, document) = (&operation.name, &operation.sent);
     let module_doc = format!(
         " Document, variables and reply of `{}`.",
         operation.root_field
@@ -70,7 +70,7 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
             /// The name of the operation, sent as `operationName`.
             pub const OPERATION_NAME: &str = #text;
 
-            /// The document: the operation with the fragments that it uses.
+            /// The document, which names no object type of the server.
             pub const QUERY: &str = #document;
 
             /// The variables; those that are `None` are not sent.

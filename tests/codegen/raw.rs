@@ -18,7 +18,7 @@ pub(crate) struct Generated {
     pub(crate) module: String,
     pub(crate) kind: &'static str,
     pub(crate) root_field: String,
-    pub(crate) document: String,
+    pub(crate) sent: String,
     pub(crate) structs: BTreeMap<String, Struct>,
 }
 
@@ -81,7 +81,7 @@ fn one(documents: &Documents, operation: &Operation) -> Generated {
         module: module.ident.to_string(),
         kind: operation.kind,
         root_field: operation.root_field.clone(),
-        document: operation.document.clone(),
+        sent: operation.sent.clone(),
         structs: structs.collect(),
     }
 }
