@@ -93,7 +93,10 @@ fn every_document_is_valid_under_the_schema() {
         }
         // A fragment would name an object type, and the server's names of those are shown nowhere.
         let sent = &operation.sent;
-        assert!(!sent.contains("fragment ") && !sent.contains("..."), "{sent}");
+        assert!(
+            !sent.contains("fragment ") && !sent.contains("..."),
+            "{sent}"
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::run::Runner;
 use super::{Account, Call, ClientBuilder};
 use crate::error::Result;
-use crate::graphql::{Outcome, encode, encode_document, encode_operation};
+use crate::graphql::{AdaptedOperation, Outcome, encode, encode_document, encode_operation};
 use crate::model::AccountId;
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
@@ -79,6 +79,43 @@ impl Client {
     ) -> Result<Outcome<T>> {
         let call = self.request_document(document, operation_name, variables);
         Ok(call.send().await?.outcome)
+    }
+
+    /// The queries that are sent with another document than ours, because the server's schema did not fit it. Mostly
+    /// none; empty until a call has met the difference.
+    ///
+    /// A server refuses a document as a whole when it asks for one field that is not there. A query of this crate is then
+    /// sent again without the fields that the server does not know, and so are the later ones of this client and its
+    /// clones: the types stay the same, and what is left out is `None` or empty. Fields without which a list or a decision
+    /// of this crate would be wrong are never left out, changes are never adapted, and neither is an
+    /// [override](ClientBuilder::override_operation).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // A service without the first names of commenters.
+    /// let schema = envd_sdk::graphql::SCHEMA.replacen("  firstName: String\n", "", 1);
+    /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
+    /// let client = fake.client().build()?;
+    /// let comments = client.account(fake.account_id()).comments("C-900000101").await?.value;
+    /// assert!(comments.iter().all(|comment| comment.first_name.is_none()));
+    /// let adapted = client.adapted_operations();
+    /// assert_eq!(adapted[0].operation, "comments");
+    /// assert_eq!(adapted[0].left_out, ["comments.firstName"]);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn adapted_operations(&self) -> Vec<AdaptedOperation> {
+        self.0.overrides.adapted_operations()
+    }
+
+    /// How many levels of questions an operation asks for; `None` when its document is the caller's.
+    pub(crate) fn question_levels(&self, operation: &str) -> Option<usize> {
+        self.0.overrides.question_levels(operation)
+    }
+
+    /// Asks for further levels of questions from now on, if a reply went deeper than was asked for.
+    pub(crate) fn deepen(&self, operation: &str, reached: usize) {
+        self.0.overrides.deepen(operation, reached);
     }
 
     /// Prepares an operation with settings of its own: headers, time limits, retries, or a dry run. The variables are

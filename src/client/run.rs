@@ -1,6 +1,7 @@
 //! The life of a request, from top to bottom: token, send, renew once when refused, decode; the whole tried again
 //! where that does no harm.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -22,6 +23,9 @@ use crate::transport::{
 /// What the draft of GraphQL over HTTP asks a client to accept.
 const ACCEPTED: HeaderValue =
     HeaderValue::from_static("application/graphql-response+json, application/json;q=0.9");
+
+/// How many other documents a call tries: the four homes of the user details, each with and without doubtful fields.
+const DOCUMENTS: u32 = 8;
 
 /// What is needed to run operations.
 pub(super) struct Runner {
@@ -110,7 +114,7 @@ impl Runner {
             Some(token) => token,
             None => self.tokens.token().await?,
         };
-        match self.send(plan, request, progress, &token).await {
+        match self.send_fitting(plan, request, progress, &token).await {
             // Refused before it was carried out, so that sending it again does no harm, whatever it is.
             Err(refused)
                 if refused.is_unauthorized()
@@ -118,13 +122,40 @@ impl Runner {
                     && !progress.renewed.swap(true, Ordering::Relaxed) =>
             {
                 match self.tokens.renew(&token).await {
-                    Ok(token) => self.send(plan, request, progress, &token).await,
+                    Ok(token) => self.send_fitting(plan, request, progress, &token).await,
                     Err(error) if error.is_retryable() => Err(refused),
                     Err(error) => Err(error.with_attempts(1)),
                 }
             }
             result => result,
         }
+    }
+
+    /// Sends a query of ours again with another document when the server's schema does not fit the first one.
+    async fn send_fitting<T: DeserializeOwned>(
+        &self,
+        plan: &Plan,
+        request: &Request,
+        progress: &Progress,
+        token: &AccessToken,
+    ) -> Result<Response<T>> {
+        let mut result = self.send(plan, request, progress, token).await;
+        let mut request = Cow::Borrowed(request);
+        for _ in 0..DOCUMENTS {
+            let (Err(error), Body::Json(body)) = (&result, &request.body) else {
+                break;
+            };
+            let Some(body) = plan.encoded.adapted(body, error) else {
+                break;
+            };
+            request.to_mut().body = Body::Json(body.clone());
+            result = self.send(plan, &request, progress, token).await;
+            if result.is_ok() {
+                let left_out = self.overrides.remember(&plan.encoded, &body);
+                trace::adapted(&plan.encoded.operation, &left_out);
+            }
+        }
+        result
     }
 
     async fn send<T: DeserializeOwned>(

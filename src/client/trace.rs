@@ -74,3 +74,13 @@ pub(super) fn decode_failure(error: &Error) {
         tracing::warn!(path, "a reply does not have the expected shape");
     }
 }
+
+/// The server's schema does not fit the document of an operation, and another one does.
+pub(super) fn adapted(operation: &str, left_out: &[String]) {
+    let left_out = left_out.join(" ");
+    tracing::warn!(
+        operation,
+        left_out,
+        "the document was adapted to the schema of the server"
+    );
+}

@@ -62,7 +62,7 @@ pub(super) fn operations(document: &str) -> Option<Vec<Operation<'_>>> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Token<'a> {
+pub(super) enum Token<'a> {
     Name(&'a str),
     Sign(char),
     /// A text or a number.
@@ -73,7 +73,7 @@ enum Token<'a> {
 
 /// The tokens of what is left of a document.
 #[derive(Clone)]
-struct Tokens<'a>(&'a str);
+pub(super) struct Tokens<'a>(pub(super) &'a str);
 
 impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
@@ -118,7 +118,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn take_name(&mut self) -> Option<&'a str> {
+    pub(super) fn take_name(&mut self) -> Option<&'a str> {
         let mut ahead = self.clone();
         let Some(Token::Name(name)) = ahead.next() else {
             return None;
@@ -127,7 +127,7 @@ impl<'a> Tokens<'a> {
         Some(name)
     }
 
-    fn take_sign(&mut self, sign: char) -> bool {
+    pub(super) fn take_sign(&mut self, sign: char) -> bool {
         let mut ahead = self.clone();
         let found = ahead.next() == Some(Token::Sign(sign));
         if found {
@@ -149,7 +149,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Past the bracket that closes the one just read.
-    fn skip_to_close(&mut self) -> Option<()> {
+    pub(super) fn skip_to_close(&mut self) -> Option<()> {
         let mut depth = 1_usize;
         while depth > 0 {
             match self.next()? {

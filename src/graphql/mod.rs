@@ -1,10 +1,13 @@
 //! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies, and the
 //! comparison of schemas.
 
+mod adapt;
+mod adapted;
 pub(crate) mod catalogue;
 mod document;
 mod drift;
 mod envelope;
+mod levels;
 mod outcome;
 mod overrides;
 mod page_info;
@@ -13,14 +16,17 @@ mod records;
 mod reply;
 mod request;
 mod salvage;
+mod selections;
 #[cfg(test)]
 mod tests;
 
+pub use self::adapted::AdaptedOperation;
 pub(crate) use self::drift::{Abilities, introspection_document, introspection_probe, spot_check};
 pub use self::drift::{
     ChangeClass, ChangeKind, Coverage, Introspection, SchemaChange, SchemaCoordinates, SchemaDrift,
 };
 pub(crate) use self::envelope::decode;
+pub(crate) use self::levels::levels;
 pub use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
 pub(crate) use self::page_info::{BEGINNING, early_page_info};

@@ -5,13 +5,19 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::OperationKind;
+use super::adapted::Adapted;
 use super::catalogue::{Known, named, operation_names};
 use super::document::{Operation, operations};
 use crate::error::Error;
 
-/// The overrides of a client, by the name of our operation.
+/// The documents that a client sends in place of ours.
 #[derive(Default)]
-pub(crate) struct Overrides(HashMap<&'static str, Override>);
+pub(crate) struct Overrides {
+    /// Those of the caller, by the name of our operation.
+    given: HashMap<&'static str, Override>,
+    /// Those that the client made itself.
+    pub(super) adapted: Adapted,
+}
 
 /// A document in place of ours.
 pub(super) struct Override {
@@ -67,12 +73,12 @@ impl Overrides {
             declared,
             place,
         };
-        self.0.insert(known.operation, given);
+        self.given.insert(known.operation, given);
         Ok(())
     }
 
     pub(super) fn of(&self, known: &Known) -> Option<&Override> {
-        self.0.get(known.operation)
+        self.given.get(known.operation)
     }
 }
 
@@ -230,7 +236,7 @@ mod tests {
         overrides
             .add("copyConsignment", document, Some("/copy/0".into()))
             .unwrap();
-        let place = overrides.0["CopyConsignment"].place().unwrap();
+        let place = overrides.given["CopyConsignment"].place().unwrap();
         let moved = place.moved(serde_json::json!({"copy": [{"id": 1}]}));
         assert_eq!(
             moved,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use graphql_client::GraphQLQuery;
 use serde::Serialize;
 
-use super::catalogue::ours;
+use super::catalogue::{Known, ours};
 use super::document::operations;
 use super::overrides::{Overrides, Place};
 use crate::error::Error;
@@ -26,6 +26,8 @@ pub(crate) struct Encoded {
     pub(crate) place: Option<Place>,
     /// The list whose records may be read one by one.
     pub(super) list: Option<&'static [&'static str]>,
+    /// A query of ours, whose document may be adapted to the server.
+    pub(super) adaptable: Option<&'static Known>,
 }
 
 // No further members: the GraphQL over HTTP draft forbids them.
@@ -58,8 +60,13 @@ pub(crate) fn encode_operation(
         return encode_document(document, operation_name, variables);
     };
     let stated = Place::stated(known);
-    let (body, place) = match overrides.of(known) {
-        None => (written(document, operation_name, variables)?, stated),
+    let given = overrides.of(known);
+    let adaptable = given.is_none() && known.kind == OperationKind::Query;
+    let (body, place) = match given {
+        None => {
+            let document = overrides.adapted.of(known);
+            (written(&document, operation_name, variables)?, stated)
+        }
         Some(given) => {
             let variables = serde_json::to_value(variables).map_err(not_json)?;
             let body = Body {
@@ -77,6 +84,7 @@ pub(crate) fn encode_operation(
         body,
         place,
         list: known.list,
+        adaptable: adaptable.then_some(known),
     })
 }
 
@@ -92,6 +100,7 @@ pub(crate) fn encode_document(
         body: written(document, operation_name, variables)?,
         place: None,
         list: None,
+        adaptable: None,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::graphql::generated::{
 };
 use crate::model::{
     AccountId, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentPage,
-    ConsignmentStatus, ConsignmentSummary, Maybe, SavedConsignment, WithExtra,
+    ConsignmentStatus, ConsignmentSummary, Maybe, Question, SavedConsignment, WithExtra,
 };
 
 impl Account {
@@ -114,8 +114,15 @@ impl Account {
             id: id.into(),
             envd_account_id: self.id().clone(),
         };
-        let outcome = self.client().execute::<ReadConsignment>(variables).await?;
-        outcome.part("consignment", |data| data.consignment)
+        let run = || async {
+            let variables = variables.clone();
+            let outcome = self.client().execute::<ReadConsignment>(variables).await?;
+            outcome.part("consignment", |data| data.consignment)
+        };
+        let questions: fn(&Consignment) -> &[Question] = |record| &record.questions;
+        self.client()
+            .all_levels("consignment", run, questions)
+            .await
     }
 
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.

@@ -11,6 +11,10 @@ use crate::model::{Edec, List, QuestionList, UserDetails};
 impl Client {
     /// The user whom the token names, with accounts and roles.
     ///
+    /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
+    /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
+    /// ([`adapted_operations`](Self::adapted_operations)).
+    ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
     /// ```
@@ -56,7 +60,7 @@ impl Client {
         Ok(outcome)
     }
 
-    /// All questions of all forms, as a tree of five levels.
+    /// All questions of all forms, as a tree. Five levels are asked for at first, and more when the fifth has children.
     ///
     /// Source: stated, specification 2.6 and 4.1.
     ///
@@ -73,8 +77,11 @@ impl Client {
     ///
     /// As [`execute`](Self::execute).
     pub async fn questions(&self) -> Result<Outcome<QuestionList>> {
-        let outcome = self.execute::<Questions>(questions::Variables {}).await?;
-        outcome.part("questions", |data| data.questions)
+        let run = || async {
+            let outcome = self.execute::<Questions>(questions::Variables {}).await?;
+            outcome.part("questions", |data| data.questions)
+        };
+        self.all_levels("questions", run, |list| &list.items).await
     }
 }
 

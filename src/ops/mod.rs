@@ -43,6 +43,7 @@ mod filter;
 mod introspection;
 mod likeness;
 mod people;
+mod question_levels;
 mod templates;
 
 pub use self::accounts::AccountChoice;

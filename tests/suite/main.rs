@@ -1,6 +1,7 @@
 //! Everything that is tested against the fake: one binary, a module a theme.
 
 mod accounts;
+mod adapted;
 mod audits;
 mod browser;
 mod builders;
