@@ -10,10 +10,9 @@ use crate::model::{Condition, Location, ServerError};
 
 /// Fields that are never left out: without them a list would end too early, a user who is not registered pass for one who
 /// is, an answer lose its question or row, or a question its conditions.
-const KEPT: [&str; 17] = [
+const KEPT: [&str; 16] = [
     "acceptableAnswers",
     "accounts",
-    "childQuestions",
     "data",
     "edges",
     "endCursor",
@@ -44,7 +43,7 @@ pub(super) fn next(known: &Known, refused: &str, errors: &[ServerError]) -> Opti
     if errors.is_empty() || !errors.iter().all(is_about_the_document) {
         return None;
     }
-    if without(&mut read, errors).is_some() {
+    if without(known, &mut read, errors).is_some() {
         return Some(read.write());
     }
     (known.name == "userDetails").then(|| next_home(known, &read))?
@@ -83,19 +82,24 @@ fn is_about_the_document(error: &ServerError) -> bool {
 /// Leaves out the fields that the errors are about; `None` when one of them is about anything else.
 ///
 /// The place tells the field, which spec 7.2 gives for these errors; the message has to name it too.
-fn without(read: &mut Selections<'_>, errors: &[ServerError]) -> Option<()> {
+fn without(known: &Known, read: &mut Selections<'_>, errors: &[ServerError]) -> Option<()> {
     let record = &mut read.fields.first_mut()?.fields;
     let mut refused = Vec::new();
     for error in errors {
         let offset = error.locations().iter().find_map(offset)?;
         let field = find(record, offset)?;
-        if KEPT.contains(&field.name) || !error.message().contains(field.name) {
+        if is_kept(known, field.name) || !error.message().contains(field.name) {
             return None;
         }
         refused.push(offset);
     }
     cut(record, &refused);
     Some(())
+}
+
+/// The questions of a consignment may come without their children, as public queries read them. The tree may not.
+fn is_kept(known: &Known, field: &str) -> bool {
+    KEPT.contains(&field) || (known.name == "questions" && field == "childQuestions")
 }
 
 /// Our documents are written on one line.
