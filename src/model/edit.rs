@@ -77,8 +77,11 @@ impl From<&Consignment> for ConsignmentInput {
     }
 }
 
-/// A new consignment with the forms and parties of a template (assumed: the specification names the flow, not its
-/// operation). It has no id, so that a save creates it.
+/// A new consignment with the forms and parties of a template. It has no id, so that a save creates it.
+///
+/// The specification names the flow "create from a template" (4.1) and not its operation. This is none of the server's:
+/// what a template was read with is put into an input here, and the save is one of a new consignment. What the server may
+/// keep with a template and does not show (answers, a declaration) is not in it.
 impl From<&Template> for ConsignmentInput {
     fn from(template: &Template) -> Self {
         Self {
@@ -107,7 +110,12 @@ impl From<&Template> for TemplateInput {
             id: template.id.clone().into(),
             number: template.number.clone().into(),
             name: template.name.clone().into(),
-            forms: Maybe::Value(forms(&template.forms)),
+            // As the answers of a consignment.
+            forms: if template.forms.is_empty() {
+                Maybe::Absent
+            } else {
+                Maybe::Value(forms(&template.forms))
+            },
             origin: template.origin.as_ref().map(PartyInput::from).into(),
             destination: template.destination.as_ref().map(PartyInput::from).into(),
             owner: template.owner.as_ref().map(PartyInput::from).into(),
@@ -241,5 +249,7 @@ mod tests {
             (&again["id"], &again["name"]),
             (&json!("t-1"), &json!("To the works"))
         );
+        let unread = TemplateInput::from(&Template::default());
+        assert_eq!(serde_json::to_value(unread).unwrap(), json!({}));
     }
 }

@@ -58,6 +58,7 @@ mod position;
 mod property;
 mod server_error;
 mod severity;
+mod template_input;
 mod time_zone;
 mod timestamp;
 mod user;

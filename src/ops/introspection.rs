@@ -15,7 +15,7 @@ impl Client {
     /// crate are asked for one by one; that introspection is disabled is a result, not an error. Roles may see
     /// different schemas.
     ///
-    /// Source: public material (S7) says that introspection is open; not confirmed.
+    /// Source: public material (the ISC wiki) says that introspection is open; not confirmed.
     ///
     /// # Errors
     ///

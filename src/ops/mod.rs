@@ -5,8 +5,8 @@
 //! | flow | here |
 //! | --- | --- |
 //! | submit | [`submit_consignment`](crate::Account::submit_consignment), a save with the status SUBMITTED; assumed |
-//! | create from a template | [`ConsignmentInput::from`](crate::model::ConsignmentInput) a template, then a save; assumed |
-//! | add a transporter, add or retrieve a viewer | a document of your own |
+//! | create from a template | [`ConsignmentInput::from`](crate::model::ConsignmentInput) a template that was read, then a save of a new consignment: no operation of the server's; assumed |
+//! | add a transporter, add or retrieve a viewer | a document of your own, see [`guide::own_documents`](crate::guide::own_documents) |
 //!
 //! For the last, look the operation up in the service's playground and send it with
 //! [`execute_document`](crate::Client::execute_document), or derive it and use [`execute`](crate::Client::execute). The
@@ -44,8 +44,10 @@ mod introspection;
 mod likeness;
 mod people;
 mod question_levels;
+mod template_filter;
 mod templates;
 
 pub use self::accounts::AccountChoice;
 pub use self::candidates::Candidates;
 pub use self::filter::ConsignmentFilter;
+pub use self::template_filter::TemplateFilter;

@@ -1,5 +1,8 @@
 //! Templates: list, read, save, delete.
 
+use serde::Serialize;
+
+use super::TemplateFilter;
 use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
 use crate::graphql::Outcome;
@@ -7,7 +10,9 @@ use crate::graphql::generated::{
     CreateOrSaveTemplate, DeleteTemplate, Template as ReadTemplate, Templates,
     create_or_save_template, delete_template, template, templates,
 };
-use crate::model::{SavedTemplate, Template, TemplateId, TemplateInput, TemplatePage};
+use crate::model::{
+    AccountId, SavedTemplate, Template, TemplateId, TemplateInput, TemplatePage, WithExtra,
+};
 
 impl Account {
     /// One page of templates, from the start or after a cursor.
@@ -21,7 +26,9 @@ impl Account {
     /// # use envd_sdk::model::{FormType, TemplateInput};
     /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
     /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
-    /// let page = account.templates_page(None).await?.value;
+    /// use envd_sdk::ops::TemplateFilter;
+    ///
+    /// let page = account.templates_page(&TemplateFilter::default(), None).await?.value;
     /// assert!(!page.edges.is_empty());
     /// # Ok(()) }
     /// ```
@@ -30,10 +37,14 @@ impl Account {
     ///
     /// As [`execute`](crate::Client::execute).
     #[doc(alias = "templates")]
-    pub async fn templates_page(&self, after: Option<&str>) -> Result<Outcome<TemplatePage>> {
+    pub async fn templates_page(
+        &self,
+        filter: &TemplateFilter,
+        after: Option<&str>,
+    ) -> Result<Outcome<TemplatePage>> {
         let variables = templates::Variables {
             envd_account_id: self.id().clone(),
-            first: None,
+            first: filter.page_size,
             after: after.map(str::to_owned),
         };
         let outcome = self.client().execute::<Templates>(variables).await?;
@@ -43,14 +54,14 @@ impl Account {
     /// All templates, page by page or one by one; nothing is sent yet.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
-    pub fn templates(&self) -> Pager<Template> {
-        let account = self.id().clone();
+    pub fn templates(&self, filter: &TemplateFilter) -> Pager<Template> {
+        let (account, first) = (self.id().clone(), filter.page_size);
         Pager::new::<Templates>(
             self.client(),
             "templates",
             move |after| templates::Variables {
                 envd_account_id: account.clone(),
-                first: None,
+                first,
                 after,
             },
             |data| {
@@ -99,6 +110,9 @@ impl Account {
 
     /// Creates a template, or saves one that exists.
     ///
+    /// Takes a [`TemplateInput`], or one with further fields ([`TemplateInput::extra`]). One that was read is saved again
+    /// with `TemplateInput::from(&template)`.
+    ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
@@ -118,15 +132,26 @@ impl Account {
     ///
     /// As [`execute`](crate::Client::execute).
     #[doc(alias = "createOrSaveTemplate")]
-    pub async fn save_template(&self, input: TemplateInput) -> Result<Outcome<SavedTemplate>> {
-        let variables = create_or_save_template::Variables {
-            envd_account_id: self.id().clone(),
-            input,
+    pub async fn save_template(
+        &self,
+        input: impl Into<WithExtra<TemplateInput>>,
+    ) -> Result<Outcome<SavedTemplate>> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Variables<'a> {
+            envd_account_id: &'a AccountId,
+            input: WithExtra<TemplateInput>,
+        }
+        let variables = Variables {
+            envd_account_id: self.id(),
+            input: input.into(),
         };
-        let outcome = self
-            .client()
-            .execute::<CreateOrSaveTemplate>(variables)
-            .await?;
+        let call = self.client().request_with::<CreateOrSaveTemplate>(
+            create_or_save_template::QUERY,
+            create_or_save_template::OPERATION_NAME,
+            &variables,
+        );
+        let outcome = call.send().await?.outcome;
         outcome.part("createOrSaveTemplate", |data| {
             data.create_or_save_template?.data
         })

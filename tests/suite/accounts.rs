@@ -133,6 +133,11 @@ async fn a_consignment_is_made_from_a_template() {
     let mut input = envd_sdk::model::TemplateInput::new("To the works", [FormType::Lpac1]);
     input.origin = PartyInput::new("QAZZ7777").into();
     input.destination = PartyInput::new("QDZZ3333").into();
+    // A field that this crate does not know is sent: the fake, whose schema has none, says its name.
+    let unknown = input.clone().extra("movementTime", "05:15");
+    let error = account.save_template(unknown).await.unwrap_err();
+    let said = error.server_errors()[0].message();
+    assert!(said.contains("movementTime"), "{said}");
     let template = account.save_template(input).await.unwrap().value;
     let template = account.template(template.id.unwrap()).await.unwrap().value;
     let saved = account

@@ -6,7 +6,7 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::{Fake, World};
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput, TemplateInput};
-use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
 use serde_json::{Value, json};
 use wiremock::matchers::any;
@@ -146,7 +146,15 @@ async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
     assert_eq!(records.len(), 8);
     let record = account.consignment(NUMBER).await?.value;
     assert_eq!(record.number.unwrap(), NUMBER);
-    assert_eq!(account.templates_page(None).await?.value.edges.len(), 1);
+    assert_eq!(
+        account
+            .templates_page(&TemplateFilter::default(), None)
+            .await?
+            .value
+            .edges
+            .len(),
+        1
+    );
     account.template(TEMPLATE).await?;
     assert_eq!(account.comments(NUMBER).await?.value.len(), 1);
     account.user_mappings(NUMBER, "AUTHVIEWER").await?;

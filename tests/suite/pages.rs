@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::graphql::generated::Templates;
+use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Account, Client, RetryPolicy};
 use serde_json::{Value, json};
 use wiremock::matchers::any;
@@ -137,14 +138,19 @@ async fn templates_come_page_by_page_too() {
         let input = envd_sdk::model::TemplateInput::new(name, [envd_sdk::model::FormType::Lpac1]);
         account.save_template(input).await.unwrap();
     }
+    let filter = TemplateFilter::default().page_size(2);
+    let page = account.templates_page(&filter, None).await.unwrap().value;
+    assert_eq!(page.edges.len(), 2);
     let mut all = Vec::new();
     let more = account
-        .templates()
+        .templates(&filter)
         .items()
         .collect_up_to(100, &mut all)
         .await
         .unwrap();
     assert!(!more);
+    // Three of them: one of the sample, and two from above.
+    assert_eq!((all.len(), fake.requests_of::<Templates>().len()), (3, 3));
     assert!(
         all.iter()
             .any(|template| template.name.as_deref() == Some("To the works"))

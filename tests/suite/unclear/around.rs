@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::model::Condition;
+use envd_sdk::ops::TemplateFilter;
 use envd_sdk::{Clock, Result};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -144,7 +145,10 @@ async fn a_record_is_not_found_only_where_the_request_named_one() {
         ("comments", account.comments("C-1").await.unwrap_err(), true),
         (
             "list",
-            account.templates_page(None).await.unwrap_err(),
+            account
+                .templates_page(&TemplateFilter::default(), None)
+                .await
+                .unwrap_err(),
             false,
         ),
         ("questions", client.questions().await.unwrap_err(), false),
