@@ -38,10 +38,10 @@
     doc = "| test your application without credentials | the feature `fake` |"
 )]
 //! | go on when the live schema differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
-//! | run a GraphQL document of your own | [`Client::execute`], [`Client::execute_document`] |
+//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
 //! | give one call a header, a time limit, or only look at it | [`Client::request`], [`Call`], [`DryRun`] |
 //! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
-//! | know how sure a field or an argument is | [`guide::coverage`] |
+//! | know how sure a field or an argument is | [`guide::coverage`], [`guide::sources`] |
 //! | know what is fast | [`guide::performance`] |
 //! | know why something is as it is | [`guide::decisions`] |
 //!

@@ -2,13 +2,18 @@
 //!
 //! With the `ENVD_` settings of the README it runs on the servers that they name; nothing is changed there.
 
+#[path = "../cli/mod.rs"]
 mod cli;
+#[path = "../settings/mod.rs"]
 mod settings;
 
 use std::process::ExitCode;
 
-use envd_sdk::graphql::generated::{Questions, questions};
-use serde::{Deserialize, Serialize};
+use envd_sdk::Client;
+use envd_sdk::graphql::DateTime;
+use envd_sdk::model::AccountId;
+use graphql_client::GraphQLQuery;
+use serde_json::Value;
 
 use cli::{Failure, printable};
 use settings::Settings;
@@ -19,39 +24,22 @@ Documents of your own beside those of the crate, one in place of ours, and a dry
 It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name;
 nothing is changed there.";
 
-/// How many animals moved: a question that the crate has no method for.
-const HEADS: &str = "query Heads($account: String!, $page: Int) {
-    consignments(envdAccountId: $account, first: $page) { totalCount edges { node { number heads } } }
-}";
+/// How many animals moved: a question that the crate has no method for. The derive reads the two files when it is compiled
+/// and makes the module `heads`, with the variables and the reply.
+#[derive(GraphQLQuery)]
+#[graphql(
+    schema_path = "examples/custom_operation/schema.graphql",
+    query_path = "examples/custom_operation/heads.graphql"
+)]
+struct Heads;
 
-#[derive(Serialize)]
-struct Asked<'a> {
-    account: &'a str,
-    page: u32,
-}
-
-/// Only what the document selects, in types that suit this program. A derive of `graphql_client` does as well.
-#[derive(Deserialize)]
-struct Heads {
-    consignments: Connection,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Connection {
-    total_count: u64,
-    edges: Vec<Edge>,
-}
-
-#[derive(Deserialize)]
-struct Edge {
-    node: Consignment,
-}
-
-#[derive(Deserialize)]
-struct Consignment {
-    heads: Option<u32>,
-}
+/// Adds a viewer to a consignment. The specification names the flow only, so the operation is made up, and is not sent.
+#[derive(GraphQLQuery)]
+#[graphql(
+    schema_path = "examples/custom_operation/schema.graphql",
+    query_path = "examples/custom_operation/add_viewer.graphql"
+)]
+struct AddViewer;
 
 /// In place of the crate's own query of user details. The service has two names for it (4.1), and the record under
 /// `data` (2.8); the alias brings the reply back to the name that the crate reads.
@@ -79,21 +67,15 @@ async fn run() -> Result<(), Failure> {
     );
 
     let account = Settings::account_id(&user)?;
-    let asked = Asked {
-        account: account.as_str(),
-        page: 5,
-    };
-    let heads: Heads = client.execute_document(HEADS, "Heads", &asked).await?.value;
-    let page = &heads.consignments;
-    let sum: u32 = page.edges.iter().filter_map(|edge| edge.node.heads).sum();
-    println!(
-        "2. A document of our own: {sum} heads in the newest {} of {} consignments.",
-        page.edges.len(),
-        page.total_count
-    );
+    let (heads, consignments) = heads_of(&client, &account).await?;
+    println!("2. An operation of our own: {heads} heads in {consignments} consignments.");
 
     // What would be sent, without sending it: nothing but the token is missing.
-    let call = client.request::<Questions>(questions::Variables {});
+    let call = client.request::<AddViewer>(add_viewer::Variables {
+        account: account.to_string(),
+        number: "C-900000101".to_owned(),
+        email: "kim@example.com".to_owned(),
+    });
     let request = call.header("x-office", "Roma").dry_run()?;
     println!("3. A dry run: {} {}", request.method(), request.url());
     for (name, value) in request.headers() {
@@ -104,7 +86,7 @@ async fn run() -> Result<(), Failure> {
 
     // A document that the server does not understand is said to be one; a test against the fake finds it first.
     let wrong = "query Wrong { consignmentz { number } }";
-    let refused = client.execute_document::<Heads>(wrong, "Wrong", &());
+    let refused = client.execute_document::<Value>(wrong, "Wrong", &());
     let error = refused.await.err().ok_or("a wrong document was taken")?;
     if error.is_schema_mismatch() {
         println!("4. A wrong document is told as a difference of schemas:");
@@ -113,4 +95,31 @@ async fn run() -> Result<(), Failure> {
         println!("   {}", printable(said));
     }
     Ok(())
+}
+
+/// Page by page, by hand: as long as there is another one, the cursor of its end is where the next one starts.
+async fn heads_of(client: &Client, account: &AccountId) -> Result<(i64, usize), Failure> {
+    let (mut heads, mut consignments, mut after) = (0, 0, None);
+    loop {
+        let variables = heads::Variables {
+            account: account.to_string(),
+            first: Some(5),
+            after: after.clone(),
+            since: None::<DateTime>,
+        };
+        let page = client.execute::<Heads>(variables).await?.value;
+        let page = page.consignments.ok_or("the reply has no page")?;
+        let edges = page.edges.into_iter().flatten().flatten();
+        for record in edges.filter_map(|edge| edge.node) {
+            heads += record.heads.unwrap_or_default();
+            consignments += 1;
+        }
+        let info = page.page_info;
+        match info.end_cursor.filter(|_| info.has_next_page) {
+            None => return Ok((heads, consignments)),
+            // It would repeat the page without end.
+            next if next == after => return Err("the cursor stands still".into()),
+            next => after = next,
+        }
+    }
 }

@@ -33,11 +33,17 @@ pub(crate) use self::page_info::{BEGINNING, early_page_info};
 pub(crate) use self::records::{Mended, Unreadable, mend};
 pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
 
+use crate::model::Timestamp;
+
 /// The schema that this crate was written for, in the schema definition language.
 ///
 /// Each description ends with where the element comes from: `stated` by the specification, `public` material, or
 /// `assumed`. Write it out, patch it, and derive operations of your own from it.
 pub const SCHEMA: &str = include_str!("../../graphql/schema.graphql");
+
+/// The scalar `DateTime` of the schema, for operations that the derive of `graphql_client` makes: it looks for a type of
+/// this name in the module of the derive, see [`guide::own_documents`](crate::guide::own_documents).
+pub type DateTime = Timestamp;
 
 /// The operations, written from `graphql/`; this module tracks the schema and may change in minor releases.
 #[rustfmt::skip]

@@ -15,6 +15,18 @@ async fn the_user_is_found_although_the_service_stumbles() {
 }
 
 #[test]
+fn the_guide_names_the_version_of_graphql_client_that_the_crate_has() {
+    let line = include_str!("../../Cargo.toml")
+        .lines()
+        .find(|line| line.starts_with("graphql_client = "))
+        .unwrap();
+    let version = line.split('"').nth(1).unwrap();
+    let minor = version.rsplit_once('.').unwrap().0;
+    let guide = include_str!("../../src/guide/own_documents.md");
+    assert!(guide.contains(&format!("graphql_client = \"{minor}\"\n")));
+}
+
+#[test]
 fn the_test_in_the_readme_is_this_one_and_has_at_most_20_lines() {
     let readme = include_str!("../../README.md");
     let block = readme
