@@ -141,6 +141,14 @@ fn every_element_of_the_schema_says_where_it_comes_from() {
         .map(|(name, _)| name)
         .collect();
     assert!(missing.is_empty(), "no provenance: {missing:?}");
+    let sources = fs::read_to_string("src/guide/sources.md").unwrap();
+    for (element, text) in documents.elements() {
+        let (_, mark) = provenance::split(&text).unwrap();
+        for name in provenance::sources(mark) {
+            let listed = sources.contains(&format!("| `{name}` | "));
+            assert!(listed, "{element}: guide::sources does not list {name}");
+        }
+    }
     assert!(
         provenance::split("A text without a mark.").is_none(),
         "the check can fail"

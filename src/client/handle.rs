@@ -93,7 +93,7 @@ impl Client {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// // A service without the first names of commenters.
-    /// let schema = envd_sdk::graphql::SCHEMA.replacen("  firstName: String\n", "", 1);
+    /// let schema = envd_sdk::graphql::SCHEMA.replacen("  firstName: String\n", "  givenName: String\n", 1);
     /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
     /// let client = fake.client().build()?;
     /// let comments = client.account(fake.account_id()).comments("C-900000101").await?.value;

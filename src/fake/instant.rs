@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
-/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, seven fraction digits (facts A.6).
+/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, seven fraction digits (as in `location_4.4.0`, `guide::sources`).
 pub(super) fn wire(time: SystemTime) -> String {
     let time = utc(time);
     let ticks = time.timestamp_subsec_nanos() / 100;

@@ -20,12 +20,12 @@ pub mod comments {
     pub struct Variables {
         /// The account that asks.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The number of the consignment.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "consignmentNumber")]
         pub consignment_number: ConsignmentNumber,
     }
@@ -73,11 +73,11 @@ pub mod consignment {
     pub struct Variables {
         /// The id of the consignment; public material passes its number here.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         pub id: ConsignmentId,
         /// The account that asks.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
     }
@@ -124,17 +124,17 @@ pub mod consignment_user_mapping {
     pub struct Variables {
         /// The account that asks.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The number of the consignment.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "consignmentNumber")]
         pub consignment_number: ConsignmentNumber,
         /// The role whose users are listed; AUTHVIEWER is a value.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         pub role: String,
     }
     /// The `data` of the reply.
@@ -199,35 +199,35 @@ pub mod consignments {
         pub after: Option<String>,
         /// Only consignments with this status.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub status: Option<ConsignmentStatus>,
         /// Only consignments of this species.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub species: Option<Species>,
         /// Only consignments that match this text; what it is matched against is not shown.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "searchText")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub search_text: Option<String>,
         /// Only consignments from this instant on; which of the dates is compared is not shown.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "fromDate")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub from_date: Option<Timestamp>,
         /// Only consignments up to this instant; whether it is included is not shown.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "toDate")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub to_date: Option<Timestamp>,
         /// Only consignments that were submitted.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "onlySubmitted")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub only_submitted: Option<bool>,
@@ -255,7 +255,7 @@ impl graphql_client::GraphQLQuery for Consignments {
         }
     }
 }
-/// Copies a consignment that the producer created before.
+/// Copies a consignment that the producer created before; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -287,7 +287,7 @@ pub mod copy_consignment {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// Copies a consignment that the producer created before.
+        /// Copies a consignment that the producer created before; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(rename = "copyConsignment")]
@@ -307,7 +307,7 @@ impl graphql_client::GraphQLQuery for CopyConsignment {
         }
     }
 }
-/// Adds a comment to a consignment.
+/// Adds a comment to a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -339,7 +339,7 @@ pub mod create_comment {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// Adds a comment to a consignment.
+        /// Adds a comment to a consignment; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(rename = "createComment")]
@@ -411,7 +411,7 @@ impl graphql_client::GraphQLQuery for CreateOrSaveConsignment {
         }
     }
 }
-/// Creates a template, or updates it when it exists.
+/// Creates a template, or updates it when it exists; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -443,7 +443,7 @@ pub mod create_or_save_template {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// Creates a template, or updates it when it exists.
+        /// Creates a template, or updates it when it exists; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(rename = "createOrSaveTemplate")]
@@ -463,7 +463,7 @@ impl graphql_client::GraphQLQuery for CreateOrSaveTemplate {
         }
     }
 }
-/// Deletes a consignment.
+/// Deletes a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -495,7 +495,7 @@ pub mod delete_consignment {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// Deletes a consignment.
+        /// Deletes a consignment; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(rename = "deleteConsignment")]
@@ -515,7 +515,7 @@ impl graphql_client::GraphQLQuery for DeleteConsignment {
         }
     }
 }
-/// Deletes a template.
+/// Deletes a template; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -547,7 +547,7 @@ pub mod delete_template {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// Deletes a template.
+        /// Deletes a template; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(rename = "deleteTemplate")]
@@ -677,11 +677,11 @@ pub mod template {
     pub struct Variables {
         /// The id of the template; public material passes its number here.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         pub id: TemplateId,
         /// The account that asks.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
     }
@@ -728,17 +728,17 @@ pub mod templates {
     pub struct Variables {
         /// The account whose templates are listed.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// How many records a page holds at most.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub first: Option<i64>,
         /// The cursor of the record after which the page starts.
         ///
-        /// Source: public material (S1), not confirmed.
+        /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub after: Option<String>,
     }

@@ -2,7 +2,7 @@
 
 use super::open_enum::open_enum;
 
-/// What kind of answer a question wants (spec 2.6; the kinds that the specification does not name are public, facts C.1).
+/// What kind of answer a question wants (spec 2.6; the kinds that the specification does not name are public: `location_4.4.0`, `guide::sources`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum QuestionType {

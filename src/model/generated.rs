@@ -14,19 +14,19 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ConsignmentStatus {
-    /// Deleted.
+    /// The meaning is not shown: by its name, deleted.
     ///
     /// Source: stated, specification 3.1.
     Deleted,
-    /// Being written; a new consignment is sent with this status.
+    /// The status with which the sample of a new consignment is sent; by its name, being written.
     ///
     /// Source: stated, specification 3.1.
     Draft,
-    /// Handed over by the vendor.
+    /// The meaning is not shown: by its name, handed over by the vendor.
     ///
     /// Source: stated, specification 3.1.
     Submitted,
-    /// Closed to changes.
+    /// The meaning is not shown: by its name, closed to changes.
     ///
     /// Source: stated, specification 3.1.
     Locked,
@@ -39,26 +39,26 @@ open_enum!(
 );
 /// The kind of livestock.
 ///
-/// Source: public material (S2), not confirmed.
+/// Source: public material (`location_4.4.0`), not confirmed.
 #[doc(alias = "ConsignmentSpecies")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Species {
     /// Cattle.
     ///
-    /// Source: public material (S2), not confirmed.
+    /// Source: public material (`location_4.4.0`), not confirmed.
     Cattle,
     /// Goats.
     ///
-    /// Source: public material (S2), not confirmed.
+    /// Source: public material (`location_4.4.0`), not confirmed.
     Goat,
     /// Bobby calves.
     ///
-    /// Source: public material (S2), not confirmed.
+    /// Source: public material (`location_4.4.0`), not confirmed.
     BobbyCalves,
     /// Sheep and lambs.
     ///
-    /// Source: public material (S2), not confirmed.
+    /// Source: public material (`location_4.4.0`), not confirmed.
     SheepLamb,
     /// A value that this version of the crate does not know, as it was received.
     Unrecognized(String),
@@ -69,66 +69,66 @@ open_enum!(
 );
 /// A form: one declaration required for a movement. The digit at the end is its version; a new version gets a new value.
 ///
-/// Source: stated, specification 2.1.
+/// Source: stated, specification 2.1, 9.2.
 #[doc(alias = "EFormType")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FormType {
-    /// European Union vendor declaration, cattle.
+    /// Program LPA, cattle; by its name, the European Union vendor declaration.
     ///
     /// Source: stated, specification 2.7.
     Euc1,
-    /// Health declaration, cattle.
+    /// Cattle; the program is not shown. By its name, a health declaration.
     ///
     /// Source: stated, specification 2.7.
     Hsc2,
-    /// Health declaration, goats.
+    /// Goats; the program is not shown. By its name, a health declaration.
     ///
     /// Source: stated, specification 2.7.
     Hsg0,
-    /// Health declaration, sheep.
+    /// Sheep; the program is not shown. By its name, a health declaration.
     ///
     /// Source: stated, specification 2.7.
     Hssl1,
-    /// Livestock Production Assurance, bobby calves.
+    /// Program LPA (Livestock Production Assurance), bobby calves.
     ///
     /// Source: stated, specification 2.7.
     Lpabc1,
-    /// Livestock Production Assurance, cattle.
+    /// Program LPA, cattle.
     ///
     /// Source: stated, specification 2.7.
     Lpac1,
-    /// Livestock Production Assurance, goats; cannot be created from 2024-11-19 on.
+    /// Program LPA, goats; cannot be created from 2024-11-19 on.
     ///
-    /// Source: stated, specification 9.4.
+    /// Source: stated, specification 2.7, 9.4.
     Lpag2,
-    /// Livestock Production Assurance, sheep.
+    /// Program LPA, sheep.
     ///
     /// Source: stated, specification 2.7.
     Lpasl1,
-    /// Meat Standards Australia, cattle.
+    /// Program MSA (Meat Standards Australia), cattle.
     ///
     /// Source: stated, specification 2.7.
     Msac1,
-    /// National Feedlot Accreditation Scheme, cattle.
+    /// Program NFAS (National Feedlot Accreditation Scheme), cattle.
     ///
     /// Source: stated, specification 2.7.
     Nfasc0,
-    /// National Feedlot Accreditation Scheme, delivery docket, cattle.
+    /// Program NFAS, cattle; by its name, a delivery docket.
     ///
     /// Source: stated, specification 2.7.
     Nfasddc1,
-    /// National Feedlot Accreditation Scheme, European Union, cattle.
+    /// Program NFAS, cattle; by its name, of the European Union.
     ///
     /// Source: stated, specification 2.7.
     Nfaseuc1,
-    /// Livestock Production Assurance, harvested rangeland goats; from 2024-10-01, for users with the hRG accreditation.
+    /// Program LPA, rangeland goats; from 2024-10-01, for users with the hRG accreditation.
     ///
-    /// Source: stated, specification 9.3.
+    /// Source: stated, specification 2.7, 9.3, 9.4.
     Lpahrg0,
-    /// Livestock Production Assurance, goats; from 2024-11-19, replaces LPAG2.
+    /// Program LPA, goats; from 2024-11-19, replaces LPAG2.
     ///
-    /// Source: stated, specification 9.4.
+    /// Source: stated, specification 2.7, 9.4.
     Lpag3,
     /// A value that this version of the crate does not know, as it was received.
     Unrecognized(String),
@@ -163,12 +163,12 @@ pub struct AcceptableAnswer {
 pub struct AccountProperty {
     /// The name of the property.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "propertyName")]
     pub property_name: Option<String>,
     /// The programs to which the property is accredited.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub accreditations: Option<Accreditations>,
 }
 impl fmt::Debug for AccountProperty {
@@ -185,32 +185,32 @@ impl fmt::Debug for AccountProperty {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Accreditations {
-    /// Livestock Production Assurance.
+    /// By its name, Livestock Production Assurance.
     ///
     /// Source: stated, specification 2.8.
     #[serde(rename = "lPA")]
     pub lpa: Option<bool>,
-    /// European Union cattle accreditation.
+    /// By its name, the European Union cattle accreditation.
     ///
     /// Source: stated, specification 2.8.
     #[serde(rename = "eU")]
     pub eu: Option<bool>,
-    /// Meat Standards Australia.
+    /// By its name, Meat Standards Australia.
     ///
     /// Source: stated, specification 2.8.
     #[serde(rename = "mSA")]
     pub msa: Option<bool>,
-    /// European Union grain-fed high-quality beef.
+    /// By its name, grain-fed high-quality beef for the European Union.
     ///
     /// Source: stated, specification 2.8.
     #[serde(rename = "eUGFHQB")]
     pub eugfhqb: Option<bool>,
-    /// National Feedlot Accreditation Scheme.
+    /// By its name, the National Feedlot Accreditation Scheme.
     ///
     /// Source: stated, specification 2.8.
     #[serde(rename = "nFAS")]
     pub nfas: Option<bool>,
-    /// Harvested rangeland goats: the user may create and view the form LPAHRG0.
+    /// By its name, harvested rangeland goats. When true, the user may create and view the form LPAHRG0.
     ///
     /// Source: stated, specification 2.8.
     #[serde(rename = "hRG")]
@@ -218,25 +218,25 @@ pub struct Accreditations {
 }
 /// A postal address.
 ///
-/// Source: stated, specification 2.2.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Address {
-    /// Street and number, at most 300 characters.
+    /// Street and number, at most 300 characters when it is sent (2.2).
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub line1: Option<String>,
-    /// The town, at most 100 characters.
+    /// The town, at most 100 characters when it is sent (2.2).
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub town: Option<String>,
     /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub state: Option<String>,
-    /// The postcode, four digits, 1000 to 9999.
+    /// The postcode, four digits; 1000 to 9999 when it is sent (2.2).
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub postcode: Option<String>,
 }
 impl fmt::Debug for Address {
@@ -251,23 +251,23 @@ impl fmt::Debug for Address {
 }
 /// The answer to a question.
 ///
-/// Source: stated, specification 2.4.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Answer {
     /// The id of the question.
     ///
-    /// Source: stated, specification 2.4.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "questionId")]
     pub question_id: Option<QuestionId>,
-    /// The row inside a REPEATABLE question, counted from 0; null elsewhere.
+    /// The row inside a REPEATABLE question, counted from 0 in public records; null elsewhere.
     ///
-    /// Source: stated, specification 2.4.
+    /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub index: Option<i64>,
     /// The answer; for a choice, the value of the acceptable answer.
     ///
-    /// Source: stated, specification 2.4.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub value: Option<String>,
 }
 impl fmt::Debug for Answer {
@@ -287,36 +287,36 @@ impl fmt::Debug for Answer {
 pub struct Comment {
     /// The identifier of the comment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "commentId")]
     pub comment_id: Option<String>,
     /// The number of the consignment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "consignmentNumber")]
     pub consignment_number: Option<ConsignmentNumber>,
     /// The role of the author.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub role: Option<String>,
     /// The first name of the author.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "firstName")]
     pub first_name: Option<String>,
     /// The last name of the author.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "lastName")]
     pub last_name: Option<String>,
     /// The text of the comment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "commentText")]
     pub comment_text: Option<String>,
     /// When the comment was made.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "createdAt")]
     pub created_at: Option<Timestamp>,
 }
@@ -346,7 +346,7 @@ pub struct CommentResult {
 }
 /// One movement of livestock from an origin to a destination.
 ///
-/// Source: stated, specification 2.5.
+/// Source: stated, specification 1.2, 2.5.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Consignment {
@@ -354,7 +354,7 @@ pub struct Consignment {
     ///
     /// Source: stated, specification 2.5.
     pub id: Option<ConsignmentId>,
-    /// The number of the consignment, `C-` and nine digits.
+    /// The number of the consignment; public records have `C-` and nine digits.
     ///
     /// Source: stated, specification 2.5.
     pub number: Option<ConsignmentNumber>,
@@ -364,82 +364,82 @@ pub struct Consignment {
     pub status: Option<ConsignmentStatus>,
     /// The kind of livestock.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub species: Option<Species>,
-    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    /// The day of the movement: yyyy-MM-dd when it is sent (2.1); a public record has a time after it.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "movementDate")]
     pub movement_date: Option<String>,
-    /// The time of the movement, 24-hour time (HH:mm).
+    /// The time of the movement, HH:mm when it is sent (2.1).
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "movementTime")]
     pub movement_time: Option<String>,
     /// How many animals there are.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The address of the printed declaration. It carries a token in its query: treat it as a secret.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     #[serde(rename = "pdfUrl")]
     pub pdf_url: Option<PdfUrl>,
     /// Who created the consignment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "createdBy")]
     pub created_by: Option<String>,
     /// When the consignment was last changed.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "updatedAt")]
     pub updated_at: Option<Timestamp>,
-    /// Who last changed the consignment.
+    /// Who last changed the consignment; seen in version 1 only.
     ///
-    /// Source: public material (S2), not confirmed.
+    /// Source: public material (`location_4.4.0`), not confirmed.
     #[serde(rename = "updatedBy")]
     pub updated_by: Option<String>,
-    /// When the consignment was submitted.
+    /// When the consignment was submitted; seen in version 1 only.
     ///
-    /// Source: public material (S2), not confirmed.
+    /// Source: public material (`location_4.4.0`), not confirmed.
     #[serde(rename = "submittedAt")]
     pub submitted_at: Option<Timestamp>,
     /// The owner of the livestock.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub owner: Option<Party>,
     /// Where the livestock leaves from.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub origin: Option<Party>,
     /// Where the livestock goes to.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub destination: Option<Party>,
     /// To whom the livestock is consigned.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub consignee: Option<Party>,
     /// The forms of the consignment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub forms: List<ConsignmentForm>,
     /// The answers to the questions of the forms.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub answers: List<Answer>,
     /// The questions of the forms.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub questions: List<Question>,
     /// The vendor's declaration.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub declaration: Option<Declaration>,
 }
 impl fmt::Debug for Consignment {
@@ -485,18 +485,18 @@ pub struct ConsignmentEdge {
 }
 /// A form attached to a consignment.
 ///
-/// Source: public material (S1), not confirmed.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsignmentForm {
     /// Which form it is.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "type")]
     pub form_type: Option<FormType>,
     /// The serial number of the form: digits, for some forms after a letter.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     #[serde(rename = "serialNumber")]
     pub serial_number: Option<String>,
 }
@@ -536,7 +536,7 @@ pub struct ConsignmentResult {
 }
 /// One movement of livestock from an origin to a destination.
 ///
-/// Source: stated, specification 2.5.
+/// Source: stated, specification 1.2, 2.5.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsignmentSummary {
@@ -544,7 +544,7 @@ pub struct ConsignmentSummary {
     ///
     /// Source: stated, specification 2.5.
     pub id: Option<ConsignmentId>,
-    /// The number of the consignment, `C-` and nine digits.
+    /// The number of the consignment; public records have `C-` and nine digits.
     ///
     /// Source: stated, specification 2.5.
     pub number: Option<ConsignmentNumber>,
@@ -554,52 +554,52 @@ pub struct ConsignmentSummary {
     pub status: Option<ConsignmentStatus>,
     /// The kind of livestock.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub species: Option<Species>,
-    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    /// The day of the movement: yyyy-MM-dd when it is sent (2.1); a public record has a time after it.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "movementDate")]
     pub movement_date: Option<String>,
-    /// The time of the movement, 24-hour time (HH:mm).
+    /// The time of the movement, HH:mm when it is sent (2.1).
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "movementTime")]
     pub movement_time: Option<String>,
     /// How many animals there are.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// Who created the consignment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "createdBy")]
     pub created_by: Option<String>,
     /// When the consignment was last changed.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "updatedAt")]
     pub updated_at: Option<Timestamp>,
     /// The owner of the livestock.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub owner: Option<Party>,
     /// Where the livestock leaves from.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub origin: Option<Party>,
     /// Where the livestock goes to.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub destination: Option<Party>,
     /// To whom the livestock is consigned.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub consignee: Option<Party>,
     /// The forms of the consignment.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub forms: List<ConsignmentForm>,
 }
@@ -631,34 +631,34 @@ impl fmt::Debug for ConsignmentSummary {
 pub struct ConsignmentUserMapping {
     /// The identifier of the mapping.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "mappingId")]
     pub mapping_id: Option<String>,
     /// The email address of the user.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub email: Option<String>,
     /// The first name of the user.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "firstName")]
     pub first_name: Option<String>,
     /// The last name of the user.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "lastName")]
     pub last_name: Option<String>,
     /// The role of the user.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub role: Option<String>,
     /// The property identification code of the user.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub pic: Option<String>,
     /// How many animals the mapping is about.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "numOfHeads")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub num_of_heads: Option<i64>,
@@ -678,43 +678,43 @@ impl fmt::Debug for ConsignmentUserMapping {
 }
 /// The declaration that the vendor signs.
 ///
-/// Source: stated, specification 2.3.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Declaration {
     /// Whether the vendor accepts the declaration.
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub accept: Option<bool>,
-    /// The name of the declarer, at most 300 characters.
+    /// The name of the declarer, at most 300 characters when it is sent (2.3).
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "fullName")]
     pub full_name: Option<String>,
     /// The telephone number of the declarer.
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub phone: Option<String>,
     /// The email address of the declarer.
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub email: Option<String>,
     /// When the declaration was made.
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub date: Option<Timestamp>,
-    /// The image of the signature, Base64; public material shows a data URI.
+    /// The image of the signature, Base64 when it is sent (2.3); public records have a data URI.
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     pub signature: Option<String>,
-    /// The certificate number, at most 7 characters.
+    /// The certificate number, at most 7 characters when it is sent (2.3).
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "certificateNumber")]
     pub certificate_number: Option<String>,
     /// The address of the declarer.
     ///
-    /// Source: stated, specification 2.3.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub address: Option<Address>,
 }
 impl fmt::Debug for Declaration {
@@ -774,21 +774,21 @@ pub struct PageInfo {
 }
 /// A party to a consignment.
 ///
-/// Source: stated, specification 2.2.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Party {
-    /// The name of the party, at most 300 characters.
+    /// The name of the party, at most 300 characters when it is sent (2.2).
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub name: Option<String>,
     /// The property identification code (PIC), 8 characters.
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub pic: Option<String>,
     /// The address of the party.
     ///
-    /// Source: stated, specification 2.2.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub address: Option<Address>,
 }
 impl fmt::Debug for Party {
@@ -821,13 +821,13 @@ pub struct Question {
     pub text: Option<String>,
     /// A longer explanation.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub help: Option<String>,
     /// A short hint.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub tip: Option<String>,
-    /// Whether the question is only shown and not answered.
+    /// Whether the question is read-only; what that means for its answer is not shown.
     ///
     /// Source: stated, specification 2.6.
     #[serde(rename = "readOnly")]
@@ -837,7 +837,7 @@ pub struct Question {
     /// Source: stated, specification 2.6.
     #[serde(default)]
     pub forms: List<FormType>,
-    /// What kind of answer is wanted; `REPEATABLE`, `SINGLE_CHOICE`, `MULTIPLE_CHOICE` and `STRING` are named, further kinds are not shown.
+    /// What kind of answer is wanted; `REPEATABLE`, `SINGLE_CHOICE` and `STRING` are named, a multiple-choice type too; further kinds are not shown.
     ///
     /// Source: stated, specification 2.6.
     #[serde(rename = "type")]
@@ -900,7 +900,7 @@ pub struct QuestionValidator {
 }
 /// One movement of livestock from an origin to a destination.
 ///
-/// Source: stated, specification 2.5.
+/// Source: stated, specification 1.2, 2.5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedConsignment {
@@ -908,7 +908,7 @@ pub struct SavedConsignment {
     ///
     /// Source: stated, specification 2.5.
     pub id: Option<ConsignmentId>,
-    /// The number of the consignment, `C-` and nine digits.
+    /// The number of the consignment; public records have `C-` and nine digits.
     ///
     /// Source: stated, specification 2.5.
     pub number: Option<ConsignmentNumber>,
@@ -917,7 +917,7 @@ pub struct SavedConsignment {
     /// Source: stated, specification 2.5.
     pub status: Option<ConsignmentStatus>,
 }
-/// A consignment that serves as a pattern for others.
+/// A template of consignments; its fields and its use are not shown.
 ///
 /// Source: stated, specification 2.9.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -925,15 +925,15 @@ pub struct SavedConsignment {
 pub struct SavedTemplate {
     /// The identifier of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub id: Option<TemplateId>,
     /// The number of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub number: Option<String>,
     /// The name of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub name: Option<String>,
 }
 impl fmt::Debug for SavedTemplate {
@@ -945,7 +945,7 @@ impl fmt::Debug for SavedTemplate {
             .finish()
     }
 }
-/// A consignment that serves as a pattern for others.
+/// A template of consignments; its fields and its use are not shown.
 ///
 /// Source: stated, specification 2.9.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -953,39 +953,39 @@ impl fmt::Debug for SavedTemplate {
 pub struct Template {
     /// The identifier of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub id: Option<TemplateId>,
     /// The number of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub number: Option<String>,
     /// The name of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub name: Option<String>,
     /// The kind of livestock.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub species: Option<Species>,
     /// The owner of the livestock.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub owner: Option<Party>,
     /// Where the livestock leaves from.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub origin: Option<Party>,
     /// Where the livestock goes to.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub destination: Option<Party>,
     /// To whom the livestock is consigned.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub consignee: Option<Party>,
     /// The forms of the template.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub forms: List<ConsignmentForm>,
 }
@@ -1006,39 +1006,39 @@ impl fmt::Debug for Template {
 }
 /// A template on a page.
 ///
-/// Source: public material (S1), not confirmed.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TemplateEdge {
     /// The position of the record, to be passed as `after`; opaque.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub cursor: Option<String>,
     /// The record.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     pub node: Option<Template>,
 }
 /// A page of templates.
 ///
-/// Source: public material (S1), not confirmed.
+/// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TemplatePage {
-    /// How many records there are on all pages.
+    /// How many records there are on all pages; public queries of templates do not ask for it.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: assumed.
     #[serde(rename = "totalCount")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub total_count: Option<i64>,
     /// Where this page stands.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "pageInfo")]
     pub page_info: Option<PageInfo>,
     /// The records with their cursors.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub edges: List<TemplateEdge>,
 }
@@ -1101,7 +1101,7 @@ pub struct UserAccount {
     pub email: Option<String>,
     /// The roles of the account.
     ///
-    /// Source: public material (S1), not confirmed.
+    /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub roles: List<Role>,
     /// Requested property data; an empty object when there is none.
@@ -1279,7 +1279,7 @@ pub struct AnswerInput {
     #[serde(rename = "questionId")]
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub question_id: Maybe<QuestionId>,
-    /// The row inside a REPEATABLE question, counted from 0; null elsewhere.
+    /// Null in the samples; in public records the row inside a REPEATABLE question, counted from 0.
     ///
     /// Source: stated, specification 2.4.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1308,7 +1308,7 @@ impl AnswerInput {
         self.question_id = question_id.into();
         self
     }
-    /// The row inside a REPEATABLE question, counted from 0; null elsewhere.
+    /// Null in the samples; in public records the row inside a REPEATABLE question, counted from 0.
     ///
     /// Source: stated, specification 2.4.
     #[must_use]

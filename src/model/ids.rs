@@ -116,11 +116,11 @@ text_id! {
     AccountId
 }
 text_id! {
-    /// A consignment (spec 2.5). Single reads take the number in its place (public, facts A.1).
+    /// A consignment (spec 2.5). Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
     ConsignmentId
 }
 text_id! {
-    /// The number of a consignment, `C-` and nine digits (spec 2.5; form public, facts A.6).
+    /// The number of a consignment, `C-` and nine digits (spec 2.5; form public: `location_4.4.0`, `guide::sources`).
     ConsignmentNumber
 }
 text_id! {
@@ -128,7 +128,7 @@ text_id! {
     QuestionId
 }
 text_id! {
-    /// A template. Single reads take the number in its place (public, facts A.1).
+    /// A template. Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
     TemplateId
 }
 

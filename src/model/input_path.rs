@@ -1,6 +1,6 @@
 //! The names of the server's errors, as names of our inputs.
 //!
-//! The server finds faults in an older shape of the record (facts B.4, A.8), so what it calls `programs` is `forms` here.
+//! The server finds faults in an older shape of the record (the eNVD samples of `guide::sources`), so what it calls `programs` is `forms` here.
 
 use super::{PathSegment, ServerError};
 

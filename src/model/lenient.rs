@@ -43,7 +43,7 @@ where
     deserializer.deserialize_any(Text(PhantomData))
 }
 
-/// A whole number, also where it is written `1.0`, as public material shows row numbers (facts A.6).
+/// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
 pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     struct Int;
 
@@ -112,7 +112,7 @@ where
     serde_json::from_value(value).map_err(D::Error::custom)
 }
 
-/// A record, plain or under `data`: the specification and public queries differ (design decision 14).
+/// A record, plain or under `data`: the specification (4.1) has it under `data`, the `OAuthSample` (`guide::sources`) plain.
 ///
 /// For replies of the caller's own operations: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
 ///

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::secret::Secret;
 
-/// The address of the printed declaration. It carries a token in its query, so it is a secret (facts A.6).
+/// The address of the printed declaration. It carries a token in its query, so it is a secret (seen in `location_4.4.0`, `guide::sources`).
 ///
 /// `Debug` and `Serialize` leave the query out; [`expose`](Self::expose) shows all of it.
 #[derive(Clone)]

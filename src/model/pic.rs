@@ -17,7 +17,7 @@ impl TextError {
     }
 }
 
-/// A property identification code: 8 letters or digits, upper case (spec 1.6, facts E.4).
+/// A property identification code: 8 letters or digits, upper case (spec 1.6).
 ///
 /// Nothing else is asked of it. What is known of how codes are made is in [`advice`](Self::advice).
 ///
@@ -69,7 +69,7 @@ impl Pic {
         self.0
     }
 
-    /// The state or territory that the first character names; `None` for one that is not listed (facts E.1).
+    /// The state or territory that the first character names; `None` for one that the PIC pages (`guide::sources`) do not list.
     #[must_use]
     pub fn jurisdiction(&self) -> Option<Jurisdiction> {
         Some(match self.0[0] {

@@ -7,7 +7,7 @@ use super::Pic;
 /// Why a property identification code looks mistyped, from [`Pic::advice`].
 ///
 /// None of it is a reason to refuse a code: it rests on public pages of the states and on a dozen codes seen in public
-/// (facts E.1 and E.3, inferred), not on the specification.
+/// (the PIC pages of `guide::sources`), not on the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PicAdvice {
@@ -76,7 +76,7 @@ fn fits(form: &[u8], code: &[u8]) -> bool {
     })
 }
 
-/// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1 (facts E.3).
+/// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1.
 fn weighted_sum(code: [u8; 8]) -> u32 {
     let values = code.iter().map(|character| match character {
         b'0'..=b'9' => u32::from(character - b'0'),

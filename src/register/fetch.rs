@@ -1,6 +1,6 @@
 //! Fetches the page at a position.
 //!
-//! Whether the first page has the number 0 or 1 is not shown (facts D.2). So the first request names none, and the second
+//! Whether the first page has the number 0 or 1 is not shown. So the first request names none, and the second
 //! names 1: the reply's `Offset` tells whether that was the second page or the first one once more.
 
 use std::sync::Arc;

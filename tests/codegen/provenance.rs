@@ -1,6 +1,6 @@
 //! The mark at the end of each description: where the element comes from.
 
-/// Splits a description into its text and its mark, `stated (n)`, `public (Sn)` or `assumed`.
+/// Splits a description into its text and its mark, `stated (n)`, `public (name)` or `assumed`.
 pub(crate) fn split(description: &str) -> Option<(&str, &str)> {
     let description = description.trim();
     let start = description.rfind(". ").map(|dot| dot + 2)?;
@@ -10,6 +10,13 @@ pub(crate) fn split(description: &str) -> Option<(&str, &str)> {
             .iter()
             .any(|word| mark.starts_with(word) && mark.ends_with(')'));
     known.then_some((text, mark))
+}
+
+/// The names in a mark of public material.
+pub(crate) fn sources(mark: &str) -> impl Iterator<Item = &str> {
+    let names = mark.strip_prefix("public (");
+    let names = names.and_then(|names| names.strip_suffix(')'));
+    names.into_iter().flat_map(|names| names.split(", "))
 }
 
 /// A description as rustdoc: the text, then the mark in words.
@@ -29,7 +36,10 @@ pub(crate) fn words(mark: &str) -> String {
         .map_or("", |(_, inside)| inside.trim_end_matches(')'));
     match mark.split(' ').next() {
         Some("stated") => format!("stated, specification {inside}"),
-        Some("public") => format!("public material ({inside}), not confirmed"),
+        Some("public") => {
+            let names: Vec<_> = sources(mark).map(|name| format!("`{name}`")).collect();
+            format!("public material ({}), not confirmed", names.join(", "))
+        }
         _ => "assumed".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Errors before execution, in the shape and the words of GraphQL.NET (facts B.2).
+//! Errors before execution, in the shape and the words of GraphQL.NET (`guide::sources`).
 
 use apollo_compiler::parser::{LineColumn, SourceMap, SourceSpan};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use super::parameters::Parameters;
 use crate::fake::reply::Reply;
 
 /// Answers a GET of `/v2/logout`: to the address of `returnTo` when it is allowed, without one to the first that is, and
-/// else with a page that says so, as Auth0 does (facts F).
+/// else with a page that says so, as Auth0 does.
 pub(in crate::fake) fn logout(provider: &mut Provider, query: &str) -> Reply {
     let request = Parameters::of_query(query);
     provider.session = false;

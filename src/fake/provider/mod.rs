@@ -1,4 +1,4 @@
-//! The identity provider: code flow with PKCE (section 5, RFC 6749, RFC 7636), and the manners of Auth0 (facts F.2).
+//! The identity provider: code flow with PKCE (section 5, RFC 6749, RFC 7636), and the manners of Auth0 (`guide::sources`).
 
 mod authorize;
 mod discovery;
