@@ -145,8 +145,6 @@ impl Condition {
     /// No Code at all: the path names the field as well (spec 7.2).
     fn of_path(error: &ServerError) -> Self {
         match error.path() {
-            // assumed: the words of graphql-js, which gives no code.
-            [] if error.message().starts_with("Cannot query field ") => Self::SchemaMismatch,
             [_operation, .., PathSegment::Name(last)] => match last.as_str() {
                 "consignorPic" => Self::PicNotAssociated,
                 "species" | "programs" => Self::EmptyForms,

@@ -1,16 +1,17 @@
 //! A server whose schema has less, or other names, than the documents of this crate ask for.
 
+mod levels;
+mod other_servers;
+
 use std::collections::BTreeSet;
 
-use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::{Fake, World};
+use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
-use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput, TemplateInput};
+use envd_sdk::model::{
+    CommentInput, ConsignmentInput, FormType, PartyInput, Question, TemplateInput,
+};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
-use serde_json::{Value, json};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 /// The records that every query reads.
 const NUMBER: &str = "C-900000101";
@@ -216,6 +217,20 @@ async fn a_field_without_which_a_list_would_end_too_early_is_never_left_out() {
     assert!(client.adapted_operations().is_empty());
 }
 
+/// Public queries of a consignment do not ask for the children of its questions; the tree of them is nothing without.
+#[tokio::test]
+async fn the_questions_of_a_consignment_may_have_no_children_but_the_tree_must() {
+    let schema = without(&[("Question", "childQuestions")]);
+    let (fake, client) = client_of(&schema).await;
+    let account = client.account(fake.account_id());
+    let record = account.consignment(NUMBER).await.unwrap().value;
+    assert!(!record.questions.is_empty());
+    let children = |question: &Question| question.child_questions.is_empty();
+    assert!(record.questions.iter().all(children));
+    let error = client.questions().await.unwrap_err();
+    assert!(error.is_schema_mismatch());
+}
+
 #[tokio::test]
 async fn a_change_is_never_sent_with_another_document() {
     let (fake, client) = client_of(&without(&[("Comment", "role")])).await;
@@ -284,168 +299,4 @@ async fn every_operation_works_whatever_the_object_types_are_called() {
     let template = account.save_template(template).await.unwrap().value;
     account.delete_template(template.id.unwrap()).await.unwrap();
     assert!(client.adapted_operations().is_empty());
-}
-
-/// The user details under `data`, and under their other name (spec 2.8 and 4.1).
-#[tokio::test]
-async fn the_user_details_are_read_from_each_home() {
-    let under_data = SCHEMA.replace(
-        "type UserDetails {",
-        "type UserDetails { data: UserRecord }\n\ntype UserRecord {",
-    );
-    let other_name = without(&[("Query", "userDetails")]);
-    for (schema, root) in [
-        (under_data.as_str(), "userDetails { data {"),
-        (
-            other_name.as_str(),
-            "userDetails: userDetailsQuery { data {",
-        ),
-    ] {
-        let (fake, client) = client_of(schema).await;
-        for _ in 0..2 {
-            let user = client.registered_user().await.unwrap().value;
-            assert_eq!(user.first_name.as_deref(), Some("Sam"));
-            assert_eq!(user.accounts.len(), 3);
-        }
-        let adapted = client.adapted_operations();
-        assert!(
-            adapted[0].document.contains(root),
-            "{}",
-            adapted[0].document
-        );
-        assert!(adapted[0].left_out.is_empty(), "{:?}", adapted[0].left_out);
-        let sent = fake.requests().len();
-        client.user_details().await.unwrap();
-        assert_eq!(fake.requests().len(), sent + 1);
-    }
-}
-
-/// A server that knows one form of one query, and words its refusals as a certain software does.
-async fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (MockServer, Client) {
-    let server = MockServer::start().await;
-    let respond = move |request: &Request| {
-        let body: Value = request.body_json().unwrap();
-        let query = body["query"].as_str().unwrap();
-        if query.contains(takes) {
-            let user = json!({"isNewUser": false, "firstName": "Sam"});
-            return ResponseTemplate::new(200)
-                .set_body_json(json!({"data": {"userDetails": user}}));
-        }
-        let field = ["data", "roles", "isNewUser"]
-            .into_iter()
-            .find(|name| query.contains(&format!(" {name} ")))
-            .unwrap();
-        let column = query.find(&format!(" {field} ")).unwrap() + 2;
-        let error = refusal(json!([{"line": 1, "column": column}]), field);
-        ResponseTemplate::new(400).set_body_json(json!({"errors": [error]}))
-    };
-    Mock::given(any())
-        .respond_with(respond)
-        .mount(&server)
-        .await;
-    let client = Client::builder(server.uri()).token_source(StaticToken::new("a-token").unwrap());
-    (server, client.build().unwrap())
-}
-
-#[tokio::test]
-async fn the_refusals_of_other_servers_are_understood() {
-    let dotnet = |at: Value, field: &str| {
-        json!({
-            "message": format!("Cannot query field '{field}' on type 'UserDetails'."), "locations": at,
-            "extensions": {"code": "FIELDS_ON_CORRECT_TYPE", "codes": ["FIELDS_ON_CORRECT_TYPE"], "number": "5.3.1"},
-        })
-    };
-    let js = |at: Value, field: &str| json!({"message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at});
-    let apollo = |at: Value, field: &str| {
-        json!({
-            "message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at,
-            "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
-        })
-    };
-    for refusal in [dotnet, js, apollo] as [fn(Value, &str) -> Value; 3] {
-        // The last of the four homes: the other name, without `data`.
-        let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal).await;
-        let user = client.user_details().await.unwrap().value;
-        assert_eq!(user.first_name.as_deref(), Some("Sam"));
-        client.user_details().await.unwrap();
-        assert!(server.received_requests().await.unwrap().len() < 9);
-    }
-}
-
-#[tokio::test]
-async fn a_field_that_failed_while_it_was_read_is_not_taken_for_a_missing_one() {
-    let failed = |at: Value, field: &str| {
-        json!({
-            "message": format!("Error trying to resolve field '{field}'."), "locations": at,
-            "path": ["userDetails", field], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]},
-        })
-    };
-    let (server, client) = strict("nothing", failed).await;
-    assert!(client.user_details().await.is_err());
-    assert_eq!(server.received_requests().await.unwrap().len(), 1);
-}
-
-fn nested(level: usize, last: usize) -> Value {
-    let below = if level < last {
-        vec![nested(level + 1, last)]
-    } else {
-        Vec::new()
-    };
-    json!({
-        "id": format!("q{level}"), "order": level, "text": format!("Level {level}"), "readOnly": false,
-        "forms": ["LPAC1"], "type": "STRING", "triggers": null, "validators": [], "acceptableAnswers": [],
-        "childQuestions": below,
-    })
-}
-
-#[tokio::test]
-async fn questions_are_asked_for_until_a_level_comes_back_empty() {
-    for (last, requests) in [(5, 1), (6, 2), (9, 2), (12, 3)] {
-        let fake = Fake::builder().world(World::sample().questions([nested(1, last)]));
-        let fake = fake.start().await.unwrap();
-        let client = fake.client().build().unwrap();
-        let items = client.questions().await.unwrap().value.items;
-        let record = client
-            .account(fake.account_id())
-            .consignment(NUMBER)
-            .await
-            .unwrap()
-            .value;
-        for questions in [&items, &record.questions] {
-            let (mut below, mut level) = (questions, 0);
-            while let Some(question) = below.first() {
-                level += 1;
-                assert_eq!(
-                    question.text.as_deref(),
-                    Some(format!("Level {level}").as_str())
-                );
-                below = &question.child_questions;
-            }
-            assert_eq!(level, last);
-        }
-        assert_eq!(fake.requests().len(), 2 * requests, "{last} levels");
-        client.questions().await.unwrap();
-        assert_eq!(
-            fake.requests().len(),
-            2 * requests + 1,
-            "the deeper document is kept"
-        );
-    }
-}
-
-#[tokio::test]
-async fn questions_without_end_are_refused_with_the_limit() {
-    let fake = Fake::builder().world(World::sample().questions([nested(1, 40)]));
-    let fake = fake.start().await.unwrap();
-    let error = fake
-        .client()
-        .build()
-        .unwrap()
-        .questions()
-        .await
-        .unwrap_err();
-    assert!(
-        error.is_protocol() && error.to_string().contains("33"),
-        "{error}"
-    );
 }

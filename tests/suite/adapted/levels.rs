@@ -1,0 +1,71 @@
+//! Questions under questions.
+
+use envd_sdk::fake::{Fake, World};
+use serde_json::{Value, json};
+
+use super::NUMBER;
+
+fn nested(level: usize, last: usize) -> Value {
+    let below = if level < last {
+        vec![nested(level + 1, last)]
+    } else {
+        Vec::new()
+    };
+    json!({
+        "id": format!("q{level}"), "order": level, "text": format!("Level {level}"), "readOnly": false,
+        "forms": ["LPAC1"], "type": "STRING", "triggers": null, "validators": [], "acceptableAnswers": [],
+        "childQuestions": below,
+    })
+}
+
+#[tokio::test]
+async fn questions_are_asked_for_until_a_level_comes_back_empty() {
+    for (last, requests) in [(5, 1), (6, 2), (9, 2), (12, 3)] {
+        let fake = Fake::builder().world(World::sample().questions([nested(1, last)]));
+        let fake = fake.start().await.unwrap();
+        let client = fake.client().build().unwrap();
+        let items = client.questions().await.unwrap().value.items;
+        let record = client
+            .account(fake.account_id())
+            .consignment(NUMBER)
+            .await
+            .unwrap()
+            .value;
+        for questions in [&items, &record.questions] {
+            let (mut below, mut level) = (questions, 0);
+            while let Some(question) = below.first() {
+                level += 1;
+                assert_eq!(
+                    question.text.as_deref(),
+                    Some(format!("Level {level}").as_str())
+                );
+                below = &question.child_questions;
+            }
+            assert_eq!(level, last);
+        }
+        assert_eq!(fake.requests().len(), 2 * requests, "{last} levels");
+        client.questions().await.unwrap();
+        assert_eq!(
+            fake.requests().len(),
+            2 * requests + 1,
+            "the deeper document is kept"
+        );
+    }
+}
+
+#[tokio::test]
+async fn questions_without_end_are_refused_with_the_limit() {
+    let fake = Fake::builder().world(World::sample().questions([nested(1, 40)]));
+    let fake = fake.start().await.unwrap();
+    let error = fake
+        .client()
+        .build()
+        .unwrap()
+        .questions()
+        .await
+        .unwrap_err();
+    assert!(
+        error.is_protocol() && error.to_string().contains("33"),
+        "{error}"
+    );
+}

@@ -1,0 +1,109 @@
+//! Other homes of a record, and the words of other servers.
+
+use envd_sdk::Client;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::graphql::SCHEMA;
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+use super::{client_of, without};
+
+/// The user details under `data`, and under their other name (spec 2.8 and 4.1).
+#[tokio::test]
+async fn the_user_details_are_read_from_each_home() {
+    let under_data = SCHEMA.replace(
+        "type UserDetails {",
+        "type UserDetails { data: UserRecord }\n\ntype UserRecord {",
+    );
+    let other_name = without(&[("Query", "userDetails")]);
+    for (schema, root) in [
+        (under_data.as_str(), "userDetails { data {"),
+        (
+            other_name.as_str(),
+            "userDetails: userDetailsQuery { data {",
+        ),
+    ] {
+        let (fake, client) = client_of(schema).await;
+        for _ in 0..2 {
+            let user = client.registered_user().await.unwrap().value;
+            assert_eq!(user.first_name.as_deref(), Some("Sam"));
+            assert_eq!(user.accounts.len(), 3);
+        }
+        let adapted = client.adapted_operations();
+        assert!(
+            adapted[0].document.contains(root),
+            "{}",
+            adapted[0].document
+        );
+        assert!(adapted[0].left_out.is_empty(), "{:?}", adapted[0].left_out);
+        let sent = fake.requests().len();
+        client.user_details().await.unwrap();
+        assert_eq!(fake.requests().len(), sent + 1);
+    }
+}
+
+/// A server that knows one form of one query, and words its refusals as a certain software does.
+async fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (MockServer, Client) {
+    let server = MockServer::start().await;
+    let respond = move |request: &Request| {
+        let body: Value = request.body_json().unwrap();
+        let query = body["query"].as_str().unwrap();
+        if query.contains(takes) {
+            let user = json!({"isNewUser": false, "firstName": "Sam"});
+            return ResponseTemplate::new(200)
+                .set_body_json(json!({"data": {"userDetails": user}}));
+        }
+        let field = ["data", "roles", "isNewUser"]
+            .into_iter()
+            .find(|name| query.contains(&format!(" {name} ")))
+            .unwrap();
+        let column = query.find(&format!(" {field} ")).unwrap() + 2;
+        let error = refusal(json!([{"line": 1, "column": column}]), field);
+        ResponseTemplate::new(400).set_body_json(json!({"errors": [error]}))
+    };
+    Mock::given(any())
+        .respond_with(respond)
+        .mount(&server)
+        .await;
+    let client = Client::builder(server.uri()).token_source(StaticToken::new("a-token").unwrap());
+    (server, client.build().unwrap())
+}
+
+#[tokio::test]
+async fn the_refusals_of_other_servers_are_understood() {
+    let dotnet = |at: Value, field: &str| {
+        json!({
+            "message": format!("Cannot query field '{field}' on type 'UserDetails'."), "locations": at,
+            "extensions": {"code": "FIELDS_ON_CORRECT_TYPE", "codes": ["FIELDS_ON_CORRECT_TYPE"], "number": "5.3.1"},
+        })
+    };
+    let js = |at: Value, field: &str| json!({"message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at});
+    let apollo = |at: Value, field: &str| {
+        json!({
+            "message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at,
+            "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+        })
+    };
+    for refusal in [dotnet, js, apollo] as [fn(Value, &str) -> Value; 3] {
+        // The last of the four homes: the other name, without `data`.
+        let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal).await;
+        let user = client.user_details().await.unwrap().value;
+        assert_eq!(user.first_name.as_deref(), Some("Sam"));
+        client.user_details().await.unwrap();
+        assert!(server.received_requests().await.unwrap().len() < 9);
+    }
+}
+
+#[tokio::test]
+async fn a_field_that_failed_while_it_was_read_is_not_taken_for_a_missing_one() {
+    let failed = |at: Value, field: &str| {
+        json!({
+            "message": format!("Error trying to resolve field '{field}'."), "locations": at,
+            "path": ["userDetails", field], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]},
+        })
+    };
+    let (server, client) = strict("nothing", failed).await;
+    assert!(client.user_details().await.is_err());
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+}
