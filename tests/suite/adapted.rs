@@ -13,6 +13,8 @@ use envd_sdk::model::{
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
 
+use crate::dated::fake_builder;
+
 /// The records that every query reads.
 const NUMBER: &str = "C-900000101";
 const TEMPLATE: &str = "T-900000017";
@@ -129,7 +131,7 @@ fn without(fields: &[(&str, &str)]) -> String {
 }
 
 async fn client_of(schema: &str) -> (Fake, Client) {
-    let fake = Fake::builder().schema(schema).start().await.unwrap();
+    let fake = fake_builder().schema(schema).start().await.unwrap();
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
     (fake, client)
 }

@@ -11,6 +11,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::traced::{recorded_by_us, traced_alone};
+use crate::dated::fake_builder;
 
 async fn serve(replies: Vec<ResponseTemplate>) -> (MockServer, Client) {
     let server = MockServer::start().await;
@@ -121,7 +122,7 @@ fn a_document_that_was_adapted_is_told_with_what_it_leaves_out() {
     let name = "traces::a_document_that_was_adapted_is_told_with_what_it_leaves_out";
     traced_alone(name, async {
         let schema = envd_sdk::graphql::SCHEMA.replacen("  help: String\n", "  aid: String\n", 1);
-        let fake = envd_sdk::fake::Fake::builder().schema(schema);
+        let fake = fake_builder().schema(schema);
         let fake = fake.start().await.unwrap();
         fake.client().build().unwrap().questions().await.unwrap();
         let told = recorded_by_us();

@@ -1,9 +1,10 @@
 //! Questions under questions.
 
-use envd_sdk::fake::{Fake, World};
+use envd_sdk::fake::World;
 use serde_json::{Value, json};
 
 use super::NUMBER;
+use crate::dated::fake_builder;
 
 fn nested(level: usize, last: usize) -> Value {
     let below = if level < last {
@@ -21,7 +22,7 @@ fn nested(level: usize, last: usize) -> Value {
 #[tokio::test]
 async fn questions_are_asked_for_until_a_level_comes_back_empty() {
     for (last, requests) in [(5, 1), (6, 2), (9, 2), (12, 3)] {
-        let fake = Fake::builder().world(World::sample().questions([nested(1, last)]));
+        let fake = fake_builder().world(World::sample().questions([nested(1, last)]));
         let fake = fake.start().await.unwrap();
         let client = fake.client().build().unwrap();
         let items = client.questions().await.unwrap().value.items;
@@ -55,7 +56,7 @@ async fn questions_are_asked_for_until_a_level_comes_back_empty() {
 
 #[tokio::test]
 async fn questions_without_end_are_refused_with_the_limit() {
-    let fake = Fake::builder().world(World::sample().questions([nested(1, 40)]));
+    let fake = fake_builder().world(World::sample().questions([nested(1, 40)]));
     let fake = fake.start().await.unwrap();
     let error = fake
         .client()
