@@ -7,8 +7,6 @@ use envd_sdk::Clock;
 use envd_sdk::auth::{AccessToken, Provider, TokenManager, TokenManagerBuilder, TokenStore};
 use envd_sdk::fake::Fake;
 
-use crate::dated::fake_builder;
-
 pub(super) const KEY: &str = "auth0|sam";
 pub(super) const LIFETIME: Duration = Duration::from_secs(3_600);
 
@@ -19,7 +17,7 @@ pub(super) fn start() -> SystemTime {
 
 /// A fake whose time stands still until it is moved.
 pub(super) async fn fake() -> Fake {
-    let builder = fake_builder().clock(Clock::manual(start()));
+    let builder = Fake::builder().clock(Clock::manual(start()));
     let builder = builder.access_token_lifetime(LIFETIME);
     builder.start().await.unwrap()
 }
