@@ -17,7 +17,8 @@ pub struct TokenManagerBuilder {
     provider: Provider,
     store: Option<Arc<dyn TokenStore>>,
     account: String,
-    policy: Policy,
+    /// One for all managers of a template.
+    policy: Arc<Policy>,
 }
 
 impl TokenManagerBuilder {
@@ -26,7 +27,7 @@ impl TokenManagerBuilder {
             provider,
             store: None,
             account: "default".to_owned(),
-            policy: Policy::default(),
+            policy: Arc::default(),
         }
     }
 
@@ -53,7 +54,7 @@ impl TokenManagerBuilder {
 
     /// How long a caller waits for a token; 30 seconds unless set. The refresh goes on when the caller gives up.
     pub fn wait(mut self, limit: Duration) -> Self {
-        self.policy.wait = limit;
+        Arc::make_mut(&mut self.policy).wait = limit;
         self
     }
 
@@ -61,14 +62,14 @@ impl TokenManagerBuilder {
     /// that is [retryable](Error::is_retryable), with a [`StoreError`](crate::auth::StoreError) below it that
     /// [is a lock time-out](crate::auth::StoreError::is_lock_timeout).
     pub fn lock_wait(mut self, limit: Duration) -> Self {
-        self.policy.lock_wait = limit;
+        Arc::make_mut(&mut self.policy).lock_wait = limit;
         self
     }
 
     /// Whether tokens are renewed ahead of time while the old ones serve; true unless set. Short-lived programs set it
     /// to false, so that they do not end in the middle of a refresh.
     pub fn background(mut self, yes: bool) -> Self {
-        self.policy.background = yes;
+        Arc::make_mut(&mut self.policy).background = yes;
         self
     }
 
@@ -77,21 +78,21 @@ impl TokenManagerBuilder {
     /// Unset, they serve from memory and [`Event::PersistFailed`](super::Event::PersistFailed) tells. Either way they are
     /// kept, with the account's lock, and storing is tried again for as long as the process lives.
     pub fn strict(mut self, yes: bool) -> Self {
-        self.policy.strict = yes;
+        Arc::make_mut(&mut self.policy).strict = yes;
         self
     }
 
     /// How long before its end an access token is given up, at most a tenth of its life; 30 seconds unless set. More
     /// helps where the service's clock is ahead of the identity provider's.
     pub fn expiry_margin(mut self, margin: Duration) -> Self {
-        self.policy.margin = margin;
+        Arc::make_mut(&mut self.policy).margin = margin;
         self
     }
 
     /// The shortest time between two refreshes that are made because the service refused a token; 30 seconds unless
     /// set.
     pub fn between_forced(mut self, time: Duration) -> Self {
-        self.policy.between_forced = time;
+        Arc::make_mut(&mut self.policy).between_forced = time;
         self
     }
 
@@ -111,7 +112,7 @@ impl TokenManagerBuilder {
     /// provider's time-out. When the process has certainly exited, an operator ends the wait with
     /// [`take_over_refresh`](TokenManager::take_over_refresh).
     pub fn mark_wait(mut self, time: Duration) -> Self {
-        self.policy.mark_wait = Some(time);
+        Arc::make_mut(&mut self.policy).mark_wait = Some(time);
         self
     }
 
@@ -121,7 +122,7 @@ impl TokenManagerBuilder {
     /// the login of another user, in another process takes effect with the next use. A store that cannot be read changes
     /// nothing. Accounts that are not used cause no reads.
     pub fn store_check(mut self, time: Duration) -> Self {
-        self.policy.store_check = time;
+        Arc::make_mut(&mut self.policy).store_check = time;
         self
     }
 

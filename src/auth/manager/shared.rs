@@ -20,8 +20,8 @@ use crate::transport::Clock;
 pub(super) struct Shared {
     pub(super) provider: Provider,
     pub(super) store: Arc<dyn TokenStore>,
-    pub(super) key: String,
-    pub(super) policy: Policy,
+    pub(super) key: Box<str>,
+    pub(super) policy: Arc<Policy>,
     /// The lock of the account, while this manager has it.
     pub(super) slot: Slot,
     /// By which the marks of this manager are told from those of others.
@@ -168,12 +168,12 @@ impl Shared {
         provider: Provider,
         store: Arc<dyn TokenStore>,
         key: String,
-        policy: Policy,
+        policy: Arc<Policy>,
     ) -> Self {
         Self {
             provider,
             store,
-            key,
+            key: key.into(),
             policy,
             slot: Slot::default(),
             id: fastrand::u64(..),
