@@ -3,12 +3,12 @@
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::CreateOrSaveConsignment;
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic};
-use stranger::{Addresses, Answer, Desk, Gate};
+use downstream::{Addresses, Answer, Desk, Gate};
 
 type Test = Result<(), Box<dyn std::error::Error>>;
 
 fn addresses(fake: &Fake, test: &str) -> Addresses {
-    let file = format!("envd-sdk-stranger-{}-{test}.json", std::process::id());
+    let file = format!("envd-sdk-downstream-{}-{test}.json", std::process::id());
     Addresses {
         client_id: fake.client_id().to_owned(),
         authorize: fake.authorize_url().into(),

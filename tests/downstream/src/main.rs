@@ -1,9 +1,9 @@
-//! The program around the desk: `stranger CLIENT_ID AUTHORIZE TOKEN AUDIENCE REDIRECT DECLARATIONS REGISTER TOKEN_FILE`.
+//! The program around the desk: `downstream CLIENT_ID AUTHORIZE TOKEN AUDIENCE REDIRECT DECLARATIONS REGISTER TOKEN_FILE`.
 
 use std::error::Error;
 
 use envd_sdk::model::{Day, Jurisdiction};
-use stranger::{Addresses, Gate};
+use downstream::{Addresses, Gate};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
