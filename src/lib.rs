@@ -39,7 +39,8 @@
 )]
 //! | go on when the live schema differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
 //! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
-//! | give one call a header, a time limit, or only look at it | [`Client::request`], [`Call`], [`DryRun`] |
+//! | give one call a header, a time limit, or only look at it | [`Call`], [`DryRun`] |
+//! | serve many users over one pool of connections | [`Client::with_token_source`] |
 //! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
 //! | know how sure a field or an argument is | [`guide::coverage`], [`guide::sources`] |
 //! | know what is fast | [`guide::performance`] |
@@ -140,6 +141,8 @@ pub mod sealed;
 mod secret;
 #[cfg(all(test, feature = "client"))]
 mod seeded;
+#[cfg(feature = "client")]
+mod send;
 #[cfg(all(feature = "client", feature = "rustls"))]
 #[path = "transport/tls/ring.rs"]
 mod tls;
@@ -167,15 +170,15 @@ mod with_jiff;
 mod with_time;
 
 #[cfg(feature = "client")]
-pub use crate::client::{
-    Account, Call, Client, ClientBuilder, DryRun, Items, Page, Pager, Pages, Response,
-};
+pub use crate::client::{Account, Client, ClientBuilder, Items, Page, Pager, Pages};
 #[cfg(feature = "client")]
 pub use crate::error::{Error, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use crate::graphql::Outcome;
 pub use crate::secret::Secret;
+#[cfg(feature = "client")]
+pub use crate::send::{Call, DryRun, Response};
 #[cfg(feature = "client")]
 pub use crate::transport::{Clock, HttpOptions, RetryPolicy};
 

@@ -95,17 +95,19 @@ fn of_300_000_errors_the_first_1000_are_kept_and_the_others_counted() {
             .unwrap();
         let mut counts = None;
         let memory = allocation_counter::measure(|| {
-            counts = Some(match runtime.block_on(client.user_details()) {
-                Ok(outcome) => (outcome.problems.len(), outcome.problem_count()),
-                Err(error) => {
-                    let reason = error.report();
-                    assert!(
-                        reason.contains("299980 more") && reason.len() < 9_000,
-                        "{reason}"
-                    );
-                    (error.server_errors().len(), error.server_error_count())
-                }
-            });
+            counts = Some(
+                match runtime.block_on(client.user_details().into_future()) {
+                    Ok(outcome) => (outcome.problems.len(), outcome.problem_count()),
+                    Err(error) => {
+                        let reason = error.report();
+                        assert!(
+                            reason.contains("299980 more") && reason.len() < 9_000,
+                            "{reason}"
+                        );
+                        (error.server_errors().len(), error.server_error_count())
+                    }
+                },
+            );
         });
         assert_eq!(counts, Some((1_000, COUNT)));
         // The body, the pieces that it came in, and the errors that are kept.

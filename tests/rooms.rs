@@ -9,7 +9,7 @@ use std::path::Path;
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 18] = [
+const STAIRS: [(&str, u8); 19] = [
     ("secret", 0),
     ("mock", 0),
     ("seeded", 0),
@@ -22,13 +22,14 @@ const STAIRS: [(&str, u8); 18] = [
     ("transport", 3),
     ("graphql", 3),
     ("auth", 4),
-    ("client", 5),
+    ("send", 5),
     ("loopback", 5),
-    ("ops", 6),
-    ("register", 6),
-    ("fake", 7),
+    ("client", 6),
+    ("ops", 7),
+    ("register", 7),
+    ("fake", 8),
     // Pages of documentation, which may link to everything.
-    ("guide", 8),
+    ("guide", 9),
 ];
 
 /// Pairs on one step of which the first may use the second.

@@ -71,17 +71,17 @@ async fn run() -> Result<(), Failure> {
     println!("2. An operation of our own: {heads} heads in {consignments} consignments.");
 
     // What would be sent, without sending it: nothing but the token is missing.
-    let call = client.request::<AddViewer>(add_viewer::Variables {
+    let call = client.execute::<AddViewer>(add_viewer::Variables {
         account: account.to_string(),
         number: "C-900000101".to_owned(),
         email: "kim@example.com".to_owned(),
     });
     let request = call.header("x-office", "Roma").dry_run()?;
-    println!("3. A dry run: {} {}", request.method(), request.url());
-    for (name, value) in request.headers() {
-        println!("   {name}: {}", String::from_utf8_lossy(value));
+    println!("3. A dry run: {} {}", request.method, request.url);
+    for (name, value) in &request.headers {
+        println!("   {name}: {value}");
     }
-    let start: String = request.body().chars().take(60).collect();
+    let start: String = request.body.chars().take(60).collect();
     println!("   {start}...");
 
     // A document that the server does not understand is said to be one; a test against the fake finds it first.

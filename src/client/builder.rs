@@ -3,18 +3,20 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Client;
-use super::run::Runner;
+use super::{Client, Endpoint};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::Overrides;
-use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy, parse_endpoint};
+use crate::secret::Secret;
+use crate::send::{Headers, Sender};
+use crate::transport::{Clock, Http, HttpOptions, RetryPolicy, parse_endpoint};
 
 /// Settings of a [`Client`]; endpoint and token source are required, the rest has a default.
 #[must_use]
 pub struct ClientBuilder {
     endpoint: String,
     tokens: Option<Arc<dyn TokenSource>>,
+    headers: Result<Headers>,
     http: HttpOptions,
     retry: RetryPolicy,
     clock: Clock,
@@ -26,6 +28,7 @@ impl ClientBuilder {
         Self {
             endpoint,
             tokens: None,
+            headers: Ok(Headers::default()),
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
             clock: Clock::system(),
@@ -37,6 +40,22 @@ impl ClientBuilder {
     /// [`StaticToken`](crate::auth::StaticToken) or a source of the caller's.
     pub fn token_source(mut self, source: impl TokenSource) -> Self {
         self.tokens = Some(Arc::new(source));
+        self
+    }
+
+    /// A header of every request, such as the key of an API gateway. Those that the client itself sends cannot be
+    /// replaced. The value shows neither in `Debug` nor in traces.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
+    /// let headers = client.questions().dry_run()?.headers;
+    /// assert!(headers.contains(&("x-gateway-key".to_owned(), "s3cr3t".to_owned())));
+    /// # Ok(()) }
+    /// ```
+    pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
+        self.headers = self.headers.and_then(|headers| headers.with(name, value));
         self
     }
 
@@ -103,10 +122,10 @@ impl ClientBuilder {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address or holds a user name, no
-    /// token source was given, the proxy is not an http or https address, a certificate cannot be read, TLS cannot be set
+    /// token source was given, a header cannot be sent or is one that the client sets, the proxy is not an http or https address, a certificate cannot be read, TLS cannot be set
     /// up, or an override does not fit its operation.
     pub fn build(self) -> Result<Client> {
-        let endpoint = parse_endpoint("the endpoint", &self.endpoint)?;
+        let url = parse_endpoint("the endpoint", &self.endpoint)?;
         let tokens = self.tokens.ok_or_else(|| {
             Error::config("no token source was given: every request needs a token")
         })?;
@@ -114,16 +133,9 @@ impl ClientBuilder {
         for (name, document, pointer) in self.overrides {
             overrides.add(&name, document, pointer)?;
         }
-        let http = Http::new(&self.http, &[&endpoint])?;
-        Ok(Client(Arc::new(Runner {
-            endpoint,
-            tokens,
-            http,
-            retry: self.retry,
-            budget: Budget::default(),
-            clock: self.clock,
-            overrides,
-        })))
+        let http = Http::new(&self.http, &[&url])?;
+        let sender = Sender::new(http, self.headers?, self.retry, self.clock, Some(tokens))?;
+        Ok(Client::new(Endpoint { url, overrides }, sender))
     }
 }
 

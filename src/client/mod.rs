@@ -1,22 +1,272 @@
-//! The client: settings, the one path of every request, single calls, lists page by page, the handle of an account.
+//! The client of the declaration interface: its settings, its operations, and the handle of an account.
 
-mod account;
 mod builder;
-mod call;
-mod dry_run;
-mod handle;
+mod operation;
 mod pages;
-mod plan;
-mod response;
-mod run;
-mod trace;
 
-pub use self::account::Account;
 pub use self::builder::ClientBuilder;
-pub use self::call::Call;
-pub use self::dry_run::DryRun;
-pub use self::handle::Client;
 pub use self::pages::{Items, Page, Pager, Pages};
-pub use self::response::Response;
 
 pub(crate) use self::pages::{Circle, EMPTY_PAGES, InOrder, Leaf, NOTHING_NEW, Walk, placed};
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use graphql_client::GraphQLQuery;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use self::operation::GraphqlOperation;
+use crate::auth::TokenSource;
+use crate::error::Result;
+use crate::graphql::{
+    AdaptedOperation, Encoded, Outcome, Overrides, encode, encode_document, encode_operation,
+};
+use crate::model::AccountId;
+use crate::send::{Call, Operation, Sender, Settings};
+
+/// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let client = fake.client().build()?;
+/// let user = client.user_details().await?.value;
+/// assert_eq!(user.accounts.len(), 3);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    endpoint: Arc<Endpoint>,
+    sender: Sender,
+    /// Those of the call whose further requests this client sends.
+    settings: Settings,
+}
+
+/// Where operations are posted, and with which documents.
+struct Endpoint {
+    url: Url,
+    overrides: Overrides,
+}
+
+impl Client {
+    fn new(endpoint: Endpoint, sender: Sender) -> Self {
+        Self {
+            endpoint: Arc::new(endpoint),
+            sender,
+            settings: Settings::default(),
+        }
+    }
+
+    /// Starts a client for an endpoint, the full address to which operations are posted.
+    pub fn builder(endpoint: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(endpoint.into())
+    }
+
+    /// The client of another user, with the connections, settings, limits and documents of this one.
+    ///
+    /// It costs no more than a clone, so a server makes one for each request of its users. What holds for all of them:
+    /// the allowance of retries, and a pause that the service asked for ([`paused_for`](Self::paused_for)).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::auth::StaticToken;
+    ///
+    /// let fake = envd_sdk::fake::Fake::start().await;
+    /// let shared = fake.client().build()?;
+    /// let token = StaticToken::new(fake.access_token().expose())?;
+    /// let user = shared.with_token_source(token).user_details().await?.value;
+    /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn with_token_source(&self, source: impl TokenSource) -> Self {
+        Self {
+            sender: self.sender.with_token_source(source),
+            ..self.clone()
+        }
+    }
+
+    /// The operations that need an account (spec 4.1), for this account.
+    #[must_use]
+    pub fn account(&self, id: impl Into<AccountId>) -> Account {
+        Account {
+            client: self.clone(),
+            id: id.into(),
+        }
+    }
+
+    /// Runs an operation: one of ours, or one derived by `graphql_client`. The variables are encoded at once.
+    ///
+    /// A mutation whose reply has no result (`{}`, or nothing but nulls) and no errors is an error, of your own operations
+    /// too: whether the change was made is not known.
+    pub fn execute<Q: GraphQLQuery>(
+        &self,
+        variables: Q::Variables,
+    ) -> Call<Outcome<Q::ResponseData>>
+    where
+        Q::ResponseData: Send + 'static,
+    {
+        self.operation::<Q, _>(variables, Some)
+    }
+
+    /// Runs a document of the caller's, with the caller's types for variables and data.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let document = "query Count($account: String!) { consignments(envdAccountId: $account) { totalCount } }";
+    /// let variables = serde_json::json!({"account": fake.account_id()});
+    /// let data: serde_json::Value = client.execute_document(document, "Count", &variables).await?.value;
+    /// assert!(data["consignments"]["totalCount"].is_u64());
+    /// # Ok(()) }
+    /// ```
+    pub fn execute_document<T: DeserializeOwned + Send + 'static>(
+        &self,
+        document: &str,
+        operation_name: &str,
+        variables: &impl Serialize,
+    ) -> Call<Outcome<T>> {
+        self.call(encode_document(document, operation_name, variables), Some)
+    }
+
+    /// An operation of ours; `part` takes the record out of its data.
+    pub(crate) fn operation<Q: GraphQLQuery, T: Send + 'static>(
+        &self,
+        variables: Q::Variables,
+        part: fn(Q::ResponseData) -> Option<T>,
+    ) -> Call<Outcome<T>>
+    where
+        Q::ResponseData: Send + 'static,
+    {
+        self.call(encode::<Q>(variables, &self.endpoint.overrides), part)
+    }
+
+    /// As [`operation`](Self::operation), with variables of another type.
+    pub(crate) fn operation_with<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
+        &self,
+        document: &str,
+        operation_name: &str,
+        variables: &impl Serialize,
+        part: fn(D) -> Option<T>,
+    ) -> Call<Outcome<T>> {
+        let overrides = &self.endpoint.overrides;
+        let encoded = encode_operation(document, operation_name, variables, overrides);
+        self.call(encoded, part)
+    }
+
+    fn call<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
+        &self,
+        encoded: Result<Encoded>,
+        part: fn(D) -> Option<T>,
+    ) -> Call<Outcome<T>> {
+        let operation = encoded.map(|encoded| GraphqlOperation::<D>::new(&self.endpoint, encoded));
+        Call::new(
+            &self.sender,
+            self.settings.clone(),
+            operation.map(|operation| {
+                let sender = self.sender.clone();
+                (operation.request(), move |request, settings| async move {
+                    let outcome = sender.send(&operation, request, &settings).await?;
+                    outcome.part(operation.name(), part)
+                })
+            }),
+        )
+    }
+
+    /// This client for the further requests of a call.
+    pub(crate) fn with_settings(&self, settings: Settings) -> Self {
+        Self {
+            settings,
+            ..self.clone()
+        }
+    }
+
+    /// How long calls are still deferred because the service asked for it: HTTP 429 or 503 with `Retry-After`.
+    ///
+    /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
+    /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, however long the
+    /// service asks for. All clients of one pool share it.
+    #[must_use]
+    pub fn paused_for(&self) -> Option<Duration> {
+        self.sender.paused_for()
+    }
+
+    /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
+    /// deferred are sent at once; only the call that received the refusal keeps to its own wait.
+    pub fn end_pause(&self) {
+        self.sender.end_pause();
+    }
+
+    /// The queries that are sent with another document than ours, because the server's schema did not fit it. Mostly
+    /// none; empty until a call has met the difference.
+    ///
+    /// A server refuses a document as a whole when it asks for one field that is not there. A query of this crate is then
+    /// sent again without the fields that the server does not know, and so are the later ones of this client and its
+    /// clones: the types stay the same, and what is left out is `None` or empty. Fields without which a list or a decision
+    /// of this crate would be wrong are never left out, changes are never adapted, and neither is an
+    /// [override](ClientBuilder::override_operation).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // A service without the first names of commenters.
+    /// let schema = envd_sdk::graphql::SCHEMA.replacen("  firstName: String\n", "  givenName: String\n", 1);
+    /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
+    /// let client = fake.client().build()?;
+    /// let comments = client.account(fake.account_id()).comments("C-900000101").await?.value;
+    /// assert!(comments.iter().all(|comment| comment.first_name.is_none()));
+    /// let adapted = client.adapted_operations();
+    /// assert_eq!(adapted[0].operation, "comments");
+    /// assert_eq!(adapted[0].left_out, ["comments.firstName"]);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn adapted_operations(&self) -> Vec<AdaptedOperation> {
+        self.endpoint.overrides.adapted_operations()
+    }
+
+    /// How many levels of questions an operation asks for; `None` when its document is the caller's.
+    pub(crate) fn question_levels(&self, operation: &str) -> Option<usize> {
+        self.endpoint.overrides.question_levels(operation)
+    }
+
+    /// Asks for further levels of questions from now on, if a reply went deeper than was asked for.
+    pub(crate) fn deepen(&self, operation: &str, reached: usize) {
+        self.endpoint.overrides.deepen(operation, reached);
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+/// A client for one account: the account's id is given once. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Account {
+    client: Client,
+    id: AccountId,
+}
+
+impl Account {
+    /// The id that operations take as `envdAccountId`.
+    #[must_use]
+    pub fn id(&self) -> &AccountId {
+        &self.id
+    }
+
+    /// The client of which this is the handle.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// This account for the further requests of a call.
+    pub(crate) fn with_settings(&self, settings: Settings) -> Self {
+        self.client.with_settings(settings).account(self.id.clone())
+    }
+}

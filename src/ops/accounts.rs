@@ -3,6 +3,7 @@
 use crate::client::{Account, Client};
 use crate::error::{Error, Kind, Result};
 use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
+use crate::send::Call;
 
 /// Which of the user's accounts is meant. The choice must fit exactly one: nothing is guessed.
 ///
@@ -146,9 +147,11 @@ impl Client {
     /// # Errors
     ///
     /// As [`AccountChoice::among`] and [`execute`](Self::execute).
-    pub async fn choose_account(&self, choice: &AccountChoice) -> Result<Account> {
-        let user = self.registered_user().await?.value;
-        let id = choice.among(&user);
-        Ok(self.account(id.map_err(|error| error.with_operation("userDetails"))?))
+    pub fn choose_account(&self, choice: &AccountChoice) -> Call<Account> {
+        let (client, choice) = (self.clone(), choice.clone());
+        self.registered_user().then(async move |user, _| {
+            let id = choice.among(&user.value);
+            Ok(client.account(id.map_err(|error| error.with_operation("userDetails"))?))
+        })
     }
 }

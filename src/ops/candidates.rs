@@ -6,7 +6,9 @@ use super::ConsignmentFilter;
 use super::likeness::{Likeness, likeness, shown};
 use crate::client::Account;
 use crate::error::{Error, Kind, Result};
+use crate::graphql::generated::Consignments;
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Timestamp};
+use crate::send::Call;
 
 impl Account {
     /// Looks for the consignments that the server may have made of an input, for the case that a save failed and
@@ -86,7 +88,16 @@ impl Candidates {
     /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. A list that is not complete is an
     /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
     /// from it, or the server reports problems beside it.
-    pub async fn find(&self) -> Result<Vec<ConsignmentSummary>> {
+    pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
+        let (search, first) = (self.clone(), self.filter.variables(self.account.id(), None));
+        let first = self.account.client().execute::<Consignments>(first);
+        first.instead(async move |settings| {
+            let account = search.account.with_settings(settings);
+            Self { account, ..search }.found().await
+        })
+    }
+
+    async fn found(&self) -> Result<Vec<ConsignmentSummary>> {
         let mut found = Vec::new();
         for record in self.listed().await? {
             if self.is_candidate(&record).await? {

@@ -1,9 +1,10 @@
 //! Consignments: list, read, save, copy, delete.
 
+use graphql_client::GraphQLQuery;
 use serde::Serialize;
 
 use super::ConsignmentFilter;
-use crate::client::{Account, Leaf, Pager};
+use crate::client::{Account, Client, Leaf, Pager};
 use crate::error::Result;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
@@ -13,8 +14,9 @@ use crate::graphql::generated::{
 };
 use crate::model::{
     AccountId, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentPage,
-    ConsignmentStatus, ConsignmentSummary, Maybe, Question, SavedConsignment, WithExtra,
+    ConsignmentStatus, ConsignmentSummary, Maybe, SavedConsignment, WithExtra,
 };
+use crate::send::Call;
 
 impl Account {
     /// One page of consignments, from the start or after a cursor (`page_info.end_cursor` of the page before).
@@ -109,20 +111,16 @@ impl Account {
     /// # Errors
     ///
     /// [`is_not_found`](crate::Error::is_not_found), and as [`execute`](crate::Client::execute).
-    pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Outcome<Consignment>> {
+    pub fn consignment(&self, id: impl Into<ConsignmentId>) -> Call<Outcome<Consignment>> {
         let variables = consignment::Variables {
             id: id.into(),
             envd_account_id: self.id().clone(),
         };
-        let run = || async {
-            let variables = variables.clone();
-            let outcome = self.client().execute::<ReadConsignment>(variables).await?;
-            outcome.part("consignment", |data| data.consignment)
+        let read = move |client: &Client| {
+            client.operation::<ReadConsignment, _>(variables.clone(), |data| data.consignment)
         };
-        let questions: fn(&Consignment) -> &[Question] = |record| &record.questions;
         self.client()
-            .all_levels("consignment", run, questions)
-            .await
+            .all_levels("consignment", read, |record| &record.questions)
     }
 
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
@@ -153,29 +151,16 @@ impl Account {
     /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
     /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
     #[doc(alias = "createOrSaveConsignment")]
-    pub async fn save_consignment(
+    pub fn save_consignment(
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Outcome<SavedConsignment>> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Variables<'a> {
-            envd_account_id: &'a AccountId,
-            input: WithExtra<ConsignmentInput>,
-        }
-        let variables = Variables {
-            envd_account_id: self.id(),
-            input: input.into(),
-        };
-        let call = self.client().request_with::<CreateOrSaveConsignment>(
+    ) -> Call<Outcome<SavedConsignment>> {
+        self.save::<CreateOrSaveConsignment, _>(
             create_or_save_consignment::QUERY,
             create_or_save_consignment::OPERATION_NAME,
-            &variables,
-        );
-        let outcome = call.send().await?.outcome;
-        outcome.part("createOrSaveConsignment", |data| {
-            data.create_or_save_consignment?.data
-        })
+            &input.into(),
+            |data| data.create_or_save_consignment?.data,
+        )
     }
 
     /// Submits a consignment: saves it with the status SUBMITTED. The server decides whether it may be.
@@ -200,13 +185,13 @@ impl Account {
     /// # Errors
     ///
     /// As [`save_consignment`](Self::save_consignment).
-    pub async fn submit_consignment(
+    pub fn submit_consignment(
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Outcome<SavedConsignment>> {
+    ) -> Call<Outcome<SavedConsignment>> {
         let mut input = input.into();
         input.input_mut().status = Maybe::Value(ConsignmentStatus::Submitted);
-        self.save_consignment(input).await
+        self.save_consignment(input)
     }
 
     /// Copies a consignment.
@@ -228,16 +213,16 @@ impl Account {
     /// # Errors
     ///
     /// As [`save_consignment`](Self::save_consignment).
-    pub async fn copy_consignment(
+    pub fn copy_consignment(
         &self,
         id: impl Into<ConsignmentId>,
-    ) -> Result<Outcome<SavedConsignment>> {
+    ) -> Call<Outcome<SavedConsignment>> {
         let variables = copy_consignment::Variables {
             envd_account_id: self.id().clone(),
             id: id.into(),
         };
-        let outcome = self.client().execute::<CopyConsignment>(variables).await?;
-        outcome.part("copyConsignment", |data| data.copy_consignment?.data)
+        self.client()
+            .operation::<CopyConsignment, _>(variables, |data| data.copy_consignment?.data)
     }
 
     /// Deletes a consignment.
@@ -261,18 +246,41 @@ impl Account {
     /// # Errors
     ///
     /// As [`save_consignment`](Self::save_consignment).
-    pub async fn delete_consignment(
+    pub fn delete_consignment(
         &self,
         id: impl Into<ConsignmentId>,
-    ) -> Result<Outcome<SavedConsignment>> {
+    ) -> Call<Outcome<SavedConsignment>> {
         let variables = delete_consignment::Variables {
             envd_account_id: self.id().clone(),
             id: id.into(),
         };
-        let outcome = self
-            .client()
-            .execute::<DeleteConsignment>(variables)
-            .await?;
-        outcome.part("deleteConsignment", |data| data.delete_consignment?.data)
+        self.client()
+            .operation::<DeleteConsignment, _>(variables, |data| data.delete_consignment?.data)
+    }
+
+    /// Saves an input that may have further fields.
+    pub(super) fn save<Q: GraphQLQuery, T: Send + 'static>(
+        &self,
+        document: &str,
+        operation_name: &str,
+        input: &impl Serialize,
+        part: fn(Q::ResponseData) -> Option<T>,
+    ) -> Call<Outcome<T>>
+    where
+        Q::ResponseData: Send + 'static,
+    {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Variables<'a, I> {
+            envd_account_id: &'a AccountId,
+            input: &'a I,
+        }
+        let envd_account_id = self.id();
+        let variables = Variables {
+            envd_account_id,
+            input,
+        };
+        self.client()
+            .operation_with(document, operation_name, &variables, part)
     }
 }

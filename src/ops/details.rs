@@ -1,12 +1,13 @@
 //! The user, the questions, the eDECs: what needs no account.
 
 use crate::client::{Account, Client};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Edecs, Questions, UserDetails as ReadUserDetails, edecs, questions, user_details,
 };
 use crate::model::{Edec, List, QuestionList, UserDetails};
+use crate::send::Call;
 
 impl Client {
     /// The user whom the token names, with accounts and roles.
@@ -29,10 +30,9 @@ impl Client {
     /// # Errors
     ///
     /// As [`execute`](Self::execute).
-    pub async fn user_details(&self) -> Result<Outcome<UserDetails>> {
+    pub fn user_details(&self) -> Call<Outcome<UserDetails>> {
         let variables = user_details::Variables {};
-        let outcome = self.execute::<ReadUserDetails>(variables).await?;
-        outcome.part("userDetails", |data| data.user_details)
+        self.operation::<ReadUserDetails, _>(variables, |data| data.user_details)
     }
 
     /// The user, if registered with the service. Registration happens on its website or in its app, never here.
@@ -52,12 +52,13 @@ impl Client {
     /// # Errors
     ///
     /// [`is_not_registered`](crate::Error::is_not_registered), and as [`execute`](Self::execute).
-    pub async fn registered_user(&self) -> Result<Outcome<UserDetails>> {
-        let outcome = self.user_details().await?;
-        if outcome.value.is_new_user == Some(true) {
-            return Err(Error::new(Kind::NotRegistered).with_operation("userDetails"));
-        }
-        Ok(outcome)
+    pub fn registered_user(&self) -> Call<Outcome<UserDetails>> {
+        self.user_details().then(async |outcome, _| {
+            if outcome.value.is_new_user == Some(true) {
+                return Err(Error::new(Kind::NotRegistered).with_operation("userDetails"));
+            }
+            Ok(outcome)
+        })
     }
 
     /// All questions of all forms, as a tree. Five levels are asked for at first, and more when the fifth has children.
@@ -76,12 +77,11 @@ impl Client {
     /// # Errors
     ///
     /// As [`execute`](Self::execute).
-    pub async fn questions(&self) -> Result<Outcome<QuestionList>> {
-        let run = || async {
-            let outcome = self.execute::<Questions>(questions::Variables {}).await?;
-            outcome.part("questions", |data| data.questions)
+    pub fn questions(&self) -> Call<Outcome<QuestionList>> {
+        let read = |client: &Self| {
+            client.operation::<Questions, _>(questions::Variables {}, |data| data.questions)
         };
-        self.all_levels("questions", run, |list| &list.items).await
+        self.all_levels("questions", read, |list| &list.items)
     }
 }
 
@@ -102,11 +102,11 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](Client::execute).
-    pub async fn edecs(&self) -> Result<Outcome<List<Edec>>> {
+    pub fn edecs(&self) -> Call<Outcome<List<Edec>>> {
         let variables = edecs::Variables {
             envd_account_id: Some(self.id().clone()),
         };
-        let outcome = self.client().execute::<Edecs>(variables).await?;
-        outcome.part("edecs", |data| Some(data.edecs))
+        self.client()
+            .operation::<Edecs, _>(variables, |data| Some(data.edecs))
     }
 }

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::graphql::{
     Abilities, Introspection, SchemaDrift, introspection_document, introspection_probe, spot_check,
 };
+use crate::send::Call;
 
 impl Client {
     /// Asks the server for its schema, with the client's own token.
@@ -20,7 +21,14 @@ impl Client {
     /// # Errors
     ///
     /// As [`execute`](Self::execute), but for refusals of introspection.
-    pub async fn introspect(&self) -> Result<Introspection> {
+    pub fn introspect(&self) -> Call<Introspection> {
+        let client = self.clone();
+        let (name, probe) = ("EnvdIntrospectionProbe", introspection_probe());
+        let first = self.execute_document::<Value>(probe, name, &json!({}));
+        first.instead(async move |settings| client.with_settings(settings).introspected().await)
+    }
+
+    async fn introspected(&self) -> Result<Introspection> {
         let abilities = self
             .shown("EnvdIntrospectionProbe", introspection_probe())
             .await?;
@@ -52,8 +60,9 @@ impl Client {
     /// # Errors
     ///
     /// As [`introspect`](Self::introspect).
-    pub async fn schema_drift(&self) -> Result<SchemaDrift> {
-        Ok(SchemaDrift::of(&self.introspect().await?))
+    pub fn schema_drift(&self) -> Call<SchemaDrift> {
+        self.introspect()
+            .then(async |shown, _| Ok(SchemaDrift::of(&shown)))
     }
 
     /// The data of an introspection, or `None` when the server refuses to show it.

@@ -1,13 +1,13 @@
 //! Comments on a consignment, and who may see it.
 
 use crate::client::Account;
-use crate::error::Result;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Comments, ConsignmentUserMapping as ReadMapping, CreateComment, comments,
     consignment_user_mapping, create_comment,
 };
 use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, List};
+use crate::send::Call;
 
 impl Account {
     /// The comments of a consignment.
@@ -29,16 +29,13 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
-    pub async fn comments(
-        &self,
-        number: impl Into<ConsignmentNumber>,
-    ) -> Result<Outcome<List<Comment>>> {
+    pub fn comments(&self, number: impl Into<ConsignmentNumber>) -> Call<Outcome<List<Comment>>> {
         let variables = comments::Variables {
             envd_account_id: self.id().clone(),
             consignment_number: number.into(),
         };
-        let outcome = self.client().execute::<Comments>(variables).await?;
-        outcome.part("comments", |data| Some(data.comments))
+        self.client()
+            .operation::<Comments, _>(variables, |data| Some(data.comments))
     }
 
     /// Adds a comment to a consignment.
@@ -62,13 +59,13 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
-    pub async fn create_comment(&self, input: CommentInput) -> Result<Outcome<Comment>> {
+    pub fn create_comment(&self, input: CommentInput) -> Call<Outcome<Comment>> {
         let variables = create_comment::Variables {
             envd_account_id: self.id().clone(),
             input,
         };
-        let outcome = self.client().execute::<CreateComment>(variables).await?;
-        outcome.part("createComment", |data| data.create_comment?.data)
+        self.client()
+            .operation::<CreateComment, _>(variables, |data| data.create_comment?.data)
     }
 
     /// Who may see a consignment in a role; `AUTHVIEWER` is a role that was seen in public.
@@ -91,19 +88,17 @@ impl Account {
     ///
     /// As [`execute`](crate::Client::execute).
     #[doc(alias = "consignmentUserMapping")]
-    pub async fn user_mappings(
+    pub fn user_mappings(
         &self,
         number: impl Into<ConsignmentNumber>,
         role: impl Into<String>,
-    ) -> Result<Outcome<List<ConsignmentUserMapping>>> {
+    ) -> Call<Outcome<List<ConsignmentUserMapping>>> {
         let variables = consignment_user_mapping::Variables {
             envd_account_id: self.id().clone(),
             consignment_number: number.into(),
             role: role.into(),
         };
-        let outcome = self.client().execute::<ReadMapping>(variables).await?;
-        outcome.part("consignmentUserMapping", |data| {
-            Some(data.consignment_user_mapping)
-        })
+        self.client()
+            .operation::<ReadMapping, _>(variables, |data| Some(data.consignment_user_mapping))
     }
 }

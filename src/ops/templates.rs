@@ -1,7 +1,5 @@
 //! Templates: list, read, save, delete.
 
-use serde::Serialize;
-
 use super::TemplateFilter;
 use crate::client::{Account, Leaf, Pager};
 use crate::error::Result;
@@ -10,9 +8,8 @@ use crate::graphql::generated::{
     CreateOrSaveTemplate, DeleteTemplate, Template as ReadTemplate, Templates,
     create_or_save_template, delete_template, template, templates,
 };
-use crate::model::{
-    AccountId, SavedTemplate, Template, TemplateId, TemplateInput, TemplatePage, WithExtra,
-};
+use crate::model::{SavedTemplate, Template, TemplateId, TemplateInput, TemplatePage, WithExtra};
+use crate::send::Call;
 
 impl Account {
     /// One page of templates, from the start or after a cursor.
@@ -99,13 +96,13 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
-    pub async fn template(&self, id: impl Into<TemplateId>) -> Result<Outcome<Template>> {
+    pub fn template(&self, id: impl Into<TemplateId>) -> Call<Outcome<Template>> {
         let variables = template::Variables {
             id: id.into(),
             envd_account_id: self.id().clone(),
         };
-        let outcome = self.client().execute::<ReadTemplate>(variables).await?;
-        outcome.part("template", |data| data.template)
+        self.client()
+            .operation::<ReadTemplate, _>(variables, |data| data.template)
     }
 
     /// Creates a template, or saves one that exists.
@@ -132,29 +129,16 @@ impl Account {
     ///
     /// As [`execute`](crate::Client::execute).
     #[doc(alias = "createOrSaveTemplate")]
-    pub async fn save_template(
+    pub fn save_template(
         &self,
         input: impl Into<WithExtra<TemplateInput>>,
-    ) -> Result<Outcome<SavedTemplate>> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Variables<'a> {
-            envd_account_id: &'a AccountId,
-            input: WithExtra<TemplateInput>,
-        }
-        let variables = Variables {
-            envd_account_id: self.id(),
-            input: input.into(),
-        };
-        let call = self.client().request_with::<CreateOrSaveTemplate>(
+    ) -> Call<Outcome<SavedTemplate>> {
+        self.save::<CreateOrSaveTemplate, _>(
             create_or_save_template::QUERY,
             create_or_save_template::OPERATION_NAME,
-            &variables,
-        );
-        let outcome = call.send().await?.outcome;
-        outcome.part("createOrSaveTemplate", |data| {
-            data.create_or_save_template?.data
-        })
+            &input.into(),
+            |data| data.create_or_save_template?.data,
+        )
     }
 
     /// Deletes a template.
@@ -176,15 +160,12 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
-    pub async fn delete_template(
-        &self,
-        id: impl Into<TemplateId>,
-    ) -> Result<Outcome<SavedTemplate>> {
+    pub fn delete_template(&self, id: impl Into<TemplateId>) -> Call<Outcome<SavedTemplate>> {
         let variables = delete_template::Variables {
             envd_account_id: self.id().clone(),
             id: id.into(),
         };
-        let outcome = self.client().execute::<DeleteTemplate>(variables).await?;
-        outcome.part("deleteTemplate", |data| data.delete_template?.data)
+        self.client()
+            .operation::<DeleteTemplate, _>(variables, |data| data.delete_template?.data)
     }
 }

@@ -7,15 +7,13 @@ use std::time::Duration;
 
 use super::Register;
 use super::address::Address;
-use super::auth_header;
 use super::cache::Cache;
 use super::handle::{Inner, UNKNOWN};
-use super::pause::Pause;
-use super::send::Sender;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy};
+use crate::send::{Headers, Sender};
+use crate::transport::{Clock, Http, HttpOptions, RetryPolicy};
 
 /// Settings of a [`Register`]; all but the address have a default.
 ///
@@ -37,7 +35,7 @@ use crate::transport::{Budget, Clock, Http, HttpOptions, RetryPolicy};
 pub struct RegisterBuilder {
     base: String,
     tokens: Option<Arc<dyn TokenSource>>,
-    header: Option<(String, Secret)>,
+    headers: Result<Headers>,
     http: HttpOptions,
     retry: RetryPolicy,
     clock: Clock,
@@ -50,7 +48,7 @@ impl RegisterBuilder {
         Self {
             base,
             tokens: None,
-            header: None,
+            headers: Ok(Headers::default()),
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
             clock: Clock::system(),
@@ -65,19 +63,19 @@ impl RegisterBuilder {
         self
     }
 
-    /// A header for authentication, such as an API key, in place of a bearer token or beside it. The value does not show in
-    /// `Debug`.
+    /// A header of every request, such as an API key in place of a bearer token or beside it. Those that the client itself
+    /// sends cannot be replaced. The value shows neither in `Debug` nor in traces.
     ///
     /// ```
     /// use envd_sdk::register::Register;
     ///
     /// let register = Register::builder("https://register.example.com")
-    ///     .auth_header("x-api-key", "s3cr3t")
+    ///     .header("x-api-key", "s3cr3t")
     ///     .build()?;
     /// # Ok::<(), envd_sdk::Error>(())
     /// ```
-    pub fn auth_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
-        self.header = Some((name.into(), value.into()));
+    pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
+        self.headers = self.headers.and_then(|headers| headers.with(name, value));
         self
     }
 
@@ -118,32 +116,20 @@ impl RegisterBuilder {
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback) or holds a
-    /// user name or a query, or the HTTP client cannot be set up, or the number of the first page is not 0 or 1, or the header for authentication cannot be
-    /// sent or is one that the client sets itself.
+    /// user name or a query, or the HTTP client cannot be set up, or the number of the first page is not 0 or 1, or a header cannot
+    /// be sent or is one that the client sets.
     pub fn build(self) -> Result<Register> {
         if self.first_page_index.is_some_and(|index| index > 1) {
             return Err(Error::config("the first page has the number 0 or 1"));
         }
         let address = Address::new(&self.base)?;
-        let header = match self.header {
-            Some((name, value)) => Some(auth_header::parse(&name, &value, self.tokens.is_some())?),
-            None => None,
-        };
         let cache = self
             .cache
             .map(|(max_age, answers)| Cache::new(max_age, answers, self.clock.clone()));
         let http = Http::new(&self.http, &[address.url()])?;
         Ok(Register(Arc::new(Inner {
             address,
-            sender: Sender {
-                http,
-                tokens: self.tokens,
-                header,
-                retry: self.retry,
-                budget: Budget::default(),
-                clock: self.clock,
-                pause: Pause::default(),
-            },
+            sender: Sender::new(http, self.headers?, self.retry, self.clock, self.tokens)?,
             cache,
             first_page_index: AtomicU32::new(self.first_page_index.unwrap_or(UNKNOWN)),
         })))
@@ -155,7 +141,7 @@ impl fmt::Debug for RegisterBuilder {
         // Not the address before it was checked: it may carry credentials.
         f.debug_struct("RegisterBuilder")
             .field("has_token_source", &self.tokens.is_some())
-            .field("has_auth_header", &self.header.is_some())
+            .field("headers", &self.headers)
             .field("retry", &self.retry)
             .field("first_page_index", &self.first_page_index)
             .finish_non_exhaustive()

@@ -40,6 +40,11 @@ impl Cache {
         }
     }
 
+    /// Another one with the same limits.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.max_age, self.capacity, self.clock.clone())
+    }
+
     pub(super) fn get(&self, pic: Pic) -> Option<Lookup> {
         let now = self.clock.boot();
         let kept = self.kept();

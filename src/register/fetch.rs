@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::cursor::Cursor;
-use super::envelope::{self, Found};
-use super::if_modified::{IfModified, last_modified};
-use super::send::Call;
+use super::envelope::Found;
+use super::if_modified::IfModified;
+use super::operation::Get;
 use super::terms::Query;
 use super::{PagePosition, PropertyPage, Register};
 use crate::client::placed;
 use crate::error::{Error, Result};
+use crate::send::Settings;
 use crate::transport::header::HeaderValue;
 
 /// A request for a page.
@@ -92,17 +93,19 @@ impl Fetch {
     /// The page of this number; `None` when it did not change.
     async fn get(&self, index: Option<u32>) -> Result<Option<Dated>> {
         let inner = &self.register.0;
-        let call = Call {
+        let get = Get {
             kind: "search",
-            url: inner.address.search(&self.query, index),
             since: self.since.clone(),
         };
-        let reply = inner.sender.get(call).await?;
-        if reply.status == 304 {
-            return Ok(None);
-        }
-        let modified = last_modified(&reply);
-        Ok(Some((envelope::read(reply)?, modified)))
+        let request = get.request(inner.address.search(&self.query, index));
+        let settings = Settings::default();
+        Ok(match inner.sender.send(&get, request, &settings).await? {
+            IfModified::Unchanged => None,
+            IfModified::Changed {
+                value,
+                last_modified,
+            } => Some((value, last_modified)),
+        })
     }
 }
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::cache::Cache;
-use super::send::Sender;
 use super::{RegisterBuilder, Search, Terms};
+use crate::auth::TokenSource;
+use crate::send::Sender;
 
 /// A client of the property register (spec 4.2). Cheap to clone; clones share their connections.
 ///
@@ -45,6 +46,27 @@ impl Register {
         RegisterBuilder::new(base.into())
     }
 
+    /// The register for another user, with the connections, settings and limits of this one. Answers that are kept
+    /// ([`RegisterBuilder::cache`]) are kept for each user, since they may differ.
+    ///
+    /// ```
+    /// use envd_sdk::auth::StaticToken;
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com").build()?;
+    /// let of_user = register.with_token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?);
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_token_source(&self, source: impl TokenSource) -> Self {
+        Self(Arc::new(Inner {
+            address: self.0.address.clone(),
+            sender: self.0.sender.with_token_source(source),
+            cache: self.0.cache.as_ref().map(Cache::emptied),
+            first_page_index: AtomicU32::new(self.0.first_page_index.load(Ordering::Relaxed)),
+        }))
+    }
+
     /// A search for words or by fields. Nothing is sent before the first page is asked for; see [`Search`].
     ///
     /// ```
@@ -75,7 +97,7 @@ impl Register {
     ///
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
     /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, however long the
-    /// register asks for. Clones share it.
+    /// register asks for. Clones share it, and so do those of other users ([`with_token_source`](Self::with_token_source)).
     ///
     /// ```
     /// use envd_sdk::register::Register;
@@ -86,15 +108,13 @@ impl Register {
     /// ```
     #[must_use]
     pub fn paused_for(&self) -> Option<Duration> {
-        let sender = &self.0.sender;
-        let (left, _) = sender.pause.left(sender.clock.boot())?;
-        Some(left)
+        self.0.sender.paused_for()
     }
 
     /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
     /// deferred are sent at once; only the call that received the refusal keeps to its own wait.
     pub fn end_pause(&self) {
-        self.0.sender.pause.end();
+        self.0.sender.end_pause();
     }
 
     /// The number of the first page, once it is known.

@@ -2,13 +2,14 @@
 
 use std::time::SystemTime;
 
-use super::envelope::{self, Found};
-use super::if_modified::{IfModified, if_modified_since, last_modified};
-use super::send::Call;
+use super::envelope::Found;
+use super::if_modified::{IfModified, if_modified_since};
+use super::operation::Get;
 use super::{LookupMany, OPERATION, Register};
 use crate::error::{Error, Result};
 use crate::model::{Pic, Property};
-use crate::transport::header::HeaderValue;
+use crate::send::{Call, Settings};
+use crate::transport::Request;
 
 /// What the register says about a PIC.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,14 +69,16 @@ impl Register {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn property(&self, pic: &Pic) -> Result<Option<Property>> {
-        match self.lookup(pic).await? {
-            Lookup::Several(_) => Err(Error::protocol(
-                "the register gave several properties for one PIC",
-            )
-            .with_operation(OPERATION)),
-            answer => Ok(answer.into_property()),
-        }
+    pub fn property(&self, pic: &Pic) -> Call<Option<Property>> {
+        self.lookup(pic).then(|answer, _| async {
+            match answer {
+                Lookup::Several(_) => Err(Error::protocol(
+                    "the register gave several properties for one PIC",
+                )
+                .with_operation(OPERATION)),
+                answer => Ok(answer.into_property()),
+            }
+        })
     }
 
     /// What the register says about this PIC, with "not found", "nothing" and "several" told apart.
@@ -84,16 +87,26 @@ impl Register {
     ///
     /// [`is_protocol`](Error::is_protocol) when the register gives the property of another PIC, or a `Total` that
     /// contradicts what it gives; else as for all calls, see [`Register`].
-    pub async fn lookup(&self, pic: &Pic) -> Result<Lookup> {
-        let cache = self.0.cache.as_ref();
-        if let Some(kept) = cache.and_then(|cache| cache.get(*pic)) {
-            return Ok(kept);
-        }
-        let answer = self.ask(*pic, None).await?.value().unwrap_or(Lookup::Empty);
-        if let Some(cache) = cache {
-            cache.keep(*pic, &answer);
-        }
-        Ok(answer)
+    pub fn lookup(&self, pic: &Pic) -> Call<Lookup> {
+        let (register, pic) = (self.clone(), *pic);
+        let get = Get {
+            kind: "lookup",
+            since: None,
+        };
+        let request = get.request(self.0.address.property(pic));
+        let work = move |request, settings| async move {
+            let cache = register.0.cache.as_ref();
+            if let Some(kept) = cache.and_then(|cache| cache.get(pic)) {
+                return Ok(kept);
+            }
+            let found = register.find(pic, &get, request, &settings).await?;
+            let answer = found.value().unwrap_or(Lookup::Empty);
+            if let Some(cache) = cache {
+                cache.keep(pic, &answer);
+            }
+            Ok(answer)
+        };
+        Call::new(&self.0.sender, Settings::default(), Ok((request, work)))
     }
 
     /// What the register says about this PIC, if anything changed since a date. It is always asked, whatever is kept.
@@ -101,8 +114,19 @@ impl Register {
     /// # Errors
     ///
     /// As [`lookup`](Self::lookup), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
-    pub async fn lookup_since(&self, pic: &Pic, date: SystemTime) -> Result<IfModified<Lookup>> {
-        self.ask(*pic, Some(if_modified_since(date)?)).await
+    pub fn lookup_since(&self, pic: &Pic, date: SystemTime) -> Call<IfModified<Lookup>> {
+        let (register, pic) = (self.clone(), *pic);
+        let work = if_modified_since(date).map(|since| {
+            let get = Get {
+                kind: "lookup",
+                since: Some(since),
+            };
+            let request = get.request(self.0.address.property(pic));
+            (request, move |request, settings| async move {
+                register.find(pic, &get, request, &settings).await
+            })
+        });
+        Call::new(&self.0.sender, Settings::default(), work)
     }
 
     /// Looks up many PICs, a few at a time. Nothing is sent before the first answer is asked for; see [`LookupMany`].
@@ -110,25 +134,24 @@ impl Register {
         LookupMany::new(self.clone(), pics)
     }
 
-    async fn ask(&self, pic: Pic, since: Option<HeaderValue>) -> Result<IfModified<Lookup>> {
-        let call = Call {
-            kind: "lookup",
-            url: self.0.address.property(pic),
-            since,
-        };
-        let reply = match self.0.sender.get(call).await {
-            Ok(reply) if reply.status == 304 => return Ok(IfModified::Unchanged),
-            Ok(reply) => reply,
-            Err(error) if is_unknown(&error) => {
-                return Ok(IfModified::changed(Lookup::NotFound, None));
-            }
-            Err(error) => return Err(error),
-        };
-        let modified = last_modified(&reply);
-        envelope::read(reply)
-            .and_then(|found| judge(found, pic))
-            .map(|answer| IfModified::changed(answer, modified))
-            .map_err(|error| error.with_operation(OPERATION))
+    async fn find(
+        &self,
+        pic: Pic,
+        get: &Get,
+        request: Request,
+        settings: &Settings,
+    ) -> Result<IfModified<Lookup>> {
+        match self.0.sender.send(get, request, settings).await {
+            Ok(IfModified::Unchanged) => Ok(IfModified::Unchanged),
+            Ok(IfModified::Changed {
+                value,
+                last_modified,
+            }) => judge(value, pic)
+                .map(|answer| IfModified::changed(answer, last_modified))
+                .map_err(|error| error.with_operation(OPERATION)),
+            Err(error) if is_unknown(&error) => Ok(IfModified::changed(Lookup::NotFound, None)),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -110,6 +110,12 @@ impl Reply {
         )
     }
 
+    /// The id that the server gave the request.
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        let mut names = ["x-request-id", "x-correlation-id"].into_iter();
+        names.find_map(|name| self.headers.get(name)?.to_str().ok())
+    }
+
     /// The start of the body as text, for an error's accessor.
     pub(crate) fn excerpt(&self) -> String {
         String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()

@@ -37,11 +37,11 @@ fn variables() -> copy_consignment::Variables {
 async fn a_call_has_headers_of_its_own_and_tells_how_the_reply_came() {
     let (server, client) = serve(copied().insert_header("x-request-id", "r-17")).await;
     let call = client
-        .request::<CopyConsignment>(variables())
+        .execute::<CopyConsignment>(variables())
         .header("x-office", "Roma")
         .timeout(Duration::from_secs(9));
-    let response = call.send().await.unwrap();
-    assert_eq!((response.status, response.attempts), (200, 1));
+    let response = call.response().await.unwrap();
+    assert_eq!((response.status, response.attempts), (Some(200), 1));
     assert_eq!(response.request_id.as_deref(), Some("r-17"));
     let requests = server.received_requests().await.unwrap();
     assert_eq!(requests[0].headers["x-office"], "Roma");
@@ -58,29 +58,29 @@ async fn a_call_has_headers_of_its_own_and_tells_how_the_reply_came() {
 async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
     let (server, client) = serve(copied()).await;
     let call = client
-        .request::<CopyConsignment>(variables())
+        .execute::<CopyConsignment>(variables())
         .header("x-office", "Roma");
     let dry = call.dry_run().unwrap();
     assert!(server.received_requests().await.unwrap().is_empty());
-    call.send().await.unwrap();
-    let requests = server.received_requests().await.unwrap();
-    let real = &requests[0];
-    assert_eq!(dry.method(), real.method.as_str());
-    assert_eq!(dry.url().as_str(), format!("{}/", server.uri()));
-    assert_eq!(dry.body().as_bytes(), real.body);
-    for (name, value) in dry.headers() {
-        assert_eq!(real.headers[name].as_bytes(), value, "{name}");
-    }
-    // What is left is the token, and what HTTP adds on the way.
-    let mut left: Vec<_> = real.headers.keys().map(ToString::to_string).collect();
-    left.retain(|name| !dry.headers().any(|(shown, _)| shown == name));
-    left.sort();
-    assert_eq!(left, ["authorization", "content-length", "host"]);
     let shown = format!("{dry:?} {call:?}");
     assert!(
         !shown.contains("c-1") && !shown.contains("Roma") && !shown.contains("secret"),
         "{shown}"
     );
+    call.await.unwrap();
+    let requests = server.received_requests().await.unwrap();
+    let real = &requests[0];
+    assert_eq!(dry.method, real.method.as_str());
+    assert_eq!(dry.url.as_str(), format!("{}/", server.uri()));
+    assert_eq!(dry.body.as_bytes(), real.body);
+    for (name, value) in &dry.headers {
+        assert_eq!(real.headers[name].as_bytes(), value.as_bytes(), "{name}");
+    }
+    // What is left is the token, and what HTTP adds on the way.
+    let mut left: Vec<_> = real.headers.keys().map(ToString::to_string).collect();
+    left.retain(|name| !dry.headers.iter().any(|(shown, _)| shown == name));
+    left.sort();
+    assert_eq!(left, ["authorization", "content-length", "host"]);
 }
 
 #[tokio::test]
@@ -93,10 +93,10 @@ async fn a_header_that_cannot_be_sent_or_is_ours_is_an_error_and_nothing_is_sent
         ("accept", "text/xml"),
     ] {
         let call = client
-            .request::<CopyConsignment>(variables())
+            .execute::<CopyConsignment>(variables())
             .header(name, value);
         assert!(call.dry_run().unwrap_err().is_config(), "{name}");
-        let error = call.send().await.unwrap_err();
+        let error = call.await.unwrap_err();
         assert!(error.is_config() && error.attempts() == 0, "{name}");
         assert!(!error.to_string().contains("Bearer"), "{error}");
     }
@@ -136,8 +136,8 @@ async fn further_fields_of_an_input_are_sent_beside_ours() {
 async fn the_kind_of_a_document_of_the_callers_is_read_from_it() {
     let (_server, client) = serve(ResponseTemplate::new(200)).await;
     for (document, in_doubt) in [("query A { a }", false), ("mutation A { a }", true)] {
-        let call = client.request_document::<Value>(document, "A", &json!({}));
-        let error = call.send().await.unwrap_err();
+        let call = client.execute_document::<Value>(document, "A", &json!({}));
+        let error = call.await.unwrap_err();
         assert_eq!(error.may_have_applied(), in_doubt, "{document}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
-use envd_sdk::{Call, Client, ClientBuilder, Clock, Response, Result, RetryPolicy};
+use envd_sdk::{Call, Client, ClientBuilder, Clock, Outcome, Response, Result, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use wiremock::matchers::any;
@@ -32,8 +32,8 @@ async fn serve(failure: ResponseTemplate, times: u64) -> MockServer {
     server
 }
 
-fn call(client: &Client, document: &str) -> Call<Value> {
-    client.request_document(document, "A", &json!({}))
+fn call(client: &Client, document: &str) -> Call<Outcome<Value>> {
+    client.execute_document(document, "A", &json!({}))
 }
 
 fn json_reply(status: u16, body: Value) -> ResponseTemplate {
@@ -50,7 +50,7 @@ enum Then {
     Doubt,
 }
 
-fn what(result: &Result<Response<Value>>) -> Then {
+fn what<T>(result: &Result<Response<T>>) -> Then {
     match result {
         Ok(response) => {
             assert_eq!(response.attempts, 2);
@@ -142,9 +142,9 @@ async fn each_failure_is_treated_as_the_table_says() {
             let client = client(&server.uri()).build().unwrap();
             let call = call(&client, document);
             let result = if marked {
-                call.idempotent().send().await
+                call.idempotent().response().await
             } else {
-                call.send().await
+                call.response().await
             };
             assert_eq!(
                 &what(&result),
@@ -178,7 +178,7 @@ async fn a_connection_lost_after_sending_is_tried_again_for_reads_only() {
     for (document, requests) in [(QUERY, 4), (MUTATION, 1)] {
         let (address, asked) = rude_server().await;
         let client = client(&address).build().unwrap();
-        let error = call(&client, document).send().await.unwrap_err();
+        let error = call(&client, document).await.unwrap_err();
         assert!(error.is_transport() && !error.is_connect(), "{error}");
         assert_eq!(error.may_have_applied(), document == MUTATION);
         assert_eq!(
@@ -197,7 +197,7 @@ async fn what_surely_was_not_sent_is_tried_again_whatever_it_is() {
         .unwrap();
     let client = client(&format!("http://{free}/")).build().unwrap();
     for document in [QUERY, MUTATION] {
-        let error = call(&client, document).send().await.unwrap_err();
+        let error = call(&client, document).await.unwrap_err();
         assert!(error.is_connect() && !error.may_have_applied() && error.is_retryable());
         assert_eq!(error.attempts(), 4);
     }
@@ -218,11 +218,7 @@ async fn doubt_of_an_earlier_attempt_is_not_forgotten() {
         .mount(&server)
         .await;
     let client = client(&server.uri()).build().unwrap();
-    let error = call(&client, MUTATION)
-        .idempotent()
-        .send()
-        .await
-        .unwrap_err();
+    let error = call(&client, MUTATION).idempotent().await.unwrap_err();
     assert!(error.is_rejected() && error.may_have_applied());
     assert_eq!(error.attempts(), 2);
 }
@@ -233,7 +229,6 @@ async fn retries_can_be_turned_off_for_a_call() {
     let client = client(&server.uri()).build().unwrap();
     let error = call(&client, QUERY)
         .retry(RetryPolicy::none())
-        .send()
         .await
         .unwrap_err();
     assert_eq!((error.http_status(), error.attempts()), (Some(503), 1));
@@ -247,16 +242,13 @@ async fn a_client_has_a_budget_of_retries() {
         .base_wait(Duration::ZERO)
         .max_retries(100);
     let client = client(&server.uri()).retry(policy).build().unwrap();
-    assert_eq!(
-        call(&client, QUERY).send().await.unwrap_err().attempts(),
-        21
-    );
-    assert_eq!(call(&client, QUERY).send().await.unwrap_err().attempts(), 1);
+    assert_eq!(call(&client, QUERY).await.unwrap_err().attempts(), 21);
+    assert_eq!(call(&client, QUERY).await.unwrap_err().attempts(), 1);
 }
 
 /// Runs a call while the clock goes on, and says by how many seconds at least it had to.
-async fn timed(call: Call<Value>, clock: &Clock) -> (Result<Response<Value>>, u64) {
-    let running = tokio::spawn(async move { call.send().await });
+async fn timed<T: Send + 'static>(call: Call<T>, clock: &Clock) -> (Result<Response<T>>, u64) {
+    let running = tokio::spawn(call.response());
     let start = clock.boot();
     while !running.is_finished() {
         for _ in 0..50 {
@@ -306,7 +298,7 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
     )
     .await;
     let client = client(&server.uri()).build().unwrap();
-    let error = call(&client, QUERY).send().await.unwrap_err();
+    let error = call(&client, QUERY).await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(91)));
     assert!(error.is_rate_limited() && error.attempts() == 1);
 }
@@ -322,7 +314,7 @@ async fn the_deadline_of_a_call_ends_a_request_that_is_on_the_way() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
         let client = client(&server.uri()).clock(clock.clone()).build().unwrap();
         let call = call(&client, document).deadline(Duration::from_secs(5));
-        let running = tokio::spawn(async move { call.send().await });
+        let running = tokio::spawn(call.into_future());
         while server.received_requests().await.unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -357,7 +349,7 @@ async fn a_refused_token_is_renewed_once_whether_the_status_or_the_body_says_so(
                 .token_source(Renewing)
                 .build()
                 .unwrap();
-            call(&client, document).send().await.unwrap();
+            call(&client, document).await.unwrap();
             let requests = server.received_requests().await.unwrap();
             let tokens: Vec<_> = requests
                 .iter()
@@ -367,7 +359,7 @@ async fn a_refused_token_is_renewed_once_whether_the_status_or_the_body_says_so(
 
             let server = serve(refusal.clone(), 9).await;
             let client = client_of(&server);
-            let error = call(&client, document).send().await.unwrap_err();
+            let error = call(&client, document).await.unwrap_err();
             assert!(error.is_unauthorized() && !error.may_have_applied());
             assert_eq!(server.received_requests().await.unwrap().len(), 2);
         }

@@ -107,7 +107,7 @@ fn valid() -> Vec<Value> {
 /// What the fake says to a consignment, as the client decodes it.
 fn ask(runtime: &Runtime, account: &Account, input: &ConsignmentInput) -> Vec<ServerError> {
     let reply = account.save_consignment(input.clone());
-    match runtime.block_on(reply) {
+    match runtime.block_on(reply.into_future()) {
         Ok(outcome) => outcome.problems,
         Err(error) => {
             assert!(!error.server_errors().is_empty(), "{error}");

@@ -194,7 +194,9 @@ fn a_fake_starts_and_answers_without_the_callers_runtime() {
         .build()
         .unwrap();
     let client = fake.client().build().unwrap();
-    runtime.block_on(client.user_details()).unwrap();
+    runtime
+        .block_on(client.user_details().into_future())
+        .unwrap();
     drop(runtime);
     drop(client);
     assert_eq!(fake.requests().len(), 1);

@@ -106,8 +106,8 @@ impl<T: Send + 'static> Source<T> {
         Q::ResponseData: Send + 'static,
     {
         let fetch: Arc<Fetch<T>> = Arc::new(move |after, number, watch| {
-            let call = client.request::<Q>(variables(after)).page(number, watch);
-            Box::pin(async move { call.send().await?.outcome.part(operation, leaf) })
+            let call = client.execute::<Q>(variables(after)).page(number, watch);
+            Box::pin(async move { call.await?.part(operation, leaf) })
         });
         Self {
             fetch,

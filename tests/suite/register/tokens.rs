@@ -111,7 +111,7 @@ async fn a_header_of_the_callers_is_sent_and_not_shown() {
         .respond_with(ResponseTemplate::new(401))
         .mount(&server)
         .await;
-    let with = |value: &str| Register::builder(server.uri()).auth_header("X-Api-Key", value);
+    let with = |value: &str| Register::builder(server.uri()).header("X-Api-Key", value);
     assert!(!format!("{:?}", with("s3cr3t")).contains("s3cr3t"));
     let register = with("s3cr3t").build().unwrap();
     assert!(register.property(&pic("QAZZ7777")).await.unwrap().is_some());

@@ -8,7 +8,7 @@ use crate::traced::{recorded_by_us, traced_alone};
 /// A search and two look-ups.
 async fn ask() {
     let fake = start_fake().await;
-    let builder = Register::builder(fake.register_url()).auth_header("x-api-key", "s3cr3t");
+    let builder = Register::builder(fake.register_url()).header("x-api-key", "s3cr3t");
     let register = builder.build().unwrap();
     let search = FieldSearch::new().last_name("Sample").town("Sampleton");
     register.search(search).next_page().await.unwrap();

@@ -271,9 +271,9 @@ async fn a_change_that_was_refused_is_not_in_doubt_when_its_time_ends_at_the_ren
     let call = client
         .build()
         .unwrap()
-        .request_document::<Value>("mutation A { a }", "A", &json!({}))
+        .execute_document::<Value>("mutation A { a }", "A", &json!({}))
         .deadline(Duration::from_secs(5));
-    let running = tokio::spawn(async move { call.send().await });
+    let running = tokio::spawn(call.into_future());
     asked.notified().await;
     clock.advance(Duration::from_secs(5));
     let error = running.await.unwrap().unwrap_err();

@@ -3,23 +3,17 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::plan::Plan;
-use super::response::Response;
-use crate::error::{Error, Kind, Result, codes};
-use crate::graphql::OperationKind;
+use crate::error::{Error, Kind, codes};
+use crate::model::ServerError;
 use crate::model::known_names::shown_path;
 
-/// The span of a call, all attempts in it.
-pub(super) fn call(plan: &Plan) -> Span {
-    let kind = match plan.encoded.kind {
-        OperationKind::Query => "query",
-        OperationKind::Mutation => "mutation",
-    };
+/// The span of a request, all attempts in it.
+pub(super) fn call(operation: &str, kind: &str, page: Option<u64>) -> Span {
     tracing::debug_span!(
         "envd.call",
-        operation = %plan.encoded.operation,
+        operation = %operation,
         kind,
-        page = plan.page,
+        page,
         status = Empty,
         attempts = Empty,
         codes = Empty,
@@ -38,27 +32,19 @@ pub(super) fn attempt(number: u32) -> Span {
     )
 }
 
-pub(super) fn call_ended<T>(span: &Span, result: &Result<Response<T>>) {
-    let attempts = match result {
-        Ok(response) => response.attempts,
-        Err(error) => error.attempts(),
-    };
-    span.record("attempts", attempts);
-    attempt_ended(span, result);
-}
-
-pub(super) fn attempt_ended<T>(span: &Span, result: &Result<Response<T>>) {
+/// Records how a request or an attempt ended: the status of its reply with the problems beside the data, or its error.
+pub(super) fn ended(span: &Span, result: Result<(u16, &[ServerError]), &Error>) {
     if span.is_disabled() {
         return;
     }
     let (status, errors) = match result {
-        Ok(response) => (Some(response.status), response.outcome.problems.as_slice()),
-        Err(error) => (error.http_status(), error.server_errors()),
+        Ok((status, problems)) => (Some(status), problems),
+        Err(error) => {
+            // Its text holds nothing that was entered or sent.
+            span.record("error", tracing::field::display(error));
+            (error.http_status(), error.server_errors())
+        }
     };
-    if let Err(error) = result {
-        // Its text holds nothing that was entered or sent.
-        span.record("error", tracing::field::display(error));
-    }
     if let Some(status) = status {
         span.record("status", status);
     }
@@ -68,7 +54,7 @@ pub(super) fn attempt_ended<T>(span: &Span, result: &Result<Response<T>>) {
 }
 
 /// A reply in another shape than expected: perhaps the service has changed.
-pub(super) fn decode_failure(error: &Error) {
+pub(crate) fn decode_failure(error: &Error) {
     if matches!(error.kind(), Kind::Decode { .. }) {
         let path = error.json_path().map(shown_path);
         tracing::warn!(path, "a reply does not have the expected shape");
@@ -76,7 +62,7 @@ pub(super) fn decode_failure(error: &Error) {
 }
 
 /// The server's schema does not fit the document of an operation, and another one does.
-pub(super) fn adapted(operation: &str, left_out: &[String]) {
+pub(crate) fn adapted(operation: &str, left_out: &[String]) {
     let left_out = left_out.join(" ");
     tracing::warn!(
         operation,

@@ -1,0 +1,92 @@
+//! An operation of the GraphQL interface, as the lane sends it.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::Endpoint;
+use crate::error::{Error, Result};
+use crate::graphql::{Encoded, OperationKind, Outcome};
+use crate::model::ServerError;
+use crate::send::{self, Operation};
+use crate::transport::header::{ACCEPT, HeaderValue};
+use crate::transport::{Body, Reply, Request};
+
+/// What the draft of GraphQL over HTTP asks a client to accept.
+const ACCEPTED: HeaderValue =
+    HeaderValue::from_static("application/graphql-response+json, application/json;q=0.9");
+
+/// An encoded operation whose data has this type.
+pub(super) struct GraphqlOperation<D> {
+    endpoint: Arc<Endpoint>,
+    encoded: Encoded,
+    data: PhantomData<fn() -> D>,
+}
+
+impl<D> GraphqlOperation<D> {
+    pub(super) fn new(endpoint: &Arc<Endpoint>, encoded: Encoded) -> Self {
+        Self {
+            endpoint: Arc::clone(endpoint),
+            encoded,
+            data: PhantomData,
+        }
+    }
+
+    pub(super) fn request(&self) -> Request {
+        let body = Body::Json(self.encoded.body.clone());
+        Request::post(self.endpoint.url.clone(), body).header(ACCEPT, ACCEPTED)
+    }
+}
+
+impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
+    type Value = Outcome<D>;
+
+    fn name(&self) -> &str {
+        &self.encoded.operation
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.encoded.kind {
+            OperationKind::Query => "query",
+            OperationKind::Mutation => "mutation",
+        }
+    }
+
+    fn is_change(&self) -> bool {
+        self.encoded.kind == OperationKind::Mutation
+    }
+
+    fn judge(&self, reply: Reply) -> Result<Outcome<D>> {
+        let media_type = reply.media_type();
+        let decoded = self
+            .encoded
+            .decode(reply.status, media_type.as_deref(), &reply.body);
+        let outcome = decoded.unwrap_or_else(|| Err(reply.into_error()))?;
+        // One for all: a schema that has changed breaks many records in the same way.
+        outcome.unreadable().take(1).for_each(send::decode_failure);
+        Ok(outcome)
+    }
+
+    fn problems(outcome: &Outcome<D>) -> &[ServerError] {
+        &outcome.problems
+    }
+
+    fn adapt(&self, request: &Request, error: &Error) -> Option<Request> {
+        let Body::Json(body) = &request.body else {
+            return None;
+        };
+        let body = Body::Json(self.encoded.adapted(body, error)?);
+        Some(Request {
+            body,
+            ..request.clone()
+        })
+    }
+
+    fn adapted(&self, request: &Request) {
+        if let Body::Json(body) = &request.body {
+            let left_out = self.endpoint.overrides.remember(&self.encoded, body);
+            send::adapted(&self.encoded.operation, &left_out);
+        }
+    }
+}

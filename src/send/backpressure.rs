@@ -1,0 +1,84 @@
+//! Defers requests until `Retry-After` has passed.
+
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::error::{Error, Kind, Result};
+use crate::transport::{Clock, RetryPolicy, first};
+
+/// The longest pause. After this time the server is tried again whatever it asked for: a wrong date in one reply (RFC 9110
+/// section 10.2.3 allows any) must not disable the client for the life of the process.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
+/// Until when requests are deferred, on the clock since the start of the machine, and the refusal that asked for it.
+#[derive(Default)]
+pub(super) struct Backpressure {
+    pause: Mutex<Option<(Duration, Error)>>,
+    ended: Notify,
+}
+
+impl Backpressure {
+    /// Starts a pause after a refusal that says how long to wait: too many requests, or maintenance (spec 7.1).
+    pub(super) fn note(&self, clock: &Clock, error: &Error) {
+        let Some(wait) = error.retry_after().filter(|wait| !wait.is_zero()) else {
+            return;
+        };
+        let refusal = match error.http_status() {
+            Some(503) => error.clone(),
+            // Other users of the client get this error as well, so it has no text that may be about one user.
+            Some(429) => Error::new(Kind::Http {
+                status: 429,
+                media_type: None,
+                excerpt: String::new(),
+            }),
+            _ => return,
+        };
+        let until = clock.boot() + wait.min(LONGEST);
+        let mut pause = self.pause();
+        if pause.as_ref().is_none_or(|(known, _)| *known < until) {
+            *pause = Some((until, refusal));
+        }
+    }
+
+    /// The remaining pause, and the refusal that asked for it.
+    pub(super) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
+        let mut pause = self.pause();
+        let (until, refusal) = pause.as_ref()?;
+        let left = until.saturating_sub(clock.boot());
+        if left.is_zero() {
+            *pause = None;
+            return None;
+        }
+        Some((left, refusal.clone()))
+    }
+
+    /// Waits until the pause is over; fails at once where that takes longer than the policy allows.
+    pub(super) async fn wait(&self, clock: &Clock, policy: &RetryPolicy) -> Result<()> {
+        let start = clock.boot();
+        loop {
+            // Registered before the look at the pause, so that no end is missed.
+            let ended = self.ended.notified();
+            let Some((left, refusal)) = self.left(clock) else {
+                return Ok(());
+            };
+            let waited = clock.boot().saturating_sub(start);
+            if policy.next_wait(1, waited, Some(left)).is_none() {
+                return Err(refusal.with_attempts(0).with_retry_after(Some(left)));
+            }
+            first(pin!(clock.sleep(left)), ended).await;
+        }
+    }
+
+    /// Ends the pause.
+    pub(super) fn end(&self) {
+        *self.pause() = None;
+        self.ended.notify_waiters();
+    }
+
+    fn pause(&self) -> MutexGuard<'_, Option<(Duration, Error)>> {
+        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,229 @@
+//! One call with settings of its own.
+
+use std::fmt;
+use std::future::ready;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::{DryRun, Headers, Response, Sender};
+use crate::auth::BoxFuture;
+use crate::error::Result;
+use crate::transport::{Request, RetryPolicy, Watch};
+
+/// A call of either interface, not sent yet: set what this one needs, and await it.
+///
+/// The settings hold for each request of a call that sends several, and the [deadline](Self::deadline) for all of them
+/// together. An argument or a setting that cannot be used is an error when the call is awaited.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use envd_sdk::RetryPolicy;
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let client = fake.client().build()?;
+/// let user = client.user_details().deadline(Duration::from_secs(5)).await?.value;
+/// assert_eq!(user.first_name.as_deref(), Some("Sam"));
+///
+/// let call = client.user_details().header("x-office", "Roma").retry(RetryPolicy::none());
+/// let response = call.response().await?;
+/// assert_eq!((response.status, response.attempts), (Some(200), 1));
+/// # Ok(()) }
+/// ```
+///
+/// As a task of its own:
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let client = fake.client().build()?;
+/// let task = tokio::spawn(client.questions().into_future());
+/// assert!(!task.await??.value.items.is_empty());
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+///
+/// Any of the predicates of [`Error`](crate::Error); for a change, ask
+/// [`may_have_applied`](crate::Error::may_have_applied) before sending it again. A future that is dropped before its end,
+/// by a `select!` or a time-out around it, cannot report: treat a change as one that may have been carried out, or set a
+/// [`deadline`](Self::deadline) in place of a time-out.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Call<T> {
+    sender: Sender,
+    settings: Settings,
+    deadline: Option<Duration>,
+    work: Result<Work<T>>,
+}
+
+/// The first request, and everything that is done with it.
+struct Work<T> {
+    request: Request,
+    start: Box<dyn FnOnce(Request, Settings) -> BoxFuture<'static, Result<T>> + Send>,
+}
+
+/// What is set for the requests of one call.
+#[derive(Clone, Default)]
+pub(crate) struct Settings {
+    pub(super) headers: Headers,
+    pub(super) retry: Option<RetryPolicy>,
+    pub(super) timeout: Option<Duration>,
+    /// When the call ends at the latest, on the clock since the start of the machine.
+    pub(super) end: Option<Duration>,
+    pub(super) idempotent: bool,
+    /// The number of the page, for traces.
+    pub(super) page: Option<u64>,
+    pub(super) watch: Option<Watch>,
+    /// Collected for a [`Response`] only.
+    pub(super) facts: Option<Arc<Mutex<Facts>>>,
+}
+
+/// What the requests of a call had in common with HTTP, the last one last.
+#[derive(Default)]
+pub(super) struct Facts {
+    pub(super) status: Option<u16>,
+    pub(super) request_id: Option<String>,
+    pub(super) attempts: u32,
+}
+
+impl<T: Send + 'static> Call<T> {
+    /// A call whose first request is this one. `start` may send it, and others with the same settings.
+    pub(crate) fn new<S, F>(sender: &Sender, settings: Settings, work: Result<(Request, S)>) -> Self
+    where
+        S: FnOnce(Request, Settings) -> F + Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let work = work.map(|(request, start)| Work {
+            request,
+            start: Box::new(|request, settings| Box::pin(start(request, settings))),
+        });
+        Self {
+            sender: sender.clone(),
+            settings,
+            deadline: None,
+            work,
+        }
+    }
+
+    /// Other work that begins with the request of this call.
+    pub(crate) fn instead<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
+        self,
+        start: impl FnOnce(Settings) -> F + Send + 'static,
+    ) -> Call<U> {
+        let start = |_, settings| start(settings);
+        let work = self.work.map(|work| (work.request, start));
+        Call::new(&self.sender, self.settings, work)
+    }
+
+    /// Goes on with what this call gives. Further requests take the settings.
+    pub(crate) fn then<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
+        self,
+        next: impl FnOnce(T, Settings) -> F + Send + 'static,
+    ) -> Call<U> {
+        let work = self.work.map(|Work { request, start }| {
+            let both = |request, settings: Settings| async {
+                next(start(request, settings.clone()).await?, settings).await
+            };
+            (request, both)
+        });
+        Call::new(&self.sender, self.settings, work)
+    }
+
+    /// A further header. Those that the client itself sends cannot be replaced. The value shows neither in `Debug` nor in
+    /// traces.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        let headers = std::mem::take(&mut self.settings.headers).with(name, value);
+        match headers.and_then(|headers| headers.beside_tokens(self.sender.has_tokens())) {
+            Ok(headers) => self.settings.headers = headers,
+            Err(error) => self.work = self.work.and(Err(error)),
+        }
+        self
+    }
+
+    /// The time limit of one request with its whole reply, in place of the client's.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.settings.timeout = Some(limit);
+        self
+    }
+
+    /// The time limit of the whole call, with its retries and waits. It ends a request that is on the way.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = Some(limit);
+        self
+    }
+
+    /// How often a request is sent, in place of the client's policy.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.settings.retry = Some(policy);
+        self
+    }
+
+    /// Declares that carrying out this change twice does no harm: it is sent again like a query. Nothing that the
+    /// specification shows makes the creation of a record so; a save that names its record may be.
+    pub fn idempotent(mut self) -> Self {
+        self.settings.idempotent = true;
+        self
+    }
+
+    /// The page that is read, and a function that sees its reply arrive.
+    pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
+        (self.settings.page, self.settings.watch) = (Some(number), Some(watch));
+        self
+    }
+
+    /// The first request as it would be sent, without the token. Nothing is sent, and no token is read.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config) when the variables cannot be written as JSON or a setting cannot be used.
+    pub fn dry_run(&self) -> Result<DryRun> {
+        let work = self.work.as_ref().map_err(Clone::clone)?;
+        let request = self.sender.prepare(work.request.clone(), &self.settings);
+        Ok(DryRun::new(request, self.sender.user_agent()))
+    }
+
+    /// Sends the call; the value comes with the status, the request id and the number of attempts.
+    pub fn response(mut self) -> impl Future<Output = Result<Response<T>>> + Send + 'static {
+        let facts = Arc::new(Mutex::new(Facts::default()));
+        self.settings.facts = Some(Arc::clone(&facts));
+        let (sender, start) = (self.sender.clone(), self.sender.clock().boot());
+        let work = self.into_future();
+        async move {
+            let value = work.await?;
+            let elapsed = sender.clock().boot().saturating_sub(start);
+            let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(Response {
+                value,
+                status: facts.status,
+                attempts: facts.attempts,
+                elapsed,
+                request_id: facts.request_id.take(),
+            })
+        }
+    }
+}
+
+impl<T: Send + 'static> IntoFuture for Call<T> {
+    type Output = Result<T>;
+    type IntoFuture = BoxFuture<'static, Result<T>>;
+
+    fn into_future(mut self) -> Self::IntoFuture {
+        if let Some(limit) = self.deadline {
+            self.settings.end = Some(self.sender.clock().boot().saturating_add(limit));
+        }
+        match self.work {
+            Ok(work) => (work.start)(work.request, self.settings),
+            Err(error) => Box::pin(ready(Err(error))),
+        }
+    }
+}
+
+/// Without variables and header values.
+impl<T> fmt::Debug for Call<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("deadline", &self.deadline)
+            .field("error", &self.work.as_ref().err())
+            .finish_non_exhaustive()
+    }
+}

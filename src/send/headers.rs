@@ -1,0 +1,90 @@
+//! Headers of the caller's, for a whole client or one call.
+
+use bytes::Bytes;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+use crate::transport::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+
+/// Headers that the client or HTTP itself sets; `authorization` as well, where there are tokens.
+const RESERVED: [&str; 11] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "if-modified-since",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
+/// Headers of the caller's. Their values do not show in `Debug` or traces, and are wiped from memory when they are
+/// dropped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Headers(pub(super) HeaderMap);
+
+impl Headers {
+    /// Adds a header, in place of one with the same name.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Secret>) -> Result<Self> {
+        let value = value.into();
+        // The value is not repeated in a message: it may be a key.
+        let name = HeaderName::try_from(name).map_err(|_| Error::config("invalid header name"))?;
+        let wrong = |what: &str| Error::config(format!("the header {name} {what}"));
+        if RESERVED.contains(&name.as_str()) {
+            return Err(wrong("is set by the client"));
+        }
+        if value.is_empty() {
+            return Err(wrong("has no value"));
+        }
+        // Owned bytes, so that all clones share one buffer, which is wiped with the last of them.
+        let bytes = Bytes::from_owner(Zeroizing::new(value.expose().as_bytes().to_vec()));
+        let mut value = HeaderValue::from_maybe_shared(bytes)
+            .map_err(|_| wrong("has characters that cannot be sent"))?;
+        value.set_sensitive(true);
+        self.0.insert(name, value);
+        Ok(self)
+    }
+
+    /// Refuses `authorization` where a token is sent in it.
+    pub(super) fn beside_tokens(self, has_tokens: bool) -> Result<Self> {
+        if has_tokens && self.0.contains_key(AUTHORIZATION) {
+            let what = "the header authorization is set by the client, from its token source";
+            return Err(Error::config(what));
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_sent_as_it_is_and_hidden_in_debug() {
+        let headers = Headers::default().with("X-Api-Key", "s3cr3t").unwrap();
+        assert_eq!(headers.0["x-api-key"], "s3cr3t");
+        assert!(!format!("{headers:?}").contains("s3cr3t"));
+        let headers = headers.with("Authorization", "Basic czpw").unwrap();
+        assert!(headers.clone().beside_tokens(true).unwrap_err().is_config());
+        assert!(headers.beside_tokens(false).is_ok());
+    }
+
+    #[test]
+    fn invalid_and_reserved_headers_are_refused_without_showing_the_value() {
+        for (name, value) in [
+            ("", "s3cr3t"),
+            ("x key", "s3cr3t"),
+            ("Host", "s3cr3t"),
+            ("User-Agent", "s3cr3t"),
+            ("x-api-key", ""),
+            ("x-api-key", "s3cr3t\r\nx: y"),
+        ] {
+            let error = Headers::default().with(name, value).unwrap_err();
+            assert!(error.is_config() && !format!("{error:?}").contains("s3cr3t"));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The one path of every request, of either interface: [`Sender`] has it from top to bottom.
+//!
+//! A [`Call`] is a request with its settings, before it is sent. What differs between the interfaces, above all how a
+//! reply is read, is an [`Operation`].
+
+mod backpressure;
+mod call;
+mod headers;
+mod response;
+mod sender;
+mod trace;
+
+pub use self::call::Call;
+pub use self::response::{DryRun, Response};
+
+pub(crate) use self::call::Settings;
+pub(crate) use self::headers::Headers;
+pub(crate) use self::sender::{Operation, Sender};
+pub(crate) use self::trace::{adapted, decode_failure};

@@ -1,0 +1,84 @@
+//! What a call brought or would send, with the facts of HTTP.
+
+use std::fmt;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::transport::{Body, Request};
+
+/// What a [`Call`](super::Call) brought, and how it came.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Response<T> {
+    /// What awaiting the call gives.
+    pub value: T,
+    /// The HTTP status of the last reply; `None` when nothing was sent, since the answer was in a cache.
+    pub status: Option<u16>,
+    /// How many attempts were made for all requests of the call.
+    pub attempts: u32,
+    /// The time from the call to the reply, waits included.
+    pub elapsed: Duration,
+    /// The id that the server gave the last request, to be named to its support team (header `x-request-id` or
+    /// `x-correlation-id`; assumed).
+    pub request_id: Option<String>,
+}
+
+/// A request as it would be sent, all but the `authorization` header, from [`Call::dry_run`](super::Call::dry_run).
+///
+/// `Debug` shows neither header values nor the body, which may hold personal data.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let client = fake.client().build()?;
+/// let request = client.questions().dry_run()?;
+/// assert_eq!(request.method, "POST");
+/// assert!(request.body.starts_with(r#"{"operationName":"Questions","query":"query Questions"#));
+/// assert!(request.headers.iter().any(|(name, _)| name == "content-type"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct DryRun {
+    /// The HTTP method.
+    pub method: String,
+    /// The address.
+    pub url: Url,
+    /// Names, in lower case, and values.
+    pub headers: Vec<(String, String)>,
+    /// The JSON that is posted, with all variables; empty for a `GET`.
+    pub body: String,
+}
+
+impl DryRun {
+    pub(super) fn new(request: Request, user_agent: &str) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut headers = vec![("user-agent".to_owned(), user_agent.to_owned())];
+        if let Some(media_type) = request.body.media_type() {
+            headers.push(("content-type".to_owned(), media_type.to_owned()));
+        }
+        let set = request.headers.iter();
+        headers.extend(set.map(|(name, value)| (name.to_string(), text(value.as_bytes()))));
+        let body = match &request.body {
+            Body::Empty => String::new(),
+            Body::Json(body) | Body::Form(body) => text(body),
+        };
+        Self {
+            method: request.method.to_string(),
+            url: request.url,
+            headers,
+            body,
+        }
+    }
+}
+
+impl fmt::Debug for DryRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("DryRun")
+            .field("headers", &names)
+            .field("bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
