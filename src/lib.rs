@@ -12,15 +12,15 @@
 )]
 #![cfg_attr(
     feature = "keyring",
-    doc = "| keep tokens in the keyring of the operating system | [`keyring`] |"
+    doc = "| keep tokens in the keyring of the operating system | [`auth::keyring`] |"
 )]
 #![cfg_attr(
     feature = "sealed",
-    doc = "| keep stored tokens encrypted | [`sealed`] |"
+    doc = "| keep stored tokens encrypted | [`auth::sealed`] |"
 )]
 #![cfg_attr(
     feature = "postgres",
-    doc = "| share tokens between many hosts | [`postgres`] |"
+    doc = "| share tokens between many hosts | [`auth::postgres`] |"
 )]
 //! | work in the name of an account | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
 //! | save, submit, copy, delete consignments | [`Account::save_consignment`] and its neighbours |
@@ -84,9 +84,9 @@
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
-//! | `keyring` | no | the module `keyring`: a token store in the keyring of the operating system |
-//! | `sealed` | no | the module `sealed`: encryption of stored tokens, around any store |
-//! | `postgres` | no | the module `postgres`: tokens in Postgres, for many hosts; brings `sealed` |
+//! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
+//! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, around any store |
+//! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed` |
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!
@@ -117,12 +117,6 @@ pub mod fake;
 pub mod graphql;
 #[cfg(feature = "client")]
 pub mod guide;
-#[cfg(feature = "keyring")]
-#[path = "auth/keyring/mod.rs"]
-pub mod keyring;
-#[cfg(all(test, feature = "keyring", feature = "fake"))]
-#[path = "fake/tests/keyring.rs"]
-mod keyring_laws;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 #[cfg(any(feature = "fake", all(test, feature = "client")))]
@@ -130,14 +124,8 @@ mod mock;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;
-#[cfg(feature = "postgres")]
-#[path = "auth/store/postgres/mod.rs"]
-pub mod postgres;
 #[cfg(feature = "client")]
 pub mod register;
-#[cfg(feature = "sealed")]
-#[path = "auth/store/sealed/mod.rs"]
-pub mod sealed;
 mod secret;
 #[cfg(all(test, feature = "client"))]
 mod seeded;

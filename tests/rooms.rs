@@ -7,6 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, Item, ItemUse, UseTree};
 
 /// The rooms and their steps. The same step does not mean that one may use the other.
 const STAIRS: [(&str, u8); 19] = [
@@ -69,7 +71,6 @@ fn stairs(path: &str, text: &str) -> Vec<String> {
         // lib.rs mounts files of rooms under these names.
         let used = match used.as_str() {
             "tls" => "transport",
-            "keyring" => "auth",
             used => used,
         };
         let pair = (room, used);
@@ -132,18 +133,54 @@ fn size(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Leaves the choice of what is compiled to lib.rs.
+/// Names a feature only in `#[cfg(..)]` on a `mod name;` line, or on the re-export from such a module.
 fn features(path: &str, text: &str) -> Vec<String> {
-    let tokens = tokens(text);
-    // Within a condition, `feature` opens it or follows a comma; then comes a text.
-    let conditions = tokens.windows(4).filter(|window| {
+    let file = syn::parse_file(text).unwrap();
+    let mut switched = Vec::new();
+    let mut allowed = 0;
+    for item in &file.items {
+        let attributes = match item {
+            Item::Mod(module) if module.content.is_none() => {
+                let named = conditions(&module.attrs);
+                if named > 0 {
+                    switched.push(module.ident.to_string());
+                }
+                &module.attrs
+            }
+            Item::Use(import) if switched.iter().any(|name| is_from(import, name)) => &import.attrs,
+            _ => continue,
+        };
+        allowed += conditions(attributes);
+    }
+    let wrong = "cfg(feature) stands on mod lines and their re-exports only";
+    vec![format!("{path}: {wrong}"); features_named(&tokens(text)) - allowed]
+}
+
+/// How often `#[cfg(..)]` among the attributes names a feature.
+fn conditions(attributes: &[Attribute]) -> usize {
+    let cfgs = attributes.iter().filter(|one| one.path().is_ident("cfg"));
+    cfgs.map(|cfg| features_named(&tokens(&cfg.to_token_stream().to_string())))
+        .sum()
+}
+
+/// Within a condition, `feature` opens it or follows a comma; then comes a text.
+fn features_named(tokens: &[String]) -> usize {
+    let named = tokens.windows(4).filter(|window| {
         ["(", ","].contains(&window[0].as_str())
             && window[1..3] == ["feature", "="]
             && window[3].starts_with('"')
     });
-    conditions
-        .map(|_| format!("{path}: cfg(feature) stands in lib.rs only"))
-        .collect()
+    named.count()
+}
+
+/// Whether it is `use self::module::..`.
+fn is_from(import: &ItemUse, module: &str) -> bool {
+    match &import.tree {
+        UseTree::Path(own) if own.ident == "self" => {
+            matches!(&*own.tree, UseTree::Path(path) if path.ident == module)
+        }
+        _ => false,
+    }
 }
 
 /// Is named after what it knows.
@@ -294,16 +331,28 @@ fn a_planted_long_file_is_caught() {
 #[test]
 fn a_planted_feature_is_caught() {
     for text in [
-        "#[cfg(feature = \"fake\")] mod fake;",
-        "#[cfg(all(unix, feature = \"fake\"))] mod fake;",
-        "#[cfg(any(not(unix), feature = \"fake\"))] mod fake;",
+        "#[cfg(feature = \"fake\")] struct A;",
+        "#[cfg(all(unix, feature = \"fake\"))] impl A {}",
+        "#[cfg(any(not(unix), feature = \"fake\"))] fn f() {}",
+        "#[cfg(feature = \"fake\")] mod fake { fn f() {} }",
+        "#[cfg(feature = \"fake\")] pub fn f() {} mod fake;",
+        "#[cfg(feature = \"fake\")] pub fn f() {} use self::fake::A;",
+        "#[cfg(feature = \"fake\")] pub use self::always::A; mod always;",
+        "#[cfg(feature = \"fake\")] use crate::fake::A;",
+        "#[cfg_attr(feature = \"fake\", path = \"a.rs\")] mod fake;",
         "#[cfg_attr(feature = \"fake\", derive(Debug))] struct A;",
         "fn f() -> bool { cfg!(feature = \"fake\") }",
     ] {
         assert_eq!(features("auth/mod.rs", text).len(), 1, "{text}");
     }
-    let fine = "#[cfg(test)] mod tests; #[cfg(target_os = \"linux\")] fn feature() {}";
-    assert_eq!(features("auth/mod.rs", fine), [""; 0]);
+    for fine in [
+        "#[cfg(test)] mod tests; #[cfg(target_os = \"linux\")] fn feature() {}",
+        "#[cfg(feature = \"sealed\")] pub mod sealed;",
+        "#[cfg(all(unix, feature = \"sealed\"))] pub(crate) mod sealed;",
+        "#[cfg(feature = \"sealed\")] mod sealed; #[cfg(feature = \"sealed\")] pub use self::sealed::A;",
+    ] {
+        assert_eq!(features("auth/mod.rs", fine), [""; 0], "{fine}");
+    }
 }
 
 #[test]

@@ -17,9 +17,9 @@ use std::{env, io};
 
 use envd_sdk::Clock;
 use envd_sdk::auth::TokenManager;
+use envd_sdk::auth::postgres::{PostgresStore, loopback_pool};
+use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::fake::Fake;
-use envd_sdk::postgres::{PostgresStore, loopback_pool};
-use envd_sdk::sealed::{SealedStore, SealingKey};
 
 use cli::Failure;
 use process::{Host, READY};

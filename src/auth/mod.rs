@@ -116,11 +116,17 @@ mod callback;
 mod endpoint;
 mod failure;
 mod jwt;
+#[cfg(feature = "keyring")]
+pub mod keyring;
 mod manager;
 mod pending;
 mod plain;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod provider;
 mod provider_builder;
+#[cfg(feature = "sealed")]
+pub mod sealed;
 mod set;
 mod source;
 mod store;

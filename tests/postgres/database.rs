@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use envd_sdk::auth::StoreError;
-use envd_sdk::postgres::deadpool_postgres::tokio_postgres::config::Host;
-use envd_sdk::postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
-use envd_sdk::postgres::deadpool_postgres::{Manager, Pool, Runtime};
-use envd_sdk::postgres::{PostgresStore, PostgresStoreBuilder};
-use envd_sdk::sealed::{SealedStore, SealingKey};
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
+use envd_sdk::auth::postgres::deadpool_postgres::{Manager, Pool, Runtime};
+use envd_sdk::auth::postgres::{PostgresStore, PostgresStoreBuilder};
+use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::proxy::Proxy;

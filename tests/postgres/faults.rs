@@ -138,7 +138,7 @@ async fn a_network_that_is_silent_ends_in_a_time_out() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unreachable() {
     let url = "postgres://nobody@127.0.0.1:1/none";
-    let pool = envd_sdk::postgres::loopback_pool(url, 2).unwrap();
+    let pool = envd_sdk::auth::postgres::loopback_pool(url, 2).unwrap();
     let store = database::store(&pool, "envd");
     let error = store.load(KEY).await.unwrap_err();
     assert!(error.is_unreachable(), "{}", chain(&error));

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use envd_sdk::auth::postgres::PostgresStore;
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::Client;
 use envd_sdk::auth::{StoreError, TokenStore};
-use envd_sdk::postgres::PostgresStore;
-use envd_sdk::postgres::deadpool_postgres::tokio_postgres::Client;
 
 use super::database::{self, Share, chain, connect};
 use super::faults::record;

@@ -4,7 +4,7 @@
 //! machine, and say so when they do not. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` holds a command that
 //! restarts the server and waits for it; without it the server's part is played by ending all of its sessions.
 
-use envd_sdk::{postgres, sealed};
+use envd_sdk::auth::{postgres, sealed};
 
 #[path = "../suite/processes/child.rs"]
 mod child;

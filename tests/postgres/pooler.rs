@@ -9,10 +9,10 @@ use std::time::Duration;
 use std::{env, fs};
 
 use envd_sdk::auth::TokenStore;
+use envd_sdk::auth::postgres::deadpool_postgres::Pool;
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
 use envd_sdk::fake::store_conformance::check;
-use envd_sdk::postgres::deadpool_postgres::Pool;
-use envd_sdk::postgres::deadpool_postgres::tokio_postgres::config::Host;
-use envd_sdk::postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
 
 use super::database::{self, Database, chain};
 use super::faults::record;

@@ -1,7 +1,7 @@
 //! Migrations, names, and what a dump shows.
 
 use envd_sdk::auth::TokenStore;
-use envd_sdk::postgres::PostgresStore;
+use envd_sdk::auth::postgres::PostgresStore;
 
 use super::database::{self, Database, chain, client, pool, settings};
 use super::faults::record;
@@ -123,7 +123,7 @@ async fn names_may_be_keywords_and_have_capitals() {
 #[test]
 fn a_pool_for_one_connection_is_refused() {
     let url = "postgres://nobody@127.0.0.1:1/none";
-    let pool = envd_sdk::postgres::loopback_pool(url, 1).unwrap();
+    let pool = envd_sdk::auth::postgres::loopback_pool(url, 1).unwrap();
     let error = PostgresStore::builder(pool).build().unwrap_err();
     assert!(error.to_string().contains("two"), "{error}");
 }

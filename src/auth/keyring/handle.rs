@@ -23,7 +23,7 @@ use crate::auth::{
 /// ```
 /// use std::sync::Arc;
 /// use envd_sdk::auth::{FileStore, TokenStore};
-/// use envd_sdk::keyring::KeyringStore;
+/// use envd_sdk::auth::keyring::KeyringStore;
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let folder = std::env::temp_dir();

@@ -3,6 +3,8 @@
 mod caller;
 mod consignments;
 mod independence;
+#[cfg(feature = "keyring")]
+mod keyring_store;
 mod login;
 mod properties;
 mod records;

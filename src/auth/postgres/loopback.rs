@@ -17,7 +17,7 @@ const TIME_OUT: Duration = Duration::from_secs(5);
 /// [`deadpool_postgres`] and the connector of your choice, such as that of `tokio-postgres-rustls`.
 ///
 /// ```
-/// use envd_sdk::postgres::loopback_pool;
+/// use envd_sdk::auth::postgres::loopback_pool;
 ///
 /// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
 /// assert!(loopback_pool("postgres://app:password@db.example.com/app", 16).is_err());

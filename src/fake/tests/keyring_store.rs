@@ -1,11 +1,11 @@
-//! The laws of stores, kept by the keyring store on a keyring in memory. Mounted by `lib.rs`, where the features are.
+//! The laws of stores, kept by the keyring store on a keyring in memory.
 
 use std::{env, fs, process};
 
 use keyring_core::mock;
 
+use crate::auth::keyring::KeyringStore;
 use crate::fake::store_conformance::check;
-use crate::keyring::KeyringStore;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_keyring_store_keeps_all_laws() {

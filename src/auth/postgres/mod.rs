@@ -7,8 +7,8 @@
 //! file. [`PostgresStore`]: many hosts, or thousands of users. A refresh token may be used once, so two hosts that renew the
 //! same user's tokens must know of each other, and only something that both ask can tell them.
 //!
-//! Put a [`SealedStore`](crate::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token,
-//! and with [`hash_accounts`](crate::sealed::SealedStore::hash_accounts) no account either.
+//! Put a [`SealedStore`](crate::auth::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token,
+//! and with [`hash_accounts`](crate::auth::sealed::SealedStore::hash_accounts) no account either.
 //!
 //! # When the database fails in the middle of a refresh
 //!
@@ -58,8 +58,6 @@
 //! so stop refreshes, which then end in [`is_lock_timeout`](crate::auth::StoreError::is_lock_timeout). It cannot release
 //! a lock that a host holds, so no refresh token is ever sent twice by it. Give the store a database of its own where
 //! other roles are not trusted to leave it running.
-//!
-//! Mounted by `lib.rs`, where the features are; it belongs to `auth`.
 
 mod builder;
 mod fault;

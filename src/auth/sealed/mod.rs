@@ -6,8 +6,6 @@
 //!
 //! Each record is bound to its account: moved to another one, it does not open. An older record of the same account does
 //! open, so who can write to the store can still put an old one back.
-//!
-//! Mounted by `lib.rs`, where the features are; it belongs to `auth`.
 
 mod account_hash;
 mod handle;

@@ -22,12 +22,12 @@ use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version
 
 /// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
 ///
-/// The account's key stands in the clear unless a [`SealedStore`](crate::sealed::SealedStore) hashes it, and so does
+/// The account's key stands in the clear unless a [`SealedStore`](crate::auth::sealed::SealedStore) hashes it, and so does
 /// everything else unless that seals it:
 ///
 /// ```
-/// use envd_sdk::postgres::{PostgresStore, loopback_pool};
-/// use envd_sdk::sealed::{SealedStore, SealingKey};
+/// use envd_sdk::auth::postgres::{PostgresStore, loopback_pool};
+/// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 ///
 /// # let (key, accounts) = ([7; 32], [8; 32]);
 /// # tokio::runtime::Runtime::new()?.block_on(async {

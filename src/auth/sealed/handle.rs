@@ -26,7 +26,7 @@ use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version
 ///
 /// ```
 /// use envd_sdk::auth::FileStore;
-/// use envd_sdk::sealed::{SealedStore, SealingKey};
+/// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 ///
 /// # let (this_year, last_year) = ([1; 32], [2; 32]);
 /// // The second deploy.
@@ -70,7 +70,7 @@ impl<S: TokenStore> SealedStore<S> {
     ///
     /// ```
     /// use envd_sdk::auth::MemoryStore;
-    /// use envd_sdk::sealed::{SealedStore, SealingKey};
+    /// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
     ///
     /// # let (sealing, accounts) = ([1; 32], [2; 32]);
     /// let store = SealedStore::new(MemoryStore::new(), SealingKey::new("2027", &sealing)).hash_accounts(&accounts);
