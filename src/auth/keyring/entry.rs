@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use crate::auth::store::StoreErrorKind;
 use crate::auth::{Record, StoreError, Version, Versioned};
 use crate::secret::Secret;
 
@@ -42,10 +43,16 @@ impl Keyring {
             Err(error) => return Err(failed(error)),
         };
         // The reasons of serde are left out: they may repeat a part of the text.
-        let unreadable = |_| StoreError::unreadable("the entry in the keyring is not readable");
+        let unreadable = |_| {
+            StoreError::of(
+                StoreErrorKind::Unreadable,
+                "the entry in the keyring is not readable",
+            )
+        };
         let Form { form } = serde_json::from_slice(&text).map_err(unreadable)?;
         if form > FORM {
-            return Err(StoreError::newer_version(
+            return Err(StoreError::of(
+                StoreErrorKind::NewerVersion,
                 "the entry in the keyring was written by a newer version of this crate",
             ));
         }
@@ -83,8 +90,11 @@ impl Keyring {
 /// The user's own keyring. Waits for the operating system.
 pub(super) fn of_the_user() -> Result<Arc<CredentialStore>, StoreError> {
     native().map_err(|error| {
-        StoreError::unsupported("there is no keyring for this user on this machine")
-            .caused_by(Cause(summary(&error)))
+        StoreError::of(
+            StoreErrorKind::Unsupported,
+            "there is no keyring for this user on this machine",
+        )
+        .caused_by(Cause(summary(&error)))
     })
 }
 
@@ -116,10 +126,10 @@ fn failed(error: KeyringError) -> StoreError {
     let what = "the keyring of the operating system failed";
     let outer = match &error {
         KeyringError::BadEncoding(_) | KeyringError::BadDataFormat(..) => {
-            StoreError::unreadable(what)
+            StoreError::of(StoreErrorKind::Unreadable, what)
         }
         KeyringError::NoDefaultStore | KeyringError::NotSupportedByStore(_) => {
-            StoreError::unsupported(what)
+            StoreError::of(StoreErrorKind::Unsupported, what)
         }
         _ => StoreError::new(what),
     };

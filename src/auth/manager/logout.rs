@@ -101,8 +101,7 @@ impl Shared {
             return error;
         }
         match self.store.set_aside_unreadable(&self.key).await {
-            Ok(true) => StoreError::unreadable(
-                "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
+            Ok(true) => StoreError::of(crate::auth::store::StoreErrorKind::Unreadable, "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
             )
             .caused_by(error),
             Ok(false) => error,

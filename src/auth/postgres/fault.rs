@@ -5,6 +5,7 @@ use deadpool_postgres::tokio_postgres::{self};
 use deadpool_postgres::{PoolError, TimeoutType};
 
 use crate::auth::StoreError;
+use crate::auth::store::StoreErrorKind;
 
 /// A failure, and whether the connection is to blame: then another one may do.
 #[derive(Debug)]
@@ -38,7 +39,8 @@ pub(super) fn failed(error: tokio_postgres::Error) -> Fault {
 fn said(state: &SqlState, message: &str) -> Fault {
     // PgBouncer has this one code for nearly all of its errors, and most of them pass by themselves.
     if state.code() == "08P01" && message.contains("statement pooling") {
-        let error = StoreError::unsupported(
+        let error = StoreError::of(
+            StoreErrorKind::Unsupported,
             "the pooler before the database pools statements; set its pool_mode to transaction or session",
         );
         return Fault {
@@ -49,27 +51,50 @@ fn said(state: &SqlState, message: &str) -> Fault {
     let class = &state.code()[..2];
     let gone = ["57P01", "57P02", "57P05", "25P03"].contains(&state.code());
     let error = match state.code() {
-        "42P01" | "3F000" => StoreError::missing(
+        "42P01" | "3F000" => StoreError::of(
+            StoreErrorKind::Missing,
             "the tables of the token store do not exist; call PostgresStore::migrate",
         ),
-        "42703" => StoreError::missing(
+        "42703" => StoreError::of(
+            StoreErrorKind::Missing,
             "the tables of the token store are not as this version makes them; call PostgresStore::migrate",
         ),
-        "3D000" => StoreError::missing("the database of the token store does not exist"),
-        "25006" => StoreError::denied("the database of the token store is read-only"),
-        "42501" => StoreError::denied("the role may not use the tables of the token store"),
-        "53100" => StoreError::full("the disk of the database is full"),
-        "53300" => StoreError::unreachable("the database has no room for another connection"),
-        "57014" => StoreError::unreachable("the database gave up on the statement"),
+        "3D000" => StoreError::of(
+            StoreErrorKind::Missing,
+            "the database of the token store does not exist",
+        ),
+        "25006" => StoreError::of(
+            StoreErrorKind::Denied,
+            "the database of the token store is read-only",
+        ),
+        "42501" => StoreError::of(
+            StoreErrorKind::Denied,
+            "the role may not use the tables of the token store",
+        ),
+        "53100" => StoreError::of(StoreErrorKind::Full, "the disk of the database is full"),
+        "53300" => StoreError::of(
+            StoreErrorKind::Unreachable,
+            "the database has no room for another connection",
+        ),
+        "57014" => StoreError::of(
+            StoreErrorKind::Unreachable,
+            "the database gave up on the statement",
+        ),
         "22021" => StoreError::new("the account's key holds what the database cannot store"),
-        "08P01" => StoreError::unreachable(
+        "08P01" => StoreError::of(
+            StoreErrorKind::Unreachable,
             "the pooler before the database ended the connection; it has to pool transactions or sessions, not statements",
         ),
-        _ if gone || class == "08" || class == "57" => {
-            StoreError::unreachable("the database ended the connection")
+        _ if gone || class == "08" || class == "57" => StoreError::of(
+            StoreErrorKind::Unreachable,
+            "the database ended the connection",
+        ),
+        _ if class == "28" => {
+            StoreError::of(StoreErrorKind::Denied, "the database refused the login")
         }
-        _ if class == "28" => StoreError::denied("the database refused the login"),
-        _ if class == "53" => StoreError::full("the database ran out of resources"),
+        _ if class == "53" => {
+            StoreError::of(StoreErrorKind::Full, "the database ran out of resources")
+        }
         _ => StoreError::new("the database refused the statement"),
     };
     Fault {
@@ -85,13 +110,18 @@ fn unsaid(error: &tokio_postgres::Error) -> Fault {
         if let Some(io) = source.downcast_ref::<std::io::Error>() {
             let cause = Cause(format!("network: {}", io.kind()));
             return lost(
-                StoreError::unreachable("the database cannot be reached").caused_by(cause),
+                StoreError::of(
+                    StoreErrorKind::Unreachable,
+                    "the database cannot be reached",
+                )
+                .caused_by(cause),
             );
         }
         below = source.source();
     }
     if error.is_closed() {
-        return lost(StoreError::unreachable(
+        return lost(StoreError::of(
+            StoreErrorKind::Unreachable,
             "the connection to the database was cut",
         ));
     }
@@ -110,9 +140,11 @@ fn lost(error: StoreError) -> Fault {
 pub(super) fn no_connection(error: PoolError) -> Fault {
     match error {
         PoolError::Backend(error) => failed(error),
-        PoolError::Timeout(TimeoutType::Wait) => {
-            StoreError::unreachable("all connections of the pool are in use").into()
-        }
+        PoolError::Timeout(TimeoutType::Wait) => StoreError::of(
+            StoreErrorKind::Unreachable,
+            "all connections of the pool are in use",
+        )
+        .into(),
         PoolError::Timeout(_) => too_slow(),
         PoolError::Closed => StoreError::new("the pool of connections is closed").into(),
         PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
@@ -122,7 +154,11 @@ pub(super) fn no_connection(error: PoolError) -> Fault {
 }
 
 pub(super) fn too_slow() -> Fault {
-    StoreError::unreachable("the database did not answer in time").into()
+    StoreError::of(
+        StoreErrorKind::Unreachable,
+        "the database did not answer in time",
+    )
+    .into()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use deadpool_postgres::tokio_postgres::{Config, NoTls};
 use deadpool_postgres::{Manager, Pool, Runtime};
 
 use crate::auth::StoreError;
+use crate::auth::store::StoreErrorKind;
 
 const TIME_OUT: Duration = Duration::from_secs(5);
 
@@ -40,7 +41,8 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
         addresses.iter().all(IpAddr::is_loopback)
     };
     if !near {
-        return Err(StoreError::insecure(
+        return Err(StoreError::of(
+            StoreErrorKind::Insecure,
             "the database is on another machine: hand in a pool whose connections use TLS",
         ));
     }

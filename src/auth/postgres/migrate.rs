@@ -9,6 +9,7 @@ use super::names::Names;
 use super::owners::{self, check_owners};
 use super::session::Session;
 use crate::auth::StoreError;
+use crate::auth::store::StoreErrorKind;
 
 /// Each is applied once, in this order. Never change one that was released: add one, that hosts of the version before can
 /// live with, since they run on until they are updated.
@@ -107,7 +108,8 @@ pub(super) async fn check(session: &Session, names: &Names) -> Result<(), Fault>
         return Err(newer().into());
     }
     if applied < newest_known() {
-        return Err(StoreError::missing(
+        return Err(StoreError::of(
+            StoreErrorKind::Missing,
             "the tables of the token store are of an older version; call PostgresStore::migrate",
         )
         .into());
@@ -126,5 +128,8 @@ fn newest_known() -> i32 {
 }
 
 fn newer() -> StoreError {
-    StoreError::newer_version("the tables of the token store are of a newer version of this crate")
+    StoreError::of(
+        StoreErrorKind::NewerVersion,
+        "the tables of the token store are of a newer version of this crate",
+    )
 }

@@ -4,6 +4,7 @@ use super::fault::{Fault, failed};
 use super::names::Names;
 use super::session::Session;
 use crate::auth::StoreError;
+use crate::auth::store::StoreErrorKind;
 
 /// One row for each of schema and tables that exists and belongs to a role that is not trusted.
 ///
@@ -37,7 +38,7 @@ pub(super) async fn check_owners(session: &Session, names: &Names) -> Result<(),
     if rows.map_err(failed)?.is_empty() {
         Ok(())
     } else {
-        Err(StoreError::insecure(REFUSAL).into())
+        Err(StoreError::of(StoreErrorKind::Insecure, REFUSAL).into())
     }
 }
 

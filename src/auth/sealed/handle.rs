@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::SealingKey;
 use super::account_hash::AccountHash;
+use crate::auth::store::StoreErrorKind;
 use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 
 /// Encrypts the records of a store, so that nobody who reads the store reads a token.
@@ -111,16 +112,18 @@ impl<S: TokenStore> SealedStore<S> {
             return if self.accept_unsealed {
                 Ok(stored)
             } else {
-                Err(StoreError::unreadable("the stored record is not sealed"))
+                Err(StoreError::of(
+                    StoreErrorKind::Unreadable,
+                    "the stored record is not sealed",
+                ))
             };
         };
         let mut keys = self.keys.iter().filter(|key| key.id() == seal.key_id());
         let Some(key) = keys.next() else {
-            return Err(StoreError::missing_key(seal.key_id()));
+            return Err(missing_key(seal.key_id()));
         };
         let text = key.open(account, seal).ok_or_else(|| {
-            StoreError::unreadable(
-                "the stored record does not open: it was changed, moved, or sealed with another key of the same id",
+            StoreError::of(StoreErrorKind::Unreadable, "the stored record does not open: it was changed, moved, or sealed with another key of the same id",
             )
         })?;
         let record = Record::from_secret_json(&text)?;
@@ -204,6 +207,17 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     fn lock_survives_faults(&self) -> bool {
         self.inner.lock_survives_faults()
     }
+}
+
+/// The id is shown, in part when it is long: the store may hold anything there.
+pub(super) fn missing_key(id: &str) -> StoreError {
+    let shown: String = id.chars().take(64).flat_map(char::escape_debug).collect();
+    let message = format!(
+        "the stored record is sealed with the key \"{shown}\", which this process does not have"
+    );
+    let mut error = StoreError::of(StoreErrorKind::Unreadable, message);
+    error.missing_key_id = Some(id.to_owned());
+    error
 }
 
 /// Whether no host can read it: neither one with another key, nor one of a newer version.

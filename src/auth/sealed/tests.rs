@@ -196,10 +196,10 @@ async fn a_host_without_the_key_names_it_and_leaves_the_record_alone() {
     }
     let stored = sealed.load("sam").await.unwrap().unwrap();
     assert_eq!(Some(stored.version), version);
-    let other = crate::auth::StoreError::unreadable("x");
+    let other = crate::auth::StoreError::of(crate::auth::store::StoreErrorKind::Unreadable, "x");
     assert_eq!(other.missing_key_id(), None);
     // An id from the store may be any text.
-    let planted = crate::auth::StoreError::missing_key(format!("a\n\u{1b}{}", "b".repeat(500)));
+    let planted = super::handle::missing_key(&format!("a\n\u{1b}{}", "b".repeat(500)));
     let shown = planted.to_string();
     assert!(
         shown.len() < 300 && !shown.contains(char::is_control),

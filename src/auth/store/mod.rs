@@ -4,22 +4,23 @@
 //! database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] forgets everything at the end of
 //! the process.
 
-mod error;
 mod file;
 #[cfg(test)]
 mod hooked;
-mod memory;
+mod memory_store;
 mod record;
 mod seal;
+mod store_error;
 mod token_store;
 
-pub use self::error::StoreError;
 pub use self::file::FileStore;
-pub use self::memory::MemoryStore;
+pub use self::memory_store::MemoryStore;
 pub use self::record::Record;
 pub use self::seal::Seal;
+pub use self::store_error::StoreError;
 pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};
 
 #[cfg(test)]
 pub(super) use self::hooked::{Call, HookedStore, counts_down};
 pub(super) use self::record::{Ended, Intent};
+pub(super) use self::store_error::StoreErrorKind;

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::store_error::StoreErrorKind;
 use super::{Seal, StoreError};
 use crate::auth::TokenSet;
 use crate::auth::plain;
@@ -165,7 +166,8 @@ impl Record {
     pub(in crate::auth) fn open(self) -> Result<Self, StoreError> {
         match self.seal {
             None => Ok(self),
-            Some(_) => Err(StoreError::unreadable(
+            Some(_) => Err(StoreError::of(
+                StoreErrorKind::Unreadable,
                 "the stored record is sealed; wrap the store as it was when it was written",
             )),
         }
@@ -197,10 +199,16 @@ impl Record {
     /// still be able to read it.
     pub fn from_secret_json(json: &Secret) -> Result<Self, StoreError> {
         // The reasons of serde are left out: they may repeat a part of the text.
-        let unreadable = || StoreError::unreadable("the stored record is not readable");
+        let unreadable = || {
+            StoreError::of(
+                StoreErrorKind::Unreadable,
+                "the stored record is not readable",
+            )
+        };
         let Form { form } = serde_json::from_str(json.expose()).map_err(|_| unreadable())?;
         if form > SEALED {
-            return Err(StoreError::newer_version(
+            return Err(StoreError::of(
+                StoreErrorKind::NewerVersion,
                 "the stored record was written by a newer version of this crate",
             ));
         }

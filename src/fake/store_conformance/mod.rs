@@ -1,7 +1,7 @@
 //! The laws of [`TokenStore`], checked on a store of yours.
 //!
-//! The token manager relies on each of them: where one is broken, two processes use one refresh token, or a user is
-//! handed nothing, or the tokens of somebody else.
+//! The token manager relies on each of them: if one is broken, two processes use one refresh token, or a user gets no
+//! tokens, or the tokens of another user.
 //!
 //! ```
 //! use envd_sdk::auth::MemoryStore;
@@ -15,62 +15,131 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In a test of yours, give it what opens your store once more, as another process would: two connections to one
+//! In a test of yours, pass a closure that opens your store once more, as another process would: two connections to one
 //! database, two handles on one file. The accounts that it writes begin with `conformance`; a store that was checked
-//! before is fine. What no test in one process can see are locks that outlive a process that was killed, and locks that
-//! end while their holder lives: a store with such locks leaves
+//! before is fine. No test in one process can see locks that outlive a process that was killed, and locks that end while
+//! their holder lives: a store with such locks leaves
 //! [`lock_survives_faults`](crate::auth::TokenStore::lock_survives_faults) at `false`.
+//!
+//! | law | what it demands |
+//! | --- | --- |
+//! | `AbsentIsNone` | an account without a record reads as `None`, and removing it changes nothing |
+//! | `ReadsWhatWasWritten` | a record reads as it was written, under the version that the write returned |
+//! | `SharedBetweenHandles` | one handle reads what another one writes |
+//! | `AccountsAreApart` | accounts whose keys differ in any way have separate records |
+//! | `FirstWriteExpectsNone` | a first write succeeds only if there is no record |
+//! | `SwapComparesVersions` | a write with a version that is not the stored one changes nothing, and reports it |
+//! | `VersionsNeverRepeat` | no version occurs twice, not even after the record was removed |
+//! | `RemoveComparesVersions` | a removal with a version that is not the stored one changes nothing, and reports it |
+//! | `OneOfManySwapsWins` | of concurrent writes with the same expected version, one succeeds |
+//! | `LockExcludes` | a lock that is held fails with [`StoreError::lock_timeout`] if `wait` is zero, also on another handle |
+//! | `LockWaits` | a waiter gets the lock when it is freed before the deadline |
+//! | `LockIsPerAccount` | the lock of one account does not block another |
+//! | `LockEndsWithItsGuard` | a lock is free as soon as its guard is dropped |
+//! | `CancelledWaitTakesNoLock` | a wait that was cancelled does not take the lock later |
+//! | `LockStopsNoWrites` | reads, writes and removals work while the account's lock is held, for its holder makes them |
+//! | `ReadableIsNotSetAside` | a record that can be read is never set aside |
+//!
+//! [`StoreError::lock_timeout`]: crate::auth::StoreError::lock_timeout
 
-mod change;
-mod lock;
-mod read;
-mod report;
-mod sample;
+mod checked_store;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::report::{Law, Report};
+use self::checked_store::CheckedStore;
+use crate::auth::TokenStore;
 
-use self::sample::Bench;
-use crate::auth::{BoxFuture, TokenStore};
-
-/// Longer than any law takes on a store that is far away.
+/// Longer than any law takes on a store behind a slow network.
 const LIMIT: Duration = Duration::from_secs(60);
 
-type Verdict = Result<(), String>;
-type Check<S> = fn(Arc<Bench<S>>) -> BoxFuture<'static, Verdict>;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Law {
+    AbsentIsNone,
+    ReadsWhatWasWritten,
+    SharedBetweenHandles,
+    AccountsAreApart,
+    FirstWriteExpectsNone,
+    SwapComparesVersions,
+    VersionsNeverRepeat,
+    RemoveComparesVersions,
+    OneOfManySwapsWins,
+    LockExcludes,
+    LockWaits,
+    LockIsPerAccount,
+    LockEndsWithItsGuard,
+    CancelledWaitTakesNoLock,
+    LockStopsNoWrites,
+    ReadableIsNotSetAside,
+}
+
+impl Law {
+    pub(crate) const ALL: [Self; 16] = [
+        Self::AbsentIsNone,
+        Self::ReadsWhatWasWritten,
+        Self::SharedBetweenHandles,
+        Self::AccountsAreApart,
+        Self::FirstWriteExpectsNone,
+        Self::SwapComparesVersions,
+        Self::VersionsNeverRepeat,
+        Self::RemoveComparesVersions,
+        Self::OneOfManySwapsWins,
+        Self::LockExcludes,
+        Self::LockWaits,
+        Self::LockIsPerAccount,
+        Self::LockEndsWithItsGuard,
+        Self::CancelledWaitTakesNoLock,
+        Self::LockStopsNoWrites,
+        Self::ReadableIsNotSetAside,
+    ];
+}
 
 /// Checks all laws, one after the other, on a store that `open` opens anew each time. Runs inside a tokio runtime.
 pub async fn check<S: TokenStore>(open: impl Fn() -> S + Send + Sync + 'static) -> Report {
     let open: Arc<dyn Fn() -> S + Send + Sync> = Arc::new(open);
-    let laws: [(Law, Check<S>); 16] = [
-        (Law::AbsentIsNone, read::absent_is_none),
-        (Law::ReadsWhatWasWritten, read::reads_what_was_written),
-        (Law::SharedBetweenHandles, read::shared_between_handles),
-        (Law::AccountsAreApart, read::accounts_are_apart),
-        (Law::FirstWriteExpectsNone, change::first_write_expects_none),
-        (Law::SwapComparesVersions, change::swap_compares_versions),
-        (Law::VersionsNeverRepeat, change::versions_never_repeat),
-        (
-            Law::RemoveComparesVersions,
-            change::remove_compares_versions,
-        ),
-        (Law::OneOfManySwapsWins, change::one_of_many_swaps_wins),
-        (Law::LockExcludes, lock::lock_excludes),
-        (Law::LockWaits, lock::lock_waits),
-        (Law::LockIsPerAccount, lock::lock_is_per_account),
-        (Law::LockEndsWithItsGuard, lock::lock_ends_with_its_guard),
-        (Law::LockIsNotTakenByWhoLeft, lock::not_taken_by_who_left),
-        (Law::LockStopsNoWrites, lock::lock_stops_no_writes),
-        (Law::ReadableIsNotSetAside, read::readable_is_not_set_aside),
-    ];
-    let mut report = Report::default();
-    for (law, check) in laws {
-        let bench = Arc::new(Bench::new(open.clone()));
-        let checked = tokio::time::timeout(LIMIT, check(bench)).await;
-        let verdict = checked.unwrap_or_else(|_| Err("it takes more than a minute".to_owned()));
-        report.add(law, verdict.err());
+    let mut report = Report(Vec::new());
+    for law in Law::ALL {
+        let store = CheckedStore::new(open.clone());
+        let checked = tokio::time::timeout(LIMIT, store.check(law)).await;
+        let checked = checked.unwrap_or_else(|_| Err("it takes more than a minute".into()));
+        report
+            .0
+            .push((law, checked.err().map(|violation| violation.0)));
     }
     report
+}
+
+/// Which laws a store keeps and breaks. Its `Display` has a line for each, with what was observed.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Report(Vec<(Law, Option<String>)>);
+
+impl Report {
+    /// The laws that the store breaks.
+    pub(crate) fn broken(&self) -> Vec<Law> {
+        let broken = self.0.iter().filter(|(_, observed)| observed.is_some());
+        broken.map(|(law, _)| *law).collect()
+    }
+
+    /// For tests: does nothing if the store keeps all laws.
+    ///
+    /// # Panics
+    ///
+    /// With the whole report, if the store breaks a law.
+    pub fn assert_kept(&self) {
+        assert!(self.broken().is_empty(), "the store breaks laws\n{self}");
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (law, broken) in &self.0 {
+            match broken {
+                None => writeln!(f, "kept    {law:?}")?,
+                Some(observed) => writeln!(f, "BROKEN  {law:?}: {observed}")?,
+            }
+        }
+        Ok(())
+    }
 }

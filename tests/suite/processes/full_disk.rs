@@ -61,7 +61,10 @@ impl TokenStore for FullDisk {
             // The mark of a refresh still fits; what the answer brings does not.
             let is_new = new.refresh_began_at().is_none();
             if is_new && self.sign.as_ref().is_some_and(|sign| sign.exists()) {
-                return Err(StoreError::full("the disk is full"));
+                return Err(StoreError::io(
+                    "the disk is full",
+                    std::io::ErrorKind::StorageFull.into(),
+                ));
             }
             self.file.swap(key, expected, new).await
         })

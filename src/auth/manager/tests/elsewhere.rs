@@ -25,7 +25,10 @@ async fn counted(bench: &Bench) -> (TokenManager, Arc<AtomicUsize>, Arc<AtomicBo
         if let Call::Load = call {
             count.fetch_add(1, Ordering::SeqCst);
             if !is_up.load(Ordering::SeqCst) {
-                return Err(StoreError::unreachable("the database does not answer"));
+                return Err(StoreError::io(
+                    "the database does not answer",
+                    std::io::ErrorKind::TimedOut.into(),
+                ));
             }
         }
         Ok(())

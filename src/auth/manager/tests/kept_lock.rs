@@ -30,7 +30,10 @@ impl Disk {
                 Call::Swap(new) if is_full.load(Ordering::SeqCst) => {
                     let token = new.tokens().refresh_token();
                     if !token.is_some_and(|token| token.matches("rt-1")) {
-                        return Err(StoreError::full("the disk is full"));
+                        return Err(StoreError::io(
+                            "the disk is full",
+                            std::io::ErrorKind::StorageFull.into(),
+                        ));
                     }
                 }
                 _ => {}
@@ -202,7 +205,10 @@ async fn a_logout_in_the_middle_of_storing_leaves_nothing_behind() {
                 && new.tokens().generation() == 2
             {
                 if counts_down(&left) {
-                    return Err(StoreError::full("the disk is full"));
+                    return Err(StoreError::io(
+                        "the disk is full",
+                        std::io::ErrorKind::StorageFull.into(),
+                    ));
                 }
                 if let Some(manager) = logging_out.get() {
                     // Memory is wiped here, the write goes through, and the rest comes after it.

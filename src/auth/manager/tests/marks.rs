@@ -42,7 +42,12 @@ impl Network {
                 }
                 Call::Remove => true,
             };
-            let down = || StoreError::unreachable("the database does not answer");
+            let down = || {
+                StoreError::io(
+                    "the database does not answer",
+                    std::io::ErrorKind::TimedOut.into(),
+                )
+            };
             works.then_some(()).ok_or_else(down)
         });
         Self {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use super::super::store_error::StoreErrorKind;
 use super::super::{Record, StoreError, Version, Versioned};
 use crate::secret::Secret;
 
@@ -42,13 +43,18 @@ impl<'a> Ledger<'a> {
             return Ok(Self::new());
         };
         if text.trim_ascii().is_empty() {
-            return Err(StoreError::unreadable("the token file is empty"));
+            return Err(StoreError::of(
+                StoreErrorKind::Unreadable,
+                "the token file is empty",
+            ));
         }
         // The reasons of serde are left out: they may repeat a part of the text.
-        let unreadable = |_| StoreError::unreadable("the token file is not readable");
+        let unreadable =
+            |_| StoreError::of(StoreErrorKind::Unreadable, "the token file is not readable");
         let Form { form } = serde_json::from_slice(text).map_err(unreadable)?;
         if form > FORM {
-            return Err(StoreError::newer_version(
+            return Err(StoreError::of(
+                StoreErrorKind::NewerVersion,
                 "the token file was written by a newer version of this crate",
             ));
         }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::StoreError;
+use super::super::store_error::StoreErrorKind;
 use super::fault::{Faults, Point};
 use super::handle::off_the_runtime;
 use super::ownership::{self, private};
@@ -60,7 +61,12 @@ fn open(path: PathBuf) -> Result<File, StoreError> {
     let options = private(options.write(true).create(true).truncate(false));
     let what = "the lock of the token file";
     let file = ownership::open(&path, options, what)?;
-    file.ok_or_else(|| StoreError::missing("the directory of the token file is not there"))
+    file.ok_or_else(|| {
+        StoreError::of(
+            StoreErrorKind::Missing,
+            "the directory of the token file is not there",
+        )
+    })
 }
 
 enum Attempt {
@@ -82,5 +88,9 @@ fn attempt(file: File, faults: &Faults) -> Result<Attempt, StoreError> {
 
 /// Without a lock there is no refresh: two processes would use one refresh token.
 fn refused(error: io::Error) -> StoreError {
-    StoreError::unsupported("the file system of the token file has no locks").caused_by(error)
+    StoreError::of(
+        StoreErrorKind::Unsupported,
+        "the file system of the token file has no locks",
+    )
+    .caused_by(error)
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::super::StoreError;
+use super::super::store_error::StoreErrorKind;
 
 /// Opens a file without following a link or waiting for another end, as one of a pipe, and checks what was opened.
 /// `what` names the file in errors.
@@ -32,12 +33,18 @@ pub(super) fn open(
     };
     let about = file.metadata().map_err(failed)?;
     if !about.is_file() {
-        return Err(StoreError::unreadable(format!("{what} is not a file")));
+        return Err(StoreError::of(
+            StoreErrorKind::Unreadable,
+            format!("{what} is not a file"),
+        ));
     }
     if about.uid() != rustix::process::geteuid().as_raw() {
-        return Err(StoreError::insecure(format!(
-            "{what} belongs to another user than this program runs as; look at it, then delete it or change its owner"
-        )));
+        return Err(StoreError::of(
+            StoreErrorKind::Insecure,
+            format!(
+                "{what} belongs to another user than this program runs as; look at it, then delete it or change its owner"
+            ),
+        ));
     }
     Ok(Some(file))
 }
@@ -57,7 +64,10 @@ pub(super) fn open(
         Err(error) => return Err(failed(error)),
     };
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(StoreError::unreadable(format!("{what} is not a file")));
+        return Err(StoreError::of(
+            StoreErrorKind::Unreadable,
+            format!("{what} is not a file"),
+        ));
     }
     Ok(Some(file))
 }
@@ -65,9 +75,10 @@ pub(super) fn open(
 /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.
 fn refuse_link(path: &Path, what: &str) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
-        Ok(about) if about.is_symlink() => Err(StoreError::insecure(format!(
-            "{what} is a symbolic link; name the file that it points to"
-        ))),
+        Ok(about) if about.is_symlink() => Err(StoreError::of(
+            StoreErrorKind::Insecure,
+            format!("{what} is a symbolic link; name the file that it points to"),
+        )),
         _ => Ok(()),
     }
 }
@@ -93,7 +104,7 @@ pub(super) fn keep_to_owner(file: &File) -> Result<(), StoreError> {
     if mode & 0o022 != 0 {
         let what =
             "others than its owner may write the token file; look at it, then set its mode to 600";
-        return Err(StoreError::insecure(what));
+        return Err(StoreError::of(StoreErrorKind::Insecure, what));
     }
     if mode & 0o077 != 0 {
         tracing::warn!("others could read the token file; its mode is set to 600");
@@ -120,7 +131,7 @@ pub(super) fn check_directory(path: &Path) -> Result<(), StoreError> {
     let user = rustix::process::geteuid().as_raw();
     match weakness(about.uid(), about.gid(), about.mode(), user) {
         None => Ok(()),
-        Some(what) => Err(StoreError::insecure(what)),
+        Some(what) => Err(StoreError::of(StoreErrorKind::Insecure, what)),
     }
 }
 

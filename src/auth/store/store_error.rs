@@ -1,0 +1,214 @@
+//! Why a token store failed.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::{fmt, io};
+
+use crate::error::{AuthProblem, Error, Kind};
+
+/// Why a [`TokenStore`](super::TokenStore) failed.
+///
+/// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
+///
+/// ```
+/// use std::error::Error as _;
+/// use envd_sdk::auth::StoreError;
+///
+/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+/// let error: envd_sdk::Error = StoreError::io("the tokens could not be written", full).into();
+/// assert!(error.is_store());
+/// let below = error.source().and_then(|source| source.downcast_ref::<StoreError>());
+/// assert!(below.is_some_and(StoreError::is_full));
+/// ```
+#[derive(Clone, Debug)]
+pub struct StoreError {
+    message: String,
+    kind: StoreErrorKind,
+    /// The id of the sealing key that this process lacks.
+    pub(in crate::auth) missing_key_id: Option<String>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+/// What the caller can do about it; one predicate each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::auth) enum StoreErrorKind {
+    Other,
+    LockTimeout,
+    Unreadable,
+    NewerVersion,
+    Insecure,
+    Unsupported,
+    Full,
+    Denied,
+    Missing,
+    Unreachable,
+}
+
+impl StoreError {
+    /// A failure that no predicate describes. The message is shown, so it must not hold tokens or account keys.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::of(StoreErrorKind::Other, message)
+    }
+
+    /// The lock was not free before the deadline.
+    #[must_use]
+    pub fn lock_timeout() -> Self {
+        let message = "another holder kept the account's lock until the deadline";
+        Self::of(StoreErrorKind::LockTimeout, message)
+    }
+
+    /// A failure with a cause, whose [`io::ErrorKind`] decides which predicate is true. The message and the cause are
+    /// shown, so they must not hold tokens or account keys.
+    ///
+    /// A store on something else than files chooses the kind: `StorageFull`, `PermissionDenied`, `NotFound` for a missing
+    /// table, `InvalidData` for a record that cannot be read, `ConnectionRefused` or `TimedOut` for a server that does not
+    /// answer, `Unsupported`.
+    ///
+    /// ```
+    /// use std::io::{Error, ErrorKind};
+    /// use envd_sdk::auth::StoreError;
+    ///
+    /// let cut = Error::new(ErrorKind::ConnectionReset, "code 57P01");
+    /// assert!(StoreError::io("the database ended the connection", cut).is_unreachable());
+    /// ```
+    pub fn io(message: impl Into<String>, source: io::Error) -> Self {
+        use io::ErrorKind as Io;
+        let kind = match source.kind() {
+            Io::StorageFull | Io::QuotaExceeded => StoreErrorKind::Full,
+            Io::PermissionDenied | Io::ReadOnlyFilesystem => StoreErrorKind::Denied,
+            Io::NotFound | Io::NotADirectory => StoreErrorKind::Missing,
+            Io::Unsupported => StoreErrorKind::Unsupported,
+            Io::InvalidData => StoreErrorKind::Unreadable,
+            Io::ConnectionRefused | Io::ConnectionReset | Io::ConnectionAborted => {
+                StoreErrorKind::Unreachable
+            }
+            Io::BrokenPipe | Io::NotConnected | Io::TimedOut => StoreErrorKind::Unreachable,
+            Io::HostUnreachable | Io::NetworkUnreachable | Io::NetworkDown => {
+                StoreErrorKind::Unreachable
+            }
+            _ => StoreErrorKind::Other,
+        };
+        Self::of(kind, message).caused_by(source)
+    }
+
+    pub(in crate::auth) fn of(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            kind,
+            missing_key_id: None,
+            source: None,
+        }
+    }
+
+    /// Sets the failure below this one, which is shown as well.
+    pub(in crate::auth) fn caused_by(
+        mut self,
+        source: impl StdError + Send + Sync + 'static,
+    ) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The error of a login whose tokens are in memory alone, because what is stored cannot be read.
+    pub(in crate::auth) fn with_login_not_saved(self) -> Self {
+        let reason = if self.is_newer_version() {
+            "a newer version of this crate wrote what is stored; update this program"
+        } else if self.missing_key_id.is_some() {
+            "what is stored is sealed with a key that this process does not have; add the key and log in again"
+        } else {
+            "what is stored cannot be read; restore it, or log out to set it aside and log in again"
+        };
+        let message = format!("the login is not saved, its tokens are in memory only: {reason}");
+        Self {
+            missing_key_id: self.missing_key_id.clone(),
+            ..Self::of(self.kind, message).caused_by(self)
+        }
+    }
+
+    /// Whether another holder kept the lock until the deadline. Retry later.
+    #[must_use]
+    pub fn is_lock_timeout(&self) -> bool {
+        self.kind == StoreErrorKind::LockTimeout
+    }
+
+    /// Whether what is stored cannot be read. It was left as it is, for another process may read it. If none can, delete
+    /// it and log in again.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        self.kind == StoreErrorKind::Unreadable || self.is_newer_version()
+    }
+
+    /// The id of the key that what is stored is sealed with, if this process does not have it; then
+    /// [`is_unreadable`](Self::is_unreadable) is true as well. Add the key; do not delete what is stored.
+    #[must_use]
+    pub fn missing_key_id(&self) -> Option<&str> {
+        self.missing_key_id.as_deref()
+    }
+
+    /// Whether a newer version of this crate wrote what is stored. Update the program; do not delete what is stored.
+    #[must_use]
+    pub fn is_newer_version(&self) -> bool {
+        self.kind == StoreErrorKind::NewerVersion
+    }
+
+    /// Whether other users or roles could change what is stored. Have a person check it.
+    #[must_use]
+    pub fn is_insecure(&self) -> bool {
+        self.kind == StoreErrorKind::Insecure
+    }
+
+    /// Whether this kind of store does not work on this machine, such as a file system without locks. Choose another.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        self.kind == StoreErrorKind::Unsupported
+    }
+
+    /// Whether no space is left. Make room; the tokens stay in memory and are written then.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.kind == StoreErrorKind::Full
+    }
+
+    /// Whether access is denied: a read-only directory, file system or database, another user's file, a wrong password.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        self.kind == StoreErrorKind::Denied
+    }
+
+    /// Whether the directory or table of the store does not exist. Create it.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.kind == StoreErrorKind::Missing
+    }
+
+    /// Whether the server of the store does not answer: it is down, starting or full, or the network is cut. Retry later.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        self.kind == StoreErrorKind::Unreachable
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for StoreError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let problem = if error.is_lock_timeout() {
+            AuthProblem::LockTimeout
+        } else if error.is_unreachable() {
+            AuthProblem::StoreUnreachable
+        } else {
+            AuthProblem::Store
+        };
+        Self::new(Kind::Auth(problem)).with_source(error)
+    }
+}

@@ -1,0 +1,363 @@
+//! One check for each law.
+
+use std::collections::HashSet;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::{JoinError, JoinSet, yield_now};
+
+use super::Law;
+use crate::auth::{Record, StoreError, StoreGuard, TokenStore, Version};
+
+const WRITERS: u64 = 8;
+const LOCK_WAIT: Duration = Duration::from_secs(30);
+
+/// What was observed when a law was broken.
+pub(super) struct Violation(pub(super) String);
+
+impl From<&str> for Violation {
+    fn from(observed: &str) -> Self {
+        Self(observed.to_owned())
+    }
+}
+
+impl From<StoreError> for Violation {
+    fn from(error: StoreError) -> Self {
+        Self(format!("an error: {error}"))
+    }
+}
+
+impl From<JoinError> for Violation {
+    fn from(error: JoinError) -> Self {
+        Self(format!("an error: {error}"))
+    }
+}
+
+type Result<T = ()> = std::result::Result<T, Violation>;
+
+fn ensure(holds: bool, observed: &str) -> Result {
+    if holds { Ok(()) } else { Err(observed.into()) }
+}
+
+/// A record with every field, in the sizes that providers issue.
+fn record(generation: u64) -> Result<Record> {
+    let text = json!({
+        "form": 1,
+        "tokens": {
+            "access_token": format!("at-{generation}-{}", "x".repeat(1_500)),
+            "refresh_token": format!("rt-{generation}-\"\\/"),
+            "id_token": format!("it-{generation}-{}", "y".repeat(1_000)),
+            "subject": "auth0|Zoë \u{1f404}",
+            "scopes": ["openid", "offline_access"],
+            "issued_at_ms": 1_795_000_000_123_u64,
+            "lifetime_ms": 86_400_000,
+            "generation": generation,
+            "session_ends_at_ms": 1_797_592_000_123_u64,
+        },
+        "intent": {"generation": generation, "at_ms": 1_795_000_000_456_u64, "owner": u64::MAX},
+        "ended": "refused",
+    });
+    Ok(Record::from_secret_json(&text.to_string().into())?)
+}
+
+/// The lock, or `None` if it is held.
+async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Result<Option<StoreGuard>> {
+    match store.lock(key, Duration::ZERO).await {
+        Ok(guard) => Ok(Some(guard)),
+        Err(error) if error.is_lock_timeout() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The store with an account that is new to it.
+pub(super) struct CheckedStore<S> {
+    open: Arc<dyn Fn() -> S + Send + Sync>,
+    store: S,
+    key: String,
+}
+
+impl<S: TokenStore> CheckedStore<S> {
+    pub(super) fn new(open: Arc<dyn Fn() -> S + Send + Sync>) -> Self {
+        Self {
+            store: open(),
+            open,
+            key: format!("conformance-{:016x}", fastrand::u64(..)),
+        }
+    }
+
+    pub(super) async fn check(&self, law: Law) -> Result {
+        match law {
+            Law::AbsentIsNone => self.absent_is_none().await,
+            Law::ReadsWhatWasWritten => self.reads_what_was_written().await,
+            Law::SharedBetweenHandles => self.shared_between_handles().await,
+            Law::AccountsAreApart => self.accounts_are_apart().await,
+            Law::FirstWriteExpectsNone => self.first_write_expects_none().await,
+            Law::SwapComparesVersions => self.swap_compares_versions().await,
+            Law::VersionsNeverRepeat => self.versions_never_repeat().await,
+            Law::RemoveComparesVersions => self.remove_compares_versions().await,
+            Law::OneOfManySwapsWins => self.one_of_many_swaps_wins().await,
+            Law::LockExcludes => self.lock_excludes().await,
+            Law::LockWaits => self.lock_waits().await,
+            Law::LockIsPerAccount => self.lock_is_per_account().await,
+            Law::LockEndsWithItsGuard => self.lock_ends_with_its_guard().await,
+            Law::CancelledWaitTakesNoLock => self.cancelled_wait_takes_no_lock().await,
+            Law::LockStopsNoWrites => self.lock_stops_no_writes().await,
+            Law::ReadableIsNotSetAside => self.readable_is_not_set_aside().await,
+        }
+    }
+
+    /// Another handle, as another process has it.
+    fn reopened(&self) -> S {
+        (self.open)()
+    }
+
+    async fn insert(&self, generation: u64) -> Result<Version> {
+        let written = self.swap(None, generation).await?;
+        written.ok_or_else(|| "a first write is refused".into())
+    }
+
+    /// Replaces the stored version, which must succeed.
+    async fn update(&self, stored: Version, generation: u64) -> Result<Version> {
+        let written = self.swap(Some(stored), generation).await?;
+        written.ok_or_else(|| "a write with the stored version is refused".into())
+    }
+
+    async fn swap(&self, expected: Option<Version>, generation: u64) -> Result<Option<Version>> {
+        let record = record(generation)?;
+        Ok(self.store.swap(&self.key, expected, &record).await?)
+    }
+
+    /// The generation and version that are stored.
+    async fn stored(&self) -> Result<Option<(u64, Version)>> {
+        let stored = self.store.load(&self.key).await?;
+        Ok(stored.map(|stored| (stored.record.tokens().generation(), stored.version)))
+    }
+
+    async fn clean_up(&self) -> Result {
+        if let Some((_, version)) = self.stored().await? {
+            self.store.remove(&self.key, version).await?;
+        }
+        Ok(())
+    }
+
+    async fn lock(&self) -> Result<StoreGuard> {
+        Ok(self.store.lock(&self.key, LOCK_WAIT).await?)
+    }
+
+    async fn absent_is_none(&self) -> Result {
+        let none = self.stored().await?.is_none();
+        ensure(none, "an account that was never written has a record")?;
+        let removed = self.store.remove(&self.key, Version::new(1)).await?;
+        ensure(!removed, "a removal without a record reports success")?;
+        let none = self.stored().await?.is_none();
+        ensure(none, "a removal left a record")
+    }
+
+    async fn reads_what_was_written(&self) -> Result {
+        let version = self.insert(7).await?;
+        let stored = self.store.load(&self.key).await?;
+        let stored = stored.ok_or("the record is missing")?;
+        let same = stored.version == version;
+        ensure(same, "it is stored under another version")?;
+        let (read, written) = (stored.record.to_secret_json(), record(7)?.to_secret_json());
+        let same = read.matches(written.expose());
+        ensure(same, "the record was changed")?;
+        self.clean_up().await
+    }
+
+    async fn shared_between_handles(&self) -> Result {
+        let other = self.reopened();
+        let version = self.insert(1).await?;
+        let read = other.load(&self.key).await?;
+        let read = read.ok_or("another handle does not see the record")?;
+        let same = read.version == version;
+        ensure(same, "another handle sees another version")?;
+        let written = other.swap(&self.key, Some(version), &record(2)?).await?;
+        written.ok_or("another handle cannot write")?;
+        let generation = self.stored().await?.map(|(generation, _)| generation);
+        ensure(
+            generation == Some(2),
+            "what another handle writes is not seen",
+        )?;
+        self.clean_up().await
+    }
+
+    async fn accounts_are_apart(&self) -> Result {
+        // A difference of case, of a space, of a character with a meaning in paths or patterns, of one beyond ASCII.
+        let mut keys = vec![self.key.clone()];
+        keys.extend(["a", "A", " a", "a ", "a/b", "a%2Fb", ".."].map(|end| self.key.clone() + end));
+        keys.extend(["*", "%", "_", "'", "ä", "|\u{1f404}"].map(|end| self.key.clone() + end));
+        let mut versions = Vec::new();
+        for (key, generation) in keys.iter().zip(1..) {
+            let written = self.store.swap(key, None, &record(generation)?).await?;
+            let shared = || Violation(format!("the key {key:?} shares the record of another key"));
+            versions.push(written.ok_or_else(shared)?);
+        }
+        for (key, generation) in keys.iter().zip(1..) {
+            let stored = self.store.load(key).await?;
+            let read = stored.map(|stored| stored.record.tokens().generation());
+            ensure(
+                read == Some(generation),
+                "a key reads the record of another key",
+            )?;
+        }
+        for (key, version) in keys.iter().zip(versions) {
+            let removed = self.store.remove(key, version).await?;
+            ensure(removed, "a removal removed the record of another key")?;
+        }
+        Ok(())
+    }
+
+    async fn first_write_expects_none(&self) -> Result {
+        let written = self.swap(Some(Version::new(1)), 1).await?;
+        let refused = written.is_none() && self.stored().await?.is_none();
+        ensure(
+            refused,
+            "a write that expects a version succeeds without a record",
+        )?;
+        let version = self.insert(1).await?;
+        let written = self.swap(None, 2).await?;
+        let refused = written.is_none() && self.stored().await? == Some((1, version));
+        ensure(refused, "a write that expects no record replaces one")?;
+        self.clean_up().await
+    }
+
+    async fn swap_compares_versions(&self) -> Result {
+        let first = self.insert(1).await?;
+        let second = self.update(first, 2).await?;
+        let written = self.stored().await? == Some((2, second));
+        ensure(written, "a write with the stored version is lost")?;
+        let refused = self.swap(Some(first), 3).await?.is_none();
+        ensure(refused, "a write with an old version succeeds")?;
+        let same = self.stored().await? == Some((2, second));
+        ensure(same, "a write with an old version changed the record")?;
+        self.clean_up().await
+    }
+
+    async fn versions_never_repeat(&self) -> Result {
+        let mut seen = HashSet::new();
+        for _ in 0..3 {
+            let mut version = self.insert(1).await?;
+            for generation in 2..5 {
+                ensure(seen.insert(version), "a version occurs twice")?;
+                version = self.update(version, generation).await?;
+            }
+            ensure(seen.insert(version), "a version occurs twice")?;
+            self.clean_up().await?;
+        }
+        Ok(())
+    }
+
+    async fn remove_compares_versions(&self) -> Result {
+        let first = self.insert(1).await?;
+        let second = self.update(first, 2).await?;
+        let removed = self.store.remove(&self.key, first).await?;
+        let refused = !removed && self.stored().await? == Some((2, second));
+        ensure(refused, "a removal with an old version succeeds")?;
+        let removed = self.store.remove(&self.key, second).await?;
+        let gone = removed && self.stored().await?.is_none();
+        ensure(gone, "a removal with the stored version fails")
+    }
+
+    async fn one_of_many_swaps_wins(&self) -> Result {
+        let mut expected = None;
+        for _ in 0..10 {
+            let mut writers = JoinSet::new();
+            for writer in 0..WRITERS {
+                let (store, key) = (self.reopened(), self.key.clone());
+                writers.spawn(async move {
+                    let version = store.swap(&key, expected, &record(writer)?).await?;
+                    Ok::<_, Violation>(version.map(|version| (writer, version)))
+                });
+            }
+            let mut winners = Vec::new();
+            while let Some(written) = writers.join_next().await {
+                winners.extend(written??);
+            }
+            let [winner] = winners[..] else {
+                let count = winners.len();
+                return Err(Violation(format!("{count} of {WRITERS} writes succeed")));
+            };
+            let same = self.stored().await? == Some(winner);
+            ensure(
+                same,
+                "the stored record is not that of the successful write",
+            )?;
+            expected = Some(winner.1);
+        }
+        self.clean_up().await
+    }
+
+    async fn lock_excludes(&self) -> Result {
+        let _held = self.lock().await?;
+        for store in [&self.store, &self.reopened()] {
+            let refused = try_lock(store, &self.key).await?.is_none();
+            ensure(refused, "one lock has two holders")?;
+        }
+        Ok(())
+    }
+
+    async fn lock_waits(&self) -> Result {
+        let held = self.lock().await?;
+        let (store, key) = (self.reopened(), self.key.clone());
+        let waiting = tokio::spawn(async move { store.lock(&key, LOCK_WAIT).await.map(drop) });
+        for _ in 0..100 {
+            yield_now().await;
+        }
+        ensure(!waiting.is_finished(), "it does not wait for a held lock")?;
+        drop(held);
+        Ok(waiting.await??)
+    }
+
+    async fn lock_is_per_account(&self) -> Result {
+        let _held = self.lock().await?;
+        let other = try_lock(&self.store, &format!("{}-other", self.key)).await?;
+        ensure(other.is_some(), "another account is locked as well")
+    }
+
+    async fn lock_ends_with_its_guard(&self) -> Result {
+        for _ in 0..10 {
+            for store in [&self.store, &self.reopened()] {
+                let taken = try_lock(store, &self.key).await?.is_some();
+                ensure(taken, "a lock without a holder is refused")?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn cancelled_wait_takes_no_lock(&self) -> Result {
+        let held = self.lock().await?;
+        for polls in 1..5 {
+            let mut cancelled = self.store.lock(&self.key, LOCK_WAIT);
+            for _ in 0..polls {
+                let polled = poll_fn(|context| Poll::Ready(cancelled.as_mut().poll(context))).await;
+                ensure(polled.is_pending(), "one lock has two holders")?;
+                yield_now().await;
+            }
+        }
+        drop(held);
+        self.reopened().lock(&self.key, LOCK_WAIT).await?;
+        Ok(())
+    }
+
+    async fn lock_stops_no_writes(&self) -> Result {
+        let _held = self.lock().await?;
+        let version = self.insert(1).await?;
+        let written = self.swap(Some(version), 2).await?;
+        ensure(written.is_some(), "the holder of the lock cannot write")?;
+        self.clean_up().await
+    }
+
+    async fn readable_is_not_set_aside(&self) -> Result {
+        let set_aside = self.store.set_aside_unreadable(&self.key).await?;
+        ensure(!set_aside, "setting aside without a record reports success")?;
+        let version = self.insert(1).await?;
+        let set_aside = self.store.set_aside_unreadable(&self.key).await?;
+        let kept = !set_aside && self.stored().await? == Some((1, version));
+        ensure(kept, "a record that can be read was set aside")?;
+        self.clean_up().await
+    }
+}
