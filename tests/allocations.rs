@@ -1,5 +1,5 @@
-//! What takes no memory, or little: judging a consignment with nothing wrong makes no allocation, once the first has
-//! brought the working memory; a reply of many errors is not kept whole.
+//! What takes little memory: judging a consignment with nothing wrong makes a few allocations, however many questions there
+//! are; a reply of many errors is not kept whole.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -28,24 +28,31 @@ fn allocations(questionnaire: &Questionnaire, input: &ConsignmentInput) -> u64 {
     allocation_counter::measure(look).count_total
 }
 
+/// The answers by question, the rows, and which questions apply: a handful of lists, of which some grow in steps.
+const LISTS: u64 = 12;
+
 #[test]
-fn a_clean_consignment_of_300_questions_is_judged_without_allocating() {
-    let list: Vec<Question> = serde_json::from_value(questions::nested(300)).unwrap();
-    let mut input = fixture("consignments/lpac1.json")["input"].take();
-    input["answers"] = questions::all_yes(300);
-    let input = serde_json::from_value(input).unwrap();
-    assert_eq!(allocations(&Questionnaire::prepare(&list), &input), 0);
+fn a_clean_consignment_is_judged_without_an_allocation_per_question() {
+    for count in [300, 3_000] {
+        let list: Vec<Question> = serde_json::from_value(questions::nested(count)).unwrap();
+        let mut input = fixture("consignments/lpac1.json")["input"].take();
+        input["answers"] = questions::all_yes(count);
+        let input = serde_json::from_value(input).unwrap();
+        let allocations = allocations(&Questionnaire::prepare(&list), &input);
+        assert!(allocations <= LISTS, "{count} questions: {allocations}");
+    }
 }
 
 #[test]
-fn the_real_list_is_judged_without_allocating_rows_and_all() {
+fn the_real_list_is_judged_without_an_allocation_per_question_rows_and_all() {
     let list = fixture("questions.json")["data"]["questions"]["items"].take();
     let list: Vec<Question> = serde_json::from_value(list).unwrap();
     let questionnaire = Questionnaire::prepare(&list);
     for file in ["lpac1-hsc2", "lpasl1-hssl1", "lpahrg0"] {
         let input = fixture(&format!("consignments/{file}.json"))["input"].take();
         let input = serde_json::from_value(input).unwrap();
-        assert_eq!(allocations(&questionnaire, &input), 0, "{file}");
+        let allocations = allocations(&questionnaire, &input);
+        assert!(allocations <= LISTS, "{file}: {allocations}");
     }
 }
 

@@ -1,61 +1,117 @@
-//! The answers of a consignment, by question and by row, as positions in its list.
+//! The answers of a consignment by question and row, each looked up once.
 
-use super::ids::{NONE, at};
-use super::node::Prepared;
-use crate::model::AnswerInput;
+use super::prepared::{EMPTY, NONE, Prepared, Span, at};
+use crate::model::{AnswerInput, QuestionId};
 
-/// Chains of answers, each in the order of the input.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Chains {
-    /// The number of the id of each answer; `NONE` for one that no question has.
-    pub(super) ids: Vec<u32>,
-    /// By id: the first answer.
-    pub(super) first: Vec<u32>,
-    /// By answer: the next one to the same question.
-    pub(super) next: Vec<u32>,
-    /// By answer: the next one to the same question in the same row.
-    pub(super) next_in_row: Vec<u32>,
+/// An answer to a question of the list, or to an unknown one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    /// The number of the question's id; `NONE` where no question has it.
+    pub(super) id: u32,
+    /// The row; `None` without an index.
+    pub(super) row: Option<i64>,
+    /// The position in the input.
+    pub(super) position: u32,
+    /// The number of the text; `NONE` where no acceptable answer and no trigger has it.
+    pub(super) value: u32,
+    /// The parts of a list with commas, in `Answers::parts`; empty where the text is no list.
+    parts: Span,
 }
 
-impl Chains {
-    pub(super) fn set(&mut self, prepared: &Prepared, answers: &[AnswerInput]) {
-        self.ids.clear();
-        self.ids.extend(answers.iter().map(|answer| {
-            let id = answer.question_id.value();
-            id.and_then(|id| prepared.ids.find(id.as_str()))
-                .unwrap_or(NONE)
-        }));
-        self.first.clear();
-        self.first.resize(prepared.names.len(), NONE);
-        self.next.clear();
-        self.next.resize(answers.len(), NONE);
-        self.next_in_row.clear();
-        self.next_in_row.resize(answers.len(), NONE);
-        // Backwards, so that the first answer ends up at the front.
-        for (position, &id) in self.ids.iter().enumerate().rev() {
-            if id != NONE {
-                let first = &mut self.first[id as usize];
-                self.next[position] = *first;
-                *first = at(position);
-            }
-        }
+impl Given {
+    /// An empty text is no answer.
+    pub(super) fn is_empty(&self) -> bool {
+        self.value == EMPTY
     }
 }
 
-/// Positions of answers along a chain.
-#[derive(Clone, Debug)]
-pub(super) struct Chain<'a> {
-    pub(super) at: u32,
-    pub(super) next: &'a [u32],
+/// The answers of a consignment.
+#[derive(Debug)]
+pub(super) struct Answers<'a> {
+    input: &'a [AnswerInput],
+    /// By id, then by row, then as in the input.
+    given: Vec<Given>,
+    /// By id: its answers in `given`.
+    of_id: Vec<Span>,
+    /// Numbers of texts.
+    parts: Vec<u32>,
 }
 
-impl Iterator for Chain<'_> {
-    type Item = usize;
+impl<'a> Answers<'a> {
+    pub(super) fn new(prepared: &Prepared, input: &'a [AnswerInput]) -> Self {
+        let mut answers = Self {
+            input,
+            given: Vec::with_capacity(input.len()),
+            of_id: vec![Span::default(); prepared.ids.len()],
+            parts: Vec::new(),
+        };
+        for (position, answer) in input.iter().enumerate() {
+            let id = answer.question_id.value();
+            let text = text(answer);
+            let parts = answers.split(prepared, text);
+            answers.given.push(Given {
+                id: id.map_or(NONE, |id| prepared.ids.number(id.as_str())),
+                row: row(answer),
+                position: at(position),
+                value: prepared.values.number(text),
+                parts,
+            });
+        }
+        answers.given.sort_by_key(|given| (given.id, given.row));
+        let mut start = 0;
+        for same in answers.given.chunk_by(|one, other| one.id == other.id) {
+            let end = start + at(same.len());
+            if let Some(span) = answers.of_id.get_mut(same[0].id as usize) {
+                *span = Span { start, end };
+            }
+            start = end;
+        }
+        answers
+    }
 
-    fn next(&mut self) -> Option<usize> {
-        let position = self.at as usize;
-        self.at = *self.next.get(position)?;
-        Some(position)
+    fn split(&mut self, prepared: &Prepared, text: &str) -> Span {
+        let start = at(self.parts.len());
+        if text.contains(',') || text.trim().len() < text.len() {
+            let parts = text.split(',').map(str::trim);
+            let number = |part: &str| prepared.values.number(part);
+            self.parts.extend(parts.map(number));
+        }
+        let end = at(self.parts.len());
+        Span { start, end }
+    }
+
+    /// All answers.
+    pub(super) fn all(&self) -> &[Given] {
+        &self.given
+    }
+
+    /// The answers to an id.
+    pub(super) fn of(&self, id: u32) -> &[Given] {
+        let span = self.of_id.get(id as usize);
+        span.map_or(&[], |span| &self.given[span.range()])
+    }
+
+    /// The answers to an id in a row.
+    pub(super) fn in_row(&self, id: u32, row: Option<i64>) -> &[Given] {
+        let given = self.of(id);
+        let start = given.partition_point(|given| given.row < row);
+        let count = given[start..].partition_point(|given| given.row == row);
+        &given[start..start + count]
+    }
+
+    /// The parts of a list with commas.
+    pub(super) fn parts(&self, given: &Given) -> &[u32] {
+        &self.parts[given.parts.range()]
+    }
+
+    /// The text of the question's id.
+    pub(super) fn id(&self, given: &Given) -> &'a str {
+        let answer = &self.input[given.position as usize];
+        answer.question_id.value().map_or("", QuestionId::as_str)
+    }
+
+    pub(super) fn text(&self, given: &Given) -> &'a str {
+        text(&self.input[given.position as usize])
     }
 }
 

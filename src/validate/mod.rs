@@ -12,7 +12,6 @@
 //!   counts for nothing, and a [`Session`] follows a form answer by answer.
 //! - [`Finding::from_server`] and [`Report::to_server_errors`] turn what the server says and what the mirror says into
 //!   each other, and [`compare`] names what only one side said.
-//! - [`Questionnaire::lints`] tells what is odd about the questions themselves.
 //!
 //! The examples below share these questions:
 //!
@@ -76,7 +75,7 @@
 //! * Questions 23, 24 and 87 are no part of LPAG3, also where a list still names them for it (spec 2.6, 9.4).
 //! * Of a question of an unknown type the validators and acceptable answers that are known count; it may be a choice of
 //!   several.
-//! * Questions that wait for each other never apply; a lint names them.
+//! * Questions that wait for each other never apply, and [`Explanation::Ring`] says so.
 //! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
 //! * An empty text is no answer: it triggers nothing, and what is required is still missing.
 //! * Second 60 is no time: a leap second has one (RFC 3339), and the form of spec 2.3 does not speak of it.
@@ -95,33 +94,29 @@
 //!
 //! # Speed
 //!
-//! Judging a consignment with nothing wrong makes no allocation after the first and takes about as long as writing its
-//! answers as JSON; `cargo bench --bench validate` measures it.
+//! Texts of ids, acceptable answers and triggers get small numbers when a list is prepared, so each answer is looked up
+//! once and triggers compare numbers. A form judges everything again after each change, which takes microseconds;
+//! `cargo bench --bench validate` measures it.
 
 mod accreditation;
 mod advice;
 mod answers;
-mod applied;
+mod applicability;
+mod applied_question;
 mod context;
 mod drift;
 mod excerpt;
 mod expected;
-mod explain;
+mod explanation;
 mod field;
 mod fields;
 mod finding;
-mod follow;
 mod formats;
 mod forms;
-mod ids;
 mod judge;
-mod lint;
-mod node;
 mod order;
-mod play;
-mod policy;
-mod pool;
 mod prepare;
+mod prepared;
 mod prune;
 mod questionnaire;
 mod report;
@@ -130,21 +125,16 @@ mod session;
 mod size;
 #[cfg(test)]
 mod tests;
-mod view;
-mod waiting;
 mod wire;
-mod work;
 mod year;
 
-pub use self::applied::{AppliedQuestion, Because, Choice, Progress};
-pub use self::context::{Context, Operation};
+pub use self::applied_question::{AppliedQuestion, Because, Choice, Progress};
+pub use self::context::{Context, Operation, Policy};
 pub use self::drift::{Drift, compare};
 pub use self::expected::Expected;
-pub use self::explain::Explanation;
+pub use self::explanation::Explanation;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, Rule, Source};
-pub use self::lint::{Lint, LintKind};
-pub use self::policy::Policy;
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
 pub use crate::model::Severity;

@@ -1,7 +1,6 @@
 //! Puts things behind what they wait for, and finds those that wait for themselves.
 
-use super::ids::at;
-use super::node::Table;
+use super::prepared::{Table, at};
 
 /// The order, and the rings in it.
 #[derive(Debug, Default)]

@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::ids::{NONE, at};
-use super::lint;
-use super::node::{Group, Kind, Node, Prepared, Shown, Span, Table};
-use super::order;
-use super::size::{self, Weights};
-use super::work::step;
+use smol_str::SmolStr;
+
+use super::prepared::{Group, Kind, NONE, Node, Prepared, Shown, Span, Table, at};
+use super::size::{self, Weights, step};
 use super::year::Years;
-use super::{Policy, UncheckedReason};
-use crate::model::{FormType, Question, QuestionId, QuestionType, ValidatorType};
+use super::{Policy, UncheckedReason, order};
+use crate::model::{FormType, Question, QuestionType, ValidatorType};
 
 /// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
@@ -25,6 +23,7 @@ impl Prepared {
             scopes: vec![Span::default()],
             ..Self::default()
         };
+        prepared.values.intern("");
         prepared.flatten(questions);
         prepared.link();
         prepared
@@ -51,10 +50,8 @@ impl Prepared {
 
     fn add(&mut self, question: &Question, parent: u32) -> u32 {
         let position = at(self.nodes.len());
-        let id = match &question.id {
-            Some(id) => self.intern(id),
-            None => self.intern(&QuestionId::default()),
-        };
+        let name = question.id.as_ref().map_or("", |id| id.as_str());
+        let id = self.ids.intern(name);
         if question.id.is_none() {
             self.unchecked.push((position, UncheckedReason::NoId));
         }
@@ -69,7 +66,7 @@ impl Prepared {
             _ => above.scope,
         });
         let mut forms = forms.unwrap_or_else(|| self.forms.bits_noting(&question.forms));
-        if NOT_OF_LPAG3.contains(&self.name(id).as_str()) {
+        if NOT_OF_LPAG3.contains(&name) {
             forms &= !self.forms.bits(&[FormType::Lpag3]);
         }
         let kind = self.kind(question, position);
@@ -81,19 +78,7 @@ impl Prepared {
         }
         let (required, years) = self.rules(question, position);
         let read_only = question.read_only == Some(true);
-        let choices = self.choices.len();
-        for choice in &question.acceptable_answers {
-            if let Some(value) = &choice.value {
-                self.keep(value);
-                let name = choice.display_name.as_deref();
-                let name = keep(&mut self.shown_text, name.unwrap_or_default());
-                self.choice_names.push(name);
-            }
-        }
-        let choices = Span {
-            start: at(choices),
-            end: at(self.choices.len()),
-        };
+        let choices = self.acceptable(question);
         let groups = self.triggers(question);
         let mut node = Node {
             id,
@@ -111,11 +96,9 @@ impl Prepared {
         // Without an id it cannot be answered.
         node.required = required && !read_only && question.id.is_some() && node.takes_answers();
         self.nodes.push(node);
-        let text = question.text.as_deref().unwrap_or_default();
-        let text = keep(&mut self.shown_text, text);
         self.shown.push(Shown {
             order: question.order,
-            text,
+            text: SmolStr::new(question.text.as_deref().unwrap_or_default()),
             question_type: question.question_type.clone(),
         });
         position
@@ -176,6 +159,20 @@ impl Prepared {
         (required, years)
     }
 
+    fn acceptable(&mut self, question: &Question) -> Span {
+        let start = at(self.choices.len());
+        for choice in &question.acceptable_answers {
+            if let Some(value) = &choice.value {
+                self.choices.push(self.values.intern(value));
+                let name = choice.display_name.as_deref();
+                self.choice_names
+                    .push(SmolStr::new(name.unwrap_or_default()));
+            }
+        }
+        let end = at(self.choices.len());
+        Span { start, end }
+    }
+
     /// Triggers by their source: any of the values within one, all of the sources. assumed
     fn triggers(&mut self, question: &Question) -> Span {
         let start = at(self.groups.len());
@@ -185,7 +182,7 @@ impl Prepared {
         for (position, trigger) in question.triggers.iter().enumerate() {
             step();
             let source = trigger.question_id.as_ref();
-            let source = source.map_or(NONE, |id| self.intern(id));
+            let source = source.map_or(NONE, |id| self.ids.intern(id.as_str()));
             let first = match question.triggers.len() {
                 1 => position,
                 _ => *firsts.entry(source).or_insert(position),
@@ -194,42 +191,21 @@ impl Prepared {
         }
         triggers.sort_by_key(|(first, ..)| *first);
         for group in triggers.chunk_by(|one, other| one.0 == other.0) {
-            let first = at(self.choices.len());
-            for (_, _, trigger) in group {
-                if let Some(value) = &trigger.value {
-                    self.keep(value);
-                    self.choice_names.push(Span::default());
-                }
-            }
-            let wanted = Span {
-                start: first,
-                end: at(self.choices.len()),
-            };
-            let source = group[0].1;
-            self.groups.push(Group { source, wanted });
+            let start = at(self.wanted.len());
+            let values = group.iter().filter_map(|(.., t)| t.value.as_deref());
+            self.wanted
+                .extend(values.map(|value| self.values.intern(value)));
+            let end = at(self.wanted.len());
+            self.groups.push(Group {
+                source: group[0].1,
+                wanted: Span { start, end },
+            });
         }
-        Span {
-            start,
-            end: at(self.groups.len()),
-        }
+        let end = at(self.groups.len());
+        Span { start, end }
     }
 
-    fn intern(&mut self, id: &QuestionId) -> u32 {
-        if let Some(number) = self.ids.find(id.as_str()) {
-            return number;
-        }
-        let number = at(self.names.len());
-        self.ids.insert(id.as_str(), number);
-        self.names.push(id.clone());
-        number
-    }
-
-    fn keep(&mut self, value: &str) {
-        let value = keep(&mut self.text, value);
-        self.choices.push(value);
-    }
-
-    /// What waits for what, in which order to look, and what is odd.
+    /// What waits for what, and in which order to look.
     fn link(&mut self) {
         for scope in &mut self.scopes[1..] {
             scope.end = self.nodes[scope.start as usize].end;
@@ -237,10 +213,9 @@ impl Prepared {
         self.missing.resize_with(self.nodes.len(), OnceLock::new);
         let nodes = self.nodes.iter().enumerate();
         let pairs: Vec<_> = nodes.map(|(at_, node)| (node.id, at(at_))).collect();
-        self.id_nodes = Table::of_pairs(self.names.len(), &pairs);
+        self.id_nodes = Table::of_pairs(self.ids.len(), &pairs);
         self.too_large = !size::can_link(self);
         if self.too_large {
-            self.lints = lint::look(self, Vec::new());
             return;
         }
         self.weights = Weights::of(self);
@@ -251,26 +226,14 @@ impl Prepared {
                 pairs.push((position, node.parent));
             }
             for group in &self.groups[node.groups.range()] {
-                if group.source != NONE {
-                    let sources = self.id_nodes.of(group.source);
-                    pairs.extend(sources.iter().map(|source| (position, *source)));
-                }
+                let sources = self.id_nodes.of(group.source).iter();
+                pairs.extend(sources.map(|source| (position, *source)));
             }
         }
         self.waits_for = Table::of_pairs(self.nodes.len(), &pairs);
         let order = order::sort(&self.waits_for, |_| true);
         self.evaluation = order.positions;
         self.has_rings = !order.rings.is_empty();
-        self.lints = lint::look(self, order.rings);
-    }
-}
-
-fn keep(texts: &mut String, text: &str) -> Span {
-    let start = at(texts.len());
-    texts.push_str(text);
-    Span {
-        start,
-        end: at(texts.len()),
     }
 }
 

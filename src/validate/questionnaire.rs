@@ -1,14 +1,15 @@
 //! A list of questions, prepared for many consignments.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::explain::{Explanation, explain};
-use super::node::Prepared;
-use super::view::View;
+use super::applicability::Applicability;
+use super::explanation::{Explanation, explain};
+use super::prepared::Prepared;
 use super::{
-    AppliedQuestion, Context, Draft, Lint, Policy, Progress, QuestionRules, Report, Session,
-    applied, fields, judge, prune,
+    AppliedQuestion, Context, Draft, Policy, Progress, QuestionRef, QuestionRules, Report, Session,
+    applied_question, fields, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
 
@@ -33,7 +34,7 @@ use crate::model::{AnswerInput, ConsignmentInput, Question};
 pub struct Questionnaire(pub(super) Arc<Prepared>);
 
 impl Questionnaire {
-    /// Prepares the questions. It never fails: what is odd about them is in [`lints`](Self::lints).
+    /// Prepares the questions. It never fails: what it cannot check is in [`Report::unchecked`].
     #[must_use]
     pub fn prepare(questions: &[Question]) -> Self {
         Self::prepare_with(questions, Policy::default())
@@ -53,12 +54,11 @@ impl Questionnaire {
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
         if fields::check(input, context, self.0.policy, &mut report) {
-            self.look(input, |view| {
-                judge::check(view, context, &mut report);
-                if context.advice {
-                    judge::advise(view, &mut report);
-                }
-            });
+            let questions = self.of(input);
+            judge::check(&questions, context, &mut report);
+            if context.advice {
+                judge::advise(&questions, &mut report);
+            }
         }
         report
     }
@@ -78,13 +78,13 @@ impl Questionnaire {
     /// The questions that apply now, answered or not, in display order.
     #[must_use]
     pub fn applicable(&self, input: &ConsignmentInput) -> Vec<AppliedQuestion> {
-        self.look(input, applied::list)
+        applied_question::list(&self.of(input))
     }
 
     /// How many questions apply and how many of them are answered.
     #[must_use]
     pub fn progress(&self, input: &ConsignmentInput) -> Progress {
-        self.look(input, applied::progress)
+        applied_question::progress(&self.of(input))
     }
 
     /// The questions that apply now and wait for an answer, in display order. A REPEATABLE question waits for its first row.
@@ -98,7 +98,7 @@ impl Questionnaire {
     /// Why a question applies in a row (`None` outside rows), or why it does not.
     #[must_use]
     pub fn explain(&self, id: &str, row: Option<i64>, input: &ConsignmentInput) -> Explanation {
-        self.look(input, |view| explain(view, id, row))
+        explain(&self.of(input), id, row)
     }
 
     /// Removes the answers to questions that do not apply, and returns them. Doing it again removes nothing more.
@@ -123,7 +123,7 @@ impl Questionnaire {
     /// ```
     #[must_use = "these are the answers that were removed"]
     pub fn prune(&self, input: &mut ConsignmentInput) -> Vec<AnswerInput> {
-        let kept = self.look(input, prune::kept);
+        let kept = prune::kept(&self.of(input));
         prune::remove(input, &kept)
     }
 
@@ -133,18 +133,27 @@ impl Questionnaire {
         Session::new(self.clone(), input.clone(), context.clone())
     }
 
-    /// What is odd about the questions.
-    #[must_use]
-    pub fn lints(&self) -> &[Lint] {
-        &self.0.lints
+    pub(super) fn is_outside_rows(&self, id: &str) -> bool {
+        let mut nodes = self.0.nodes_of(id).peekable();
+        nodes.peek().is_some() && nodes.all(|node| self.0.nodes[node].scope == 0)
     }
 
-    fn look<T>(&self, input: &ConsignmentInput, read: impl FnOnce(View<'_>) -> T) -> T {
-        let mut play = self.0.pool.take();
-        play.set(&self.0, input);
-        let seen = read(View::new(&self.0, input, &play));
-        self.0.pool.give_back(play);
-        seen
+    pub(super) fn question_ref(&self, position: usize, row: Option<i64>) -> QuestionRef {
+        QuestionRef::new(self.0.id_of(position), row)
+    }
+
+    /// The questions that apply, by position and row.
+    pub(super) fn cells(&self, input: &ConsignmentInput) -> BTreeSet<(usize, Option<i64>)> {
+        let mut cells = BTreeSet::new();
+        self.of(input).walk(|position, row| {
+            cells.insert((position, row.and_then(|row| row.index)));
+        });
+        cells
+    }
+
+    /// What applies of the questions to a consignment.
+    fn of<'a>(&'a self, input: &'a ConsignmentInput) -> Applicability<'a> {
+        Applicability::new(&self.0, input)
     }
 }
 
@@ -152,7 +161,6 @@ impl fmt::Debug for Questionnaire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Questionnaire")
             .field("questions", &self.0.nodes.len())
-            .field("lints", &self.0.lints.len())
             .finish_non_exhaustive()
     }
 }

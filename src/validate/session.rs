@@ -1,20 +1,14 @@
 //! A consignment that is filled in answer by answer.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::follow::{Place, is_stopped, ranks};
-use super::ids::at;
-use super::node::Table;
-use super::play::Play;
-use super::view::View;
-use super::waiting::Waiting;
 use super::{
-    AppliedQuestion, Context, Finding, Progress, QuestionRef, QuestionRules, Questionnaire, Report,
-    applied, fields, judge,
+    AppliedQuestion, Context, Finding, Progress, QuestionRef, Questionnaire, Report, answers,
 };
-use crate::model::ConsignmentInput;
+use crate::model::{AnswerInput, ConsignmentInput, Maybe};
 
-/// Follows a consignment while it is filled in, so that a form need not judge everything after each answer.
+/// Follows a consignment while it is filled in.
 ///
 /// [`report`](Self::report) is always what [`Questionnaire::validate`] says of [`input`](Self::input).
 ///
@@ -40,37 +34,9 @@ use crate::model::ConsignmentInput;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Session {
-    pub(super) questionnaire: Questionnaire,
-    pub(super) input: ConsignmentInput,
-    pub(super) context: Context,
-    pub(super) play: Play,
-    pub(super) links: Links,
-    /// Cells that wait to be looked at again.
-    pub(super) open: Waiting,
-    /// The cells of the answer that changes; kept, so that the next answer needs no memory of its own.
-    pub(super) touched: Vec<Touched>,
-    /// By cell: whether its answers are known to be right, so that a question that comes and goes is judged once.
-    pub(super) sound: Vec<bool>,
-    /// Whether the fields hold what the server's schema cannot take, so that answers are not judged.
-    pub(super) stopped: bool,
-}
-
-/// A cell whose answer changes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Touched {
-    pub(super) position: usize,
-    /// Which of all rows; `NONE` outside rows.
-    pub(super) row: u32,
-    pub(super) cell: usize,
-}
-
-/// Who must be looked at again after a question.
-#[derive(Clone, Debug)]
-pub(super) struct Links {
-    /// By question: those that wait for it.
-    pub(super) dependents: Table,
-    /// By question: its place in the order of evaluation.
-    pub(super) rank: Vec<u32>,
+    questionnaire: Questionnaire,
+    input: ConsignmentInput,
+    context: Context,
 }
 
 /// What an answer changed.
@@ -93,37 +59,14 @@ impl Session {
         input: ConsignmentInput,
         context: Context,
     ) -> Self {
-        let prepared = &questionnaire.0;
-        let mut play = Play::default();
-        play.set(prepared, &input);
-        let nodes = prepared.nodes.len();
-        let mut pairs = Vec::new();
-        for node in 0..at(nodes) {
-            let others = prepared.waits_for.of(node).iter();
-            let from = pairs.len();
-            pairs.extend(others.map(|other| (*other, node)));
-            pairs[from..].sort_unstable();
-        }
-        // Many a question waits for its parent by a trigger too.
-        pairs.dedup();
-        let links = Links {
-            dependents: Table::of_pairs(nodes, &pairs),
-            rank: ranks(&play, prepared),
-        };
         Self {
-            stopped: is_stopped(&input, &context),
-            sound: vec![false; play.applies.len()],
             questionnaire,
             input,
             context,
-            play,
-            links,
-            open: Waiting::default(),
-            touched: Vec::new(),
         }
     }
 
-    /// The consignment as it is now. The order of its answers may differ from that in which they were given.
+    /// The consignment as it is now.
     #[must_use]
     pub fn input(&self) -> &ConsignmentInput {
         &self.input
@@ -135,44 +78,31 @@ impl Session {
         self.input
     }
 
-    /// What is wrong with the consignment as it is now. Which questions apply is known already.
+    /// What is wrong with the consignment as it is now.
     #[must_use]
     pub fn report(&self) -> Report {
-        let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        let policy = self.questionnaire.0.policy;
-        if fields::check(&self.input, &self.context, policy, &mut report) {
-            judge::check(self.view(), &self.context, &mut report);
-            if self.context.advice {
-                judge::advise(self.view(), &mut report);
-            }
-        }
-        report
+        self.questionnaire.validate(&self.input, &self.context)
     }
 
     /// The questions that apply now: see [`Questionnaire::applicable`].
     #[must_use]
     pub fn applicable(&self) -> Vec<AppliedQuestion> {
-        applied::list(self.view())
+        self.questionnaire.applicable(&self.input)
     }
 
     /// The questions that wait for an answer: see [`Questionnaire::next_questions`].
     #[must_use]
     pub fn next_questions(&self) -> Vec<AppliedQuestion> {
-        let mut questions = self.applicable();
-        questions.retain(|question| question.answerable && !question.answered);
-        questions
+        self.questionnaire.next_questions(&self.input)
     }
 
     /// How far the answers have come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        applied::progress(self.view())
+        self.questionnaire.progress(&self.input)
     }
 
     /// Answers a question in a row (`None` outside rows), or takes its answer away; all answers in its place give way.
-    ///
-    /// An answer given or changed in a row that is there costs only what hangs on it; what brings or takes a row, and an
-    /// answer taken away, costs as much as judging everything.
     pub fn answer(
         &mut self,
         question: impl AsRef<str>,
@@ -180,32 +110,80 @@ impl Session {
         value: Option<&str>,
     ) -> Change {
         let id = question.as_ref();
-        match (value, self.questionnaire.0.ids.find(id)) {
-            // The rule of question 185 is about the consignment: judge all again.
-            (Some(value), Some(number))
-                if id != fields::DEVICES_QUESTION && !self.play.too_large =>
-            {
-                match self.place(number, row) {
-                    Place::Given(position) => self.replace(number, position, value),
-                    Place::Free if self.has_room(number) => self.append(number, row, value),
-                    _ => self.rebuild(|session| session.put(id, row, Some(value))),
-                }
-            }
-            _ => self.rebuild(|session| session.put(id, row, value)),
+        let outside = self.questionnaire.is_outside_rows(id);
+        self.edit(|input| put(input, id, row, outside, value))
+    }
+
+    /// Changes anything else of the consignment.
+    pub fn edit(&mut self, edit: impl FnOnce(&mut ConsignmentInput)) -> Change {
+        let (asked, found) = (self.cells(), self.report().findings);
+        edit(&mut self.input);
+        let (asks, finds) = (self.cells(), self.report().findings);
+        let only = |all: &BTreeSet<_>, others: &BTreeSet<_>| {
+            let only = all.difference(others);
+            only.map(|(position, row)| self.questionnaire.question_ref(*position, *row))
+                .collect()
+        };
+        Change {
+            appeared: only(&asks, &asked),
+            vanished: only(&asked, &asks),
+            added: without(&finds, &found),
+            removed: without(&found, &finds),
         }
     }
 
-    /// Changes anything else of the consignment, and looks at all of it again.
-    pub fn edit(&mut self, edit: impl FnOnce(&mut ConsignmentInput)) -> Change {
-        self.rebuild(|session| edit(&mut session.input))
+    fn cells(&self) -> BTreeSet<(usize, Option<i64>)> {
+        self.questionnaire.cells(&self.input)
     }
+}
 
-    fn has_room(&self, number: u32) -> bool {
-        let weights = &self.questionnaire.0.weights;
-        weights.have_room(self.play.steps, number)
+/// Puts an answer in the place of the first that is there, or takes all of them away.
+fn put(
+    input: &mut ConsignmentInput,
+    id: &str,
+    row: Option<i64>,
+    outside: bool,
+    value: Option<&str>,
+) {
+    let mut answer = value.map(|value| {
+        let answer = AnswerInput::new(id, value);
+        match row {
+            Some(row) => answer.row(row),
+            None => answer,
+        }
+    });
+    if answer.is_some() && input.answers.value().is_none() {
+        input.answers = Maybe::Value(Vec::new());
     }
+    let Some(answers) = input.answers.value_mut() else {
+        return;
+    };
+    answers.retain_mut(|given| {
+        let is_here = given.question_id.value().is_some_and(|given| *given == id)
+            && (outside || answers::row(given) == row);
+        if is_here && let Some(answer) = answer.take() {
+            *given = answer;
+            return true;
+        }
+        !is_here
+    });
+    answers.extend(answer);
+}
 
-    pub(super) fn view(&self) -> View<'_> {
-        View::new(&self.questionnaire.0, &self.input, &self.play)
+/// The findings of a list that another does not have.
+fn without(all: &[Arc<Finding>], others: &[Arc<Finding>]) -> Vec<Arc<Finding>> {
+    let mut counts = std::collections::HashMap::new();
+    for finding in others {
+        *counts.entry(finding).or_insert(0_usize) += 1;
     }
+    let only = all
+        .iter()
+        .filter(|finding| match counts.get_mut(finding) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                false
+            }
+            _ => true,
+        });
+    only.cloned().collect()
 }

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use super::ids::NONE;
-use super::node::{Kind, Prepared};
+use super::prepared::{Kind, NONE, Prepared};
 use super::{Finding, Rule};
 
 /// Questions in rows. The list of the sample has 16 below its longest REPEATABLE question, which makes 6,250 rows; a
@@ -37,7 +36,7 @@ pub(super) fn can_link(prepared: &Prepared) -> bool {
 impl Weights {
     pub(super) fn of(prepared: &Prepared) -> Self {
         let mut weights = Self {
-            answer: vec![0; prepared.names.len()],
+            answer: vec![0; prepared.ids.len()],
             row: vec![0; prepared.scopes.len()],
             crossing: vec![0; prepared.scopes.len()],
         };
@@ -79,14 +78,9 @@ impl Weights {
     }
 
     /// What answers with these numbers of ids cost.
-    pub(super) fn of_answers(&self, ids: &[u32]) -> u64 {
-        let known = ids.iter().filter_map(|id| self.answer.get(*id as usize));
+    pub(super) fn of_answers(&self, ids: impl Iterator<Item = u32>) -> u64 {
+        let known = ids.filter_map(|id| self.answer.get(id as usize));
         known.sum()
-    }
-
-    /// Whether one more answer may be judged.
-    pub(super) fn have_room(&self, steps: u64, id: u32) -> bool {
-        steps + self.of_answers(&[id]) <= MOST_STEPS
     }
 }
 
@@ -112,4 +106,23 @@ pub(super) fn fits(
 pub(super) fn finding() -> Arc<Finding> {
     let message = "The answers were not checked: the questions, rows and choices are too many";
     Arc::new(Finding::whole(Rule::Size, message))
+}
+
+#[cfg(test)]
+thread_local! {
+    static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts one question, trigger, value or answer that is looked at; in tests only, to show that work is linear.
+pub(super) fn step() {
+    #[cfg(test)]
+    STEPS.set(STEPS.get() + 1);
+}
+
+/// The steps that something takes.
+#[cfg(test)]
+pub(super) fn steps(run: impl FnOnce()) -> u64 {
+    let before = STEPS.get();
+    run();
+    STEPS.get() - before
 }

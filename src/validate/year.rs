@@ -17,11 +17,6 @@ impl Years {
         self == Self::default()
     }
 
-    /// Whether no year is in bounds.
-    pub(super) fn are_unsatisfiable(self) -> bool {
-        matches!((self.min, self.max), (Some(min), Some(max)) if min > max)
-    }
-
     pub(super) fn expected(self, today: Day) -> Expected {
         Expected::Years {
             from: self.min,

@@ -6,7 +6,6 @@ mod fields;
 mod forms;
 mod guidance;
 mod laws;
-mod lints;
 mod places;
 mod questions;
 mod rows;

@@ -1,4 +1,4 @@
-//! Which answers a session can follow the short way, and what the long way must not lose.
+//! Sessions: what is not changed by an answer.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::questions::{ask, input, prepare, today};
 use crate::model::{AnswerInput, FormType};
-use crate::validate::follow::Place;
 use crate::validate::{Change, Session};
 
 type Given<'a> = (&'a str, Option<i64>, &'a str);
@@ -15,7 +14,6 @@ fn session(list: &Value, answers: &[Given<'_>]) -> Session {
     prepare(list).session(&input(answers), &today())
 }
 
-/// Question 8 stands outside rows and inside, 7 in rows inside rows, and a trigger names 99, which is no question.
 fn yard() -> Value {
     json!([
         ask("1", "STRING", &[], &[]),
@@ -37,51 +35,6 @@ fn yard() -> Value {
             ]
         ),
     ])
-}
-
-fn place(session: &Session, id: &str, row: Option<i64>) -> String {
-    let number = session.questionnaire.0.ids.find(id).unwrap();
-    match session.place(number, row) {
-        Place::Given(position) => format!("given {position}"),
-        Place::Free => "free".to_owned(),
-        Place::Elsewhere => "elsewhere".to_owned(),
-    }
-}
-
-#[test]
-fn one_answer_or_none_in_a_row_that_is_there_is_followed_the_short_way() {
-    let open = session(&yard(), &[("4", Some(0), "a"), ("4", Some(1), "b")]);
-    assert_eq!(place(&open, "1", None), "free");
-    assert_eq!(place(&open, "4", Some(0)), "given 0");
-    assert_eq!(place(&open, "4", Some(1)), "given 1");
-    assert_eq!(place(&open, "5", Some(1)), "free");
-    let open = session(&yard(), &[("1", Some(7), "a")]);
-    assert_eq!(place(&open, "1", None), "given 0");
-}
-
-#[test]
-fn what_brings_a_row_or_replaces_several_goes_the_long_way() {
-    let answers = [
-        ("4", Some(0), "a"),
-        ("1", None, "x"),
-        ("1", None, "y"),
-        ("4", Some(1), "b"),
-        ("4", Some(1), "c"),
-    ];
-    let open = session(&yard(), &answers);
-    for (id, row) in [
-        ("1", None),
-        ("4", Some(1)),
-        ("4", Some(2)),
-        ("5", None),
-        // Rows inside rows, a question inside and outside of rows, a name without a question.
-        ("7", Some(0)),
-        ("8", Some(0)),
-        ("8", None),
-        ("99", None),
-    ] {
-        assert_eq!(place(&open, id, row), "elsewhere", "{id} {row:?}");
-    }
 }
 
 #[test]

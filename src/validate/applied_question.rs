@@ -5,9 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::QuestionRef;
-use super::node::{Group, Kind, Node, Span};
-use super::play::Row;
-use super::view::View;
+use super::applicability::{Applicability, Row};
+use super::prepared::{Group, Kind, Prepared, Span, at};
 use crate::model::{QuestionId, QuestionType};
 
 /// A question that applies, in a row where it stands inside a REPEATABLE question.
@@ -80,82 +79,82 @@ pub struct Progress {
 }
 
 /// All questions that apply, in display order.
-pub(super) fn list(view: View<'_>) -> Vec<AppliedQuestion> {
+pub(super) fn list(questions: &Applicability<'_>) -> Vec<AppliedQuestion> {
     let mut applied = Vec::new();
-    view.walk(|position, _, row| applied.push(describe(view, position, row)));
+    questions.walk(|position, row| applied.push(describe(questions, position, row)));
     applied
 }
 
-fn describe(view: View<'_>, position: usize, row: Option<Row>) -> AppliedQuestion {
-    let prepared = view.prepared;
+fn describe(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> AppliedQuestion {
+    let prepared = questions.prepared;
     let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
-    let text = |span: Span| prepared.shown_text(span).to_owned();
-    let names = prepared.choice_names[node.choices.range()].iter();
     AppliedQuestion {
         question: QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index)),
-        text: text(shown.text),
+        text: shown.text.to_string(),
         order: shown.order,
         question_type: shown.question_type.clone(),
-        choices: prepared
-            .values(node.choices)
-            .zip(names)
-            .map(|(value, name)| Choice {
-                value: value.to_owned(),
-                name: if name.is_empty() {
-                    value.to_owned()
-                } else {
-                    text(*name)
-                },
-            })
-            .collect(),
-        because: because(view, node, row),
+        choices: choices(prepared, position),
+        because: because(questions, position, row),
         required: node.required,
         answered: match node.kind {
-            Kind::Rows => view.has_rows(position, row),
-            _ => view.is_filled(position, row),
+            Kind::Rows => questions.has_rows(position, row),
+            _ => questions.is_filled(position, row),
         },
         answerable: node.kind != Kind::Display && !node.read_only,
     }
 }
 
-fn because(view: View<'_>, node: &Node, row: Option<Row>) -> Vec<Because> {
-    let prepared = view.prepared;
+fn choices(prepared: &Prepared, position: usize) -> Vec<Choice> {
+    let node = &prepared.nodes[position];
+    let names = prepared.choice_names[node.choices.range()].iter();
+    let choices = prepared.choices(node).iter().zip(names);
+    let choices = choices.map(|(value, name)| {
+        let value = prepared.values.text(*value);
+        let name = if name.is_empty() { value } else { name };
+        Choice {
+            value: value.to_owned(),
+            name: name.to_owned(),
+        }
+    });
+    choices.collect()
+}
+
+fn because(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> Vec<Because> {
+    let prepared = questions.prepared;
+    let node = &prepared.nodes[position];
     if node.groups.is_empty() {
-        let above = prepared.nodes.get(node.parent as usize);
-        let above = above.map(|above| prepared.name(above.id).into());
-        let because = above.map(|question| Because {
-            question,
+        let above = prepared.parent(position).map(|above| Because {
+            question: prepared.id_of(above),
             value: None,
         });
-        return because.into_iter().collect();
+        return above.into_iter().collect();
     }
-    let groups = prepared.groups[node.groups.range()].iter();
+    let groups = prepared.groups(node).iter();
     let met = groups.filter_map(|group| {
         // One wanted value at a time tells which was found.
-        let mut values = (group.wanted.start..group.wanted.end).map(|start| Span {
-            start,
-            end: start + 1,
+        let mut values = group.wanted.range().map(|nth| Group {
+            source: group.source,
+            wanted: Span {
+                start: at(nth),
+                end: at(nth + 1),
+            },
         });
-        let found = values.find(|wanted| {
-            let group = Group {
-                wanted: *wanted,
-                ..*group
-            };
-            view.is_met(&group, node, row)
-        })?;
-        let value = prepared.values(found).next().map(str::to_owned);
-        let question = prepared.name(group.source).into();
-        Some(Because { question, value })
+        let found = values.find(|one| questions.is_met(one, node, row))?;
+        Some(Because {
+            question: prepared.ids.text(group.source).into(),
+            value: prepared.wanted(&found).next().map(str::to_owned),
+        })
     });
     met.collect()
 }
 
 /// Counts without describing.
-pub(super) fn progress(view: View<'_>) -> Progress {
+pub(super) fn progress(questions: &Applicability<'_>) -> Progress {
     let mut progress = Progress::default();
-    view.walk(|position, node, row| {
+    questions.walk(|position, row| {
+        let node = &questions.prepared.nodes[position];
         if node.takes_answers() && !node.read_only {
-            let answered = usize::from(view.is_filled(position, row));
+            let answered = usize::from(questions.is_filled(position, row));
             progress.questions += 1;
             progress.answered += answered;
             if node.required {

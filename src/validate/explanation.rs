@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::QuestionRef;
-use super::ids::NONE;
-use super::view::View;
+use super::applicability::Applicability;
 use crate::model::QuestionId;
 
 /// Why a question applies, or what keeps it from doing so. `Display` says it in words.
@@ -32,7 +31,7 @@ pub enum Explanation {
     },
     /// There is too much to judge: see [`Rule::Size`](super::Rule::Size).
     TooLarge,
-    /// It waits for itself: see [`LintKind::Ring`](super::LintKind::Ring).
+    /// It waits for itself, through triggers and questions above, so it never applies.
     Ring,
 }
 
@@ -59,53 +58,47 @@ impl fmt::Display for Explanation {
 }
 
 /// Of several questions with the id, the first that applies, else the first of the forms.
-pub(super) fn explain(view: View<'_>, id: &str, index: Option<i64>) -> Explanation {
-    let nodes = view.prepared.nodes_of(id);
-    let mut nodes = nodes.iter().map(|node| *node as usize).peekable();
+pub(super) fn explain(questions: &Applicability<'_>, id: &str, index: Option<i64>) -> Explanation {
+    let mut nodes = questions.prepared.nodes_of(id).peekable();
     if nodes.peek().is_none() {
         return Explanation::Unknown;
     }
-    if view.play.too_large {
+    if questions.too_large {
         return Explanation::TooLarge;
     }
-    if nodes.clone().any(|node| view.applies_in(node, index)) {
+    if nodes.clone().any(|node| questions.applies_in(node, index)) {
         return Explanation::Applies;
     }
-    let on_forms = nodes.find(|node| view.play.on_forms[*node]);
-    on_forms.map_or(Explanation::OtherForms, |node| of_node(view, node, index))
+    let on_forms = nodes.find(|node| questions.is_on_forms(*node));
+    on_forms.map_or(Explanation::OtherForms, |node| {
+        of_node(questions, node, index)
+    })
 }
 
-fn of_node(view: View<'_>, position: usize, index: Option<i64>) -> Explanation {
-    let prepared = view.prepared;
+fn of_node(questions: &Applicability<'_>, position: usize, index: Option<i64>) -> Explanation {
+    let prepared = questions.prepared;
     let node = &prepared.nodes[position];
-    if view.is_in_ring(position) {
+    if questions.is_in_ring(position) {
         return Explanation::Ring;
     }
-    let row = match node.scope {
-        0 => None,
-        scope => match view.row(scope, index) {
-            None => return Explanation::NoSuchRow,
-            row => row,
-        },
-    };
-    if node.parent != NONE {
-        let above = node.parent as usize;
+    let row = questions.row(position, index);
+    if node.scope != 0 && row.is_none() {
+        return Explanation::NoSuchRow;
+    }
+    if let Some(above) = prepared.parent(position) {
         let index = index.filter(|_| prepared.nodes[above].scope != 0);
         let question = QuestionRef::new(prepared.id_of(above), index);
-        if !view.play.applies[view.cell(above, row)] {
+        if !questions.applies(above, row) {
             return Explanation::ParentHidden(question);
         }
-        if node.groups.is_empty() || !view.opens(above, row) {
+        if node.groups.is_empty() || !questions.opens(above, row) {
             return Explanation::ParentUnanswered(question);
         }
     }
-    let groups = prepared.groups[node.groups.range()].iter();
-    let unmet = groups.into_iter().find(|g| !view.is_met(g, node, row));
+    let mut groups = prepared.groups(node).iter();
+    let unmet = groups.find(|group| !questions.is_met(group, node, row));
     unmet.map_or(Explanation::Ring, |group| Explanation::TriggerNotMet {
-        source: match group.source {
-            NONE => "".into(),
-            source => prepared.name(source).into(),
-        },
-        wanted: prepared.values(group.wanted).map(str::to_owned).collect(),
+        source: prepared.ids.text(group.source).into(),
+        wanted: prepared.wanted(group).map(str::to_owned).collect(),
     })
 }

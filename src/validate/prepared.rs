@@ -1,14 +1,26 @@
-//! Questions as they are walked: flat, parents before children, everything that points elsewhere as a position.
+//! Questions as they are walked: flat, parents before children, every text that is compared as a number.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::ids::Ids;
-use super::pool::Pool;
+use smol_str::SmolStr;
+
 use super::size::Weights;
 use super::year::Years;
-use super::{Finding, Lint, Policy, UncheckedReason};
+use super::{Finding, Policy, UncheckedReason};
 use crate::model::{FormType, QuestionId, QuestionType};
+
+/// No position and no number: no list is that long.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A position as it is kept in tables.
+pub(super) fn at(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(NONE)
+}
+
+/// The number of the empty text in `Prepared::values`.
+pub(super) const EMPTY: u32 = 0;
 
 /// What a question is, as far as the rules care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +57,7 @@ impl Span {
     }
 }
 
-/// What the rules want to know of a question.
+/// What the rules need of a question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// The number of the id.
@@ -76,12 +88,11 @@ impl Node {
     }
 }
 
-/// What only people want to know of a question.
+/// What only people read of a question.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) order: Option<i64>,
-    /// A position in `Prepared::shown_text`.
-    pub(super) text: Span,
+    pub(super) text: SmolStr,
     pub(super) question_type: Option<QuestionType>,
 }
 
@@ -90,7 +101,7 @@ pub(super) struct Shown {
 pub(super) struct Group {
     /// The number of the source's id; `NONE` when the trigger names none, so that it is never met.
     pub(super) source: u32,
-    /// Positions in `Prepared::choices`.
+    /// Positions in `Prepared::wanted`.
     pub(super) wanted: Span,
 }
 
@@ -101,20 +112,18 @@ pub(super) struct Prepared {
     /// In display order: siblings by their `order`.
     pub(super) nodes: Vec<Node>,
     pub(super) shown: Vec<Shown>,
-    pub(super) ids: Ids,
-    /// The ids by their numbers.
-    pub(super) names: Vec<QuestionId>,
+    pub(super) ids: Texts,
     /// The nodes of each id; several where a question differs between forms.
     pub(super) id_nodes: Table,
+    /// Acceptable answers and values of triggers.
+    pub(super) values: Texts,
     pub(super) groups: Vec<Group>,
-    /// Choices and values of triggers, as positions in `text`.
-    pub(super) choices: Vec<Span>,
-    /// What answers are compared with. The less there is, the more of it stays in the processor's cache.
-    pub(super) text: String,
-    /// By choice: its name, as a position in `shown_text`; empty where there is none.
-    pub(super) choice_names: Vec<Span>,
-    /// What only people want to read.
-    pub(super) shown_text: String,
+    /// Numbers of `values`.
+    pub(super) wanted: Vec<u32>,
+    /// Numbers of `values`.
+    pub(super) choices: Vec<u32>,
+    /// By choice: its name; empty where there is none.
+    pub(super) choice_names: Vec<SmolStr>,
     /// The outermost REPEATABLE questions with their descendants, by scope; scope 0 has none.
     pub(super) scopes: Vec<Span>,
     /// What each node waits for: its parent and the sources of its triggers.
@@ -126,41 +135,88 @@ pub(super) struct Prepared {
     /// Rules that cannot be checked, by node.
     pub(super) unchecked: Vec<(u32, UncheckedReason)>,
     pub(super) forms: Forms,
-    pub(super) lints: Vec<Lint>,
-    /// By node: that its answer is missing, outside rows. Made when it is first said, and then shared.
+    /// By node: the finding that its answer is missing, outside rows. Made once, then shared.
     pub(super) missing: Vec<OnceLock<Arc<Finding>>>,
-    pub(super) pool: Pool,
     pub(super) weights: Weights,
     /// Whether there are too many triggers to be followed; then nothing is linked and nothing judged.
     pub(super) too_large: bool,
 }
 
 impl Prepared {
-    /// A text of `shown_text`.
-    pub(super) fn shown_text(&self, span: Span) -> &str {
-        &self.shown_text[span.range()]
-    }
-
-    /// The id with a number.
-    pub(super) fn name(&self, id: u32) -> &QuestionId {
-        &self.names[id as usize]
-    }
-
     /// The id of a node.
-    pub(super) fn id_of(&self, position: usize) -> &QuestionId {
-        self.name(self.nodes[position].id)
+    pub(super) fn id_of(&self, position: usize) -> QuestionId {
+        self.ids.text(self.nodes[position].id).into()
     }
 
-    /// Texts of choices, or of values of triggers.
-    pub(super) fn values(&self, span: Span) -> impl Iterator<Item = &str> {
-        self.choices[span.range()]
-            .iter()
-            .map(|choice| &self.text[choice.range()])
+    pub(super) fn parent(&self, position: usize) -> Option<usize> {
+        let parent = self.nodes[position].parent;
+        (parent != NONE).then_some(parent as usize)
+    }
+
+    /// The scope that an outermost REPEATABLE question opens.
+    pub(super) fn scope_below(&self, position: usize) -> u32 {
+        let opened = &self.scopes[1..];
+        at(opened.partition_point(|scope| (scope.start as usize) < position) + 1)
+    }
+
+    /// The acceptable answers of a node, as numbers.
+    pub(super) fn choices(&self, node: &Node) -> &[u32] {
+        &self.choices[node.choices.range()]
+    }
+
+    /// The triggers of a node.
+    pub(super) fn groups(&self, node: &Node) -> &[Group] {
+        &self.groups[node.groups.range()]
+    }
+
+    /// The values that a trigger wants.
+    pub(super) fn wanted(&self, group: &Group) -> impl Iterator<Item = &str> {
+        let wanted = self.wanted[group.wanted.range()].iter();
+        wanted.map(|wanted| self.values.text(*wanted))
     }
 
     /// The nodes that have an id.
-    pub(super) fn nodes_of(&self, id: &str) -> &[u32] {
-        self.ids.find(id).map_or(&[], |id| self.id_nodes.of(id))
+    pub(super) fn nodes_of(&self, id: &str) -> impl Iterator<Item = usize> + Clone {
+        self.nodes_of_number(self.ids.number(id))
+    }
+
+    /// The nodes that have an id by its number; none have `NONE`.
+    pub(super) fn nodes_of_number(&self, id: u32) -> impl Iterator<Item = usize> + Clone {
+        self.id_nodes.of(id).iter().map(|node| *node as usize)
+    }
+}
+
+/// Texts as small numbers.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    numbers: HashMap<SmolStr, u32>,
+    texts: Vec<SmolStr>,
+}
+
+impl Texts {
+    /// The number of a text, a new one if it has none yet.
+    pub(super) fn intern(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = at(self.texts.len());
+        let text = SmolStr::new(text);
+        self.texts.push(text.clone());
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The number of a text; `NONE` where it has none.
+    pub(super) fn number(&self, text: &str) -> u32 {
+        self.numbers.get(text).copied().unwrap_or(NONE)
+    }
+
+    pub(super) fn text(&self, number: u32) -> &str {
+        self.texts.get(number as usize).map_or("", SmolStr::as_str)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
     }
 }
 
@@ -194,10 +250,14 @@ impl Table {
         Self { items, ends }
     }
 
+    /// A list; empty where there is none with this number.
     pub(super) fn of(&self, list: u32) -> &[u32] {
         let list = list as usize;
+        let Some(end) = self.ends.get(list) else {
+            return &[];
+        };
         let start = if list == 0 { 0 } else { self.ends[list - 1] };
-        &self.items[start as usize..self.ends[list] as usize]
+        &self.items[start as usize..*end as usize]
     }
 
     pub(super) fn len(&self) -> usize {
@@ -205,41 +265,27 @@ impl Table {
     }
 }
 
-/// Forms as bits: the known ones first, then those that only these questions name.
+/// Forms as bits, numbered as the questions name them.
 #[derive(Debug, Default)]
-pub(super) struct Forms {
-    /// At most as many as there are bits.
-    further: Vec<FormType>,
-}
+pub(super) struct Forms(Vec<FormType>);
 
 impl Forms {
     pub(super) fn bits_noting(&mut self, forms: &[FormType]) -> u64 {
         for form in forms {
-            let has_room = self.further.len() < 64 - FormType::KNOWN.len();
-            if has_room && !form.is_known() && !self.further.contains(form) {
-                self.further.push(form.clone());
+            if self.0.len() < 64 && !self.0.contains(form) {
+                self.0.push(form.clone());
             }
         }
         self.bits(forms)
     }
 
+    /// Beyond 64 forms the last ones share a bit: no species has a tenth of that.
     pub(super) fn bits(&self, forms: &[FormType]) -> u64 {
+        let is_full = self.0.len() == 64;
+        let bit = |form| self.0.iter().position(|other| other == form);
         forms
             .iter()
-            .filter_map(|form| self.bit(form))
+            .filter_map(|form| bit(form).or(is_full.then_some(63)))
             .fold(0, |bits, bit| bits | 1 << bit)
-    }
-
-    /// Beyond 64 forms the last ones share a bit: no species has a tenth of that.
-    fn bit(&self, form: &FormType) -> Option<usize> {
-        let known = FormType::KNOWN.len();
-        let bit = if form.is_known() {
-            FormType::KNOWN.iter().position(|other| other == form)
-        } else {
-            let further = self.further.iter().position(|other| other == form);
-            let is_full = self.further.len() == 64 - known;
-            further.map(|bit| known + bit).or(is_full.then_some(63))
-        };
-        bit.map(|bit| bit.min(63))
     }
 }
