@@ -83,16 +83,16 @@ async fn run() -> Result<(), Failure> {
 
 /// One line for each finding. The two sides say things in the same type, so one path shows both.
 fn screen(mirror: &Report, server: &Report) {
-    let drift = compare(mirror, server);
+    let comparison = compare(mirror, server);
     for finding in server.findings() {
-        let who = if drift.only_server.contains(finding) {
+        let who = if comparison.only_server.contains(finding) {
             "server only"
         } else {
             "both"
         };
         line(finding, who);
     }
-    for finding in &drift.only_mirror {
+    for finding in &comparison.only_mirror {
         line(finding, "validator only");
     }
 }

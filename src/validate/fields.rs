@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use super::formats::{self, Complaint};
-use super::{
-    Context, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity, accreditation,
-    advice, answers, forms,
-};
+use super::format::{self, Format, TextField};
+use super::{Context, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity};
+use super::{answers, forms};
 use crate::model::{
-    AddressInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType, Maybe,
-    PartyInput,
+    AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
+    Maybe, PartyInput, Pic,
 };
 
-/// Whether rangeland goats have devices: the question of LPAHRG0 that spec 2.6 speaks of.
+/// Whether rangeland goats have devices: the question of LPAHRG0 that spec 2.6 names.
 pub(super) const DEVICES_QUESTION: &str = "185";
 
 /// Checks everything that needs no questions.
@@ -44,169 +42,146 @@ pub(super) fn check(
     if !report.findings.is_empty() {
         return false;
     }
-    forms::of_forms(input, context, &mut report.findings);
-    accreditation::check(input, context, policy, report);
-    let found = &mut report.findings;
-    of_party(Some(&input.origin), "origin", true, found);
-    of_account(input, context, found);
-    of_party(Some(&input.destination), "destination", true, found);
-    of_party(input.owner.value(), "owner", false, found);
-    of_party(input.consignee.value(), "consignee", false, found);
-    of_declaration(input.declaration.value(), found);
-    let none: &[&str] = &[];
-    text(
-        &input.movement_date,
-        none,
-        "movementDate",
-        found,
-        formats::date,
-    );
-    text(
-        &input.movement_time,
-        none,
-        "movementTime",
-        found,
-        formats::time,
-    );
-    of_goats(input, found);
+    forms::check(input, context, policy, report);
+    check_party(&input.origin, "origin", true, report);
+    check_account(input, context, report);
+    check_party(&input.destination, "destination", true, report);
+    for (name, party) in [("owner", &input.owner), ("consignee", &input.consignee)] {
+        if let Some(party) = party.value() {
+            check_party(party, name, false, report);
+        }
+    }
+    if let Some(declaration) = input.declaration.value() {
+        check_declaration(declaration, report);
+    }
+    check_texts(&[], [(format::MOVEMENT_DATE, &input.movement_date)], report);
+    check_texts(&[], [(format::MOVEMENT_TIME, &input.movement_time)], report);
+    check_devices(input, report);
     if context.advice {
-        advice::of_fields(input, &mut report.advice);
+        forms::advise(&input.forms, &mut report.advice);
+        advise_pics(input, &mut report.advice);
     }
     true
 }
 
-fn of_party(
-    party: Option<&PartyInput>,
-    name: &str,
-    pic_required: bool,
-    found: &mut Vec<Arc<Finding>>,
-) {
-    let Some(party) = party else { return };
-    let at: &[&str] = &[name];
-    text(&party.name, at, "name", found, |name| {
-        formats::max_length(name, 300)
-    });
+fn check_party(party: &PartyInput, name: &str, pic_required: bool, report: &mut Report) {
+    check_texts(&[name], [(format::NAME, &party.name)], report);
     if pic_required && party.pic.value().is_none() {
         let message = "invalid type, expected String but got Null";
-        found.push(Arc::new(Finding::field(
+        report.push(Finding::field(
             Rule::PicPresent,
             format!("{name}.pic"),
             message,
-        )));
+        ));
     }
-    text(&party.pic, at, "pic", found, formats::pic);
-    of_address(party.address.value(), &[name, "address"], found);
+    check_texts(&[name], [(format::PIC, &party.pic)], report);
+    check_address(party.address.value(), &[name, "address"], report);
 }
 
-/// The origin PIC is that of the selected LPA account (spec 7.2). A PIC that is none was reported already.
-fn of_account(input: &ConsignmentInput, context: &Context, found: &mut Vec<Arc<Finding>>) {
+/// The origin PIC is that of the selected LPA account (spec 7.2). A text that is no PIC has a finding already.
+fn check_account(input: &ConsignmentInput, context: &Context, report: &mut Report) {
     if let (Some(pic), Some(own)) = (input.origin.pic.value(), &context.account_pic)
-        && formats::pic(pic).is_none()
+        && Format::Pic.accepts(pic)
         && !pic.eq_ignore_ascii_case(own.trim())
     {
         let message = format!("{pic} is not associated with user");
-        found.push(Arc::new(Finding::field(
-            Rule::PicOfAccount,
-            "consignorPic",
-            message,
-        )));
+        report.push(Finding::field(Rule::PicOfAccount, "consignorPic", message));
     }
 }
 
-fn of_address(address: Option<&AddressInput>, at: &[&str], found: &mut Vec<Arc<Finding>>) {
-    let Some(address) = address else { return };
-    text(&address.line1, at, "line1", found, |line| {
-        formats::max_length(line, 300)
-    });
-    text(&address.town, at, "town", found, |town| {
-        formats::max_length(town, 100)
-    });
-    text(&address.state, at, "state", found, formats::state);
-    text(&address.postcode, at, "postcode", found, formats::postcode);
+fn check_address(address: Option<&AddressInput>, path: &[&str], report: &mut Report) {
+    if let Some(address) = address {
+        let texts = [
+            (format::LINE1, &address.line1),
+            (format::TOWN, &address.town),
+            (format::STATE, &address.state),
+            (format::POSTCODE, &address.postcode),
+        ];
+        check_texts(path, texts, report);
+    }
 }
 
-fn of_declaration(declaration: Option<&DeclarationInput>, found: &mut Vec<Arc<Finding>>) {
-    let Some(declaration) = declaration else {
-        return;
-    };
-    let at: &[&str] = &["declaration"];
-    text(&declaration.full_name, at, "fullName", found, |name| {
-        formats::max_length(name, 300)
-    });
-    text(&declaration.phone, at, "phone", found, formats::phone);
-    text(&declaration.email, at, "email", found, formats::email);
-    text(&declaration.date, at, "date", found, formats::date_time);
-    text(
-        &declaration.signature,
-        at,
-        "signature",
-        found,
-        formats::base64,
-    );
-    text(
-        &declaration.certificate_number,
-        at,
-        "certificateNumber",
-        found,
-        |number| formats::max_length(number, 7),
-    );
-    of_address(
-        declaration.address.value(),
-        &["declaration", "address"],
-        found,
-    );
+fn check_declaration(declaration: &DeclarationInput, report: &mut Report) {
+    let texts = [
+        (format::FULL_NAME, &declaration.full_name),
+        (format::PHONE, &declaration.phone),
+        (format::EMAIL, &declaration.email),
+        (format::DATE, &declaration.date),
+        (format::SIGNATURE, &declaration.signature),
+        (format::CERTIFICATE, &declaration.certificate_number),
+    ];
+    check_texts(&["declaration"], texts, report);
+    let path = ["declaration", "address"];
+    check_address(declaration.address.value(), &path, report);
 }
 
-/// Only Yes to question 185 lets a consignment of rangeland goats be created (spec 2.6). It needs no questions to know
-/// that. assumed: the wordings, and that a draft without an answer is saved with a warning.
-fn of_goats(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
+/// Checks texts below a path; absent and null are fine. A code is built only for a finding.
+fn check_texts<const N: usize>(
+    path: &[&str],
+    texts: [(TextField, &Maybe<String>); N],
+    report: &mut Report,
+) {
+    for ((name, format), value) in texts {
+        if let Some(text) = value.value().filter(|text| !format.accepts(text)) {
+            let code = [path, &[name]].concat().join(".");
+            report.push(format.finding(code, text));
+        }
+    }
+}
+
+/// Only Yes to question 185 lets a consignment of rangeland goats be created (spec 2.6), with or without a list of
+/// questions. assumed: the wordings, and that a draft without an answer is saved with a warning.
+fn check_devices(input: &ConsignmentInput, report: &mut Report) {
     if !input.forms.contains(&FormType::Lpahrg0) {
         return;
     }
-    let question = || QuestionRef::new(DEVICES_QUESTION, None);
-    let given = input.answers().iter().filter(|answer| {
+    let question = QuestionRef::new(DEVICES_QUESTION, None);
+    let is_devices = |answer: &&AnswerInput| {
         let id = answer.question_id.value();
         id.is_some_and(|id| *id == DEVICES_QUESTION)
-    });
-    let given = given.map(answers::text).filter(|value| !value.is_empty());
-    let mut given = given.peekable();
+    };
+    let values = input.answers().iter().filter(is_devices).map(answers::text);
+    let mut values = values.filter(|value| !value.is_empty()).peekable();
     let status = input.status.value();
     let is_draft = status.is_none_or(|status| *status == ConsignmentStatus::Draft);
-    let description = if given.peek().is_some() {
-        if given.all(|value| value == "Yes") {
+    let description = if values.peek().is_some() {
+        if values.all(|value| value == "Yes") {
             return;
         }
         "The goats are not eligible to be moved without devices. The accreditation is at risk."
     } else if is_draft {
         let message = "Required".to_owned();
-        let finding = Finding::answer(Severity::Warning, Rule::Required, question(), message);
-        return found.push(Arc::new(finding));
+        return report.push(Finding::answer(
+            Severity::Warning,
+            Rule::Required,
+            question,
+            message,
+        ));
     } else {
         "Question 185 must be answered Yes."
     };
-    found.push(Arc::new(Finding {
+    report.push(Finding {
         path: vec!["answers".to_owned(), DEVICES_QUESTION.to_owned()],
-        question: Some(question()),
+        question: Some(question),
         ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
-    }));
+    });
 }
 
-/// Judges a text that is there; absent and null are fine. The code is built only when there is something to say.
-fn text(
-    value: &Maybe<String>,
-    at: &[&str],
-    name: &str,
-    found: &mut Vec<Arc<Finding>>,
-    judge: impl FnOnce(&str) -> Option<Complaint>,
-) {
-    if let Some((rule, message, expected)) = value.value().and_then(|text| judge(text)) {
-        let code = at
-            .iter()
-            .copied()
-            .chain([name])
-            .collect::<Vec<_>>()
-            .join(".");
-        let finding = Finding::field(rule, code, message).expecting(expected);
-        found.push(Arc::new(finding));
+/// The first character of a PIC names a state or territory.
+fn advise_pics(input: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
+    let parties = [
+        ("origin.pic", Some(&input.origin)),
+        ("destination.pic", Some(&input.destination)),
+        ("owner.pic", input.owner.value()),
+        ("consignee.pic", input.consignee.value()),
+    ];
+    for (code, party) in parties {
+        let pic = party.and_then(|party| party.pic.value());
+        let pic = pic.filter(|text| Pic::has_format(text));
+        let pic = pic.and_then(|text| Pic::parse(text).ok());
+        if pic.is_some_and(|pic| pic.jurisdiction().is_none()) {
+            let message = "The first character names no state or territory";
+            advice.push(Finding::field(Rule::PicState, code, message).advice());
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! One thing that is wrong, in one shape for the mirror and for the server.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Expected;
-use crate::model::{QuestionId, Severity};
+use crate::model::{Day, QuestionId, Severity, input_path};
 
 /// Who said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,6 +88,56 @@ pub enum Rule {
     Other,
 }
 
+/// What would have been right, where the rule has a parameter: see [`Finding::expected`](super::Finding::expected).
+///
+/// It lets an application say in its own words, or in another language, what [`message`](super::Finding::message) says in
+/// the server's.
+///
+/// ```
+/// use envd_sdk::model::{AddressInput, ConsignmentInput, Day, FormType, PartyInput};
+/// use envd_sdk::validate::{Context, Expected, validate_fields};
+///
+/// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let mut address = AddressInput::default();
+/// address.town = "x".repeat(101).into();
+/// input.origin.address = address.into();
+/// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let finding = report.at("origin.address.town").next().unwrap();
+/// assert_eq!(finding.expected, Some(Expected::Characters { at_most: 100 }));
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Expected {
+    /// A text of so many characters, not bytes ([`Rule::MaxLength`](super::Rule::MaxLength)).
+    Characters {
+        /// The longest that will do.
+        at_most: usize,
+    },
+    /// One of some values ([`Rule::State`](super::Rule::State), [`Rule::Acceptable`](super::Rule::Acceptable)).
+    OneOf {
+        /// The values, in the order of display.
+        values: Vec<String>,
+    },
+    /// A day, month or year within bounds ([`Rule::Year`](super::Rule::Year)).
+    Years {
+        /// The first year that will do.
+        from: Option<i32>,
+        /// The last year that will do.
+        to: Option<i32>,
+        /// The last day that will do: today, where the future is excluded.
+        until: Option<Day>,
+    },
+    /// Another day of creation ([`Rule::FormOpen`](super::Rule::FormOpen)).
+    Created {
+        /// The first day on which the form can be created.
+        from: Option<Day>,
+        /// The first day on which it can no longer be created.
+        before: Option<Day>,
+    },
+}
+
 /// A question, and the row where it stands inside a REPEATABLE question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -147,8 +197,10 @@ impl Finding {
     /// An error at a field; its path is its code, cut at the dots.
     pub(super) fn field(rule: Rule, code: impl Into<String>, message: impl Into<String>) -> Self {
         let code = code.into();
+        // An array field ends in [] in the code (spec 7.2), not in the path.
+        let names = code.split('.').map(|name| name.trim_end_matches("[]"));
         Self {
-            path: code.split('.').map(str::to_owned).collect(),
+            path: names.map(str::to_owned).collect(),
             code,
             ..Self::whole(rule, message)
         }
@@ -208,9 +260,37 @@ impl Finding {
         self
     }
 
+    /// What the server is not known to say.
+    pub(super) fn advice(mut self) -> Arc<Self> {
+        self.severity = Severity::Advice;
+        self.source = Source::Advice;
+        Arc::new(self)
+    }
+
     pub(super) fn described(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
+    }
+
+    /// The field of the input that this is about, from the input down, so that a form can mark it; empty when it is about
+    /// no single field.
+    ///
+    /// The path is the server's, which has older names for some fields; see
+    /// [`ServerError::input_path`](crate::model::ServerError::input_path).
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, Day};
+    /// use envd_sdk::validate::{Context, validate_fields};
+    ///
+    /// let today = Day::parse("2026-11-20")?;
+    /// let report = validate_fields(&ConsignmentInput::default(), &Context::on(today));
+    /// let finding = report.at("programs").next().unwrap();
+    /// assert_eq!(finding.input_path(), ["forms"]);
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn input_path(&self) -> Vec<String> {
+        input_path(self.path.clone(), &self.code)
     }
 }
 

@@ -1,63 +1,87 @@
-//! Forms and species (spec 2.7, 7.2, 9).
+//! Forms: whether they exist, go together, can be created on this day and by this user (spec 1.3, 2.7, 2.8, 7.2, 9).
 
 use std::sync::Arc;
 
-use super::excerpt::excerpt;
-use super::{Context, Expected, Finding, Operation, Rule};
-use crate::model::{ConsignmentInput, FormType};
+use super::format::excerpt;
+use super::{Context, Expected, Finding, Operation, Policy, Report, Rule};
+use crate::model::{Accreditations, ConsignmentInput, FormType, Program};
 
 /// Values that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
 pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
+    let mut refuse = |rule, path: Vec<String>, variable: &str, value: &str, name: &str| {
+        let value = excerpt(value);
+        let message = format!(
+            "Variable '$input.{variable}' is invalid. Unable to convert '{value}' to '{name}'"
+        );
+        found.push(Arc::new(Finding::schema(rule, path, message)));
+    };
     for (position, form) in input.forms.iter().enumerate() {
         if !form.is_known() {
-            let form = excerpt(form.as_str());
-            let message = format!(
-                "Variable '$input.forms[{position}]' is invalid. Unable to convert '{form}' to 'EFormType'"
-            );
             let path = vec!["forms".to_owned(), position.to_string()];
-            found.push(Arc::new(Finding::schema(Rule::FormKnown, path, message)));
+            let variable = format!("forms[{position}]");
+            refuse(Rule::FormKnown, path, &variable, form.as_str(), "EFormType");
         }
     }
     if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
         // assumed: as for forms.
-        let status = excerpt(status.as_str());
-        let message = format!(
-            "Variable '$input.status' is invalid. Unable to convert '{status}' to 'ConsignmentStatus'"
-        );
         let path = vec!["status".to_owned()];
-        found.push(Arc::new(Finding::schema(Rule::StatusKnown, path, message)));
+        let (value, name) = (status.as_str(), "ConsignmentStatus");
+        refuse(Rule::StatusKnown, path, "status", value, name);
     }
 }
 
-pub(super) fn of_forms(input: &ConsignmentInput, context: &Context, found: &mut Vec<Arc<Finding>>) {
+/// Checks the forms together, then each of them once.
+pub(super) fn check(
+    input: &ConsignmentInput,
+    context: &Context,
+    policy: Policy,
+    report: &mut Report,
+) {
     let forms = &input.forms;
     if forms.is_empty() {
         // The species follows from the forms, so it is missing too.
-        found.push(Arc::new(Finding::field(
-            Rule::FormsNotEmpty,
-            "species",
-            "invalid type, expected String but got Null",
-        )));
-        found.push(Arc::new(Finding::field(
-            Rule::FormsNotEmpty,
-            "programs",
-            "array item count 0 is less than minimum count of 1",
-        )));
+        for (code, message) in [
+            ("species", "invalid type, expected String but got Null"),
+            (
+                "programs",
+                "array item count 0 is less than minimum count of 1",
+            ),
+        ] {
+            report.push(Finding::field(Rule::FormsNotEmpty, code, message));
+        }
     }
     let first = forms.first().and_then(FormType::species);
     if forms.iter().any(|form| form.species() != first) {
-        found.push(Arc::new(
-            Finding::whole(Rule::OneSpecies, "Bad request")
-                .described("The programs are linked to more than one species."),
-        ));
+        let description = "The programs are linked to more than one species.";
+        report.push(Finding::whole(Rule::OneSpecies, "Bad request").described(description));
     }
     if context.operation == Operation::Create {
-        for (position, form) in forms.iter().enumerate() {
-            if !forms[..position].contains(form) {
-                found.extend(closed(form, context).map(Arc::new));
-            }
+        for form in distinct(forms) {
+            report.findings.extend(closed(form, context).map(Arc::new));
         }
     }
+    // Nothing is known of a user who is not given.
+    if let Some(known) = &context.accreditations {
+        for form in distinct(forms) {
+            check_accreditation(form, known, context, policy, report);
+        }
+    }
+}
+
+/// A form is named once.
+pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
+    for (position, form) in forms.iter().enumerate() {
+        if forms[..position].contains(form) {
+            let message = format!("{form} is named more than once");
+            advice.push(Finding::field(Rule::FormOnce, "forms[]", message).advice());
+        }
+    }
+}
+
+fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
+    let forms_before = forms.iter().enumerate();
+    let first = forms_before.filter(|(position, form)| !forms[..*position].contains(form));
+    first.map(|(_, form)| form)
 }
 
 fn closed(form: &FormType, context: &Context) -> Option<Finding> {
@@ -76,4 +100,54 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
         from: form.first_day(),
         before: form.closed_from(),
     }))
+}
+
+/// When an accreditation that the user may lack refuses a form.
+#[derive(Clone, Copy)]
+enum Refusal {
+    /// The user does not have it.
+    WhenFalse,
+    /// The service does not say that the user has it: spec 2.8 and 9.3 are about users who have.
+    UnlessTrue,
+    /// The specification ties the form to no such accreditation.
+    Never,
+}
+
+/// A user creates forms only of programs that they are accredited to.
+fn check_accreditation(
+    form: &FormType,
+    known: &Accreditations,
+    context: &Context,
+    policy: Policy,
+    report: &mut Report,
+) {
+    let program = match form.program() {
+        Some(Program::Lpa) => Some(("lPA", known.lpa, Refusal::WhenFalse)),
+        Some(Program::Nfas) => Some(("nFAS", known.nfas, Refusal::WhenFalse)),
+        Some(Program::Msa) => Some(("mSA", known.msa, Refusal::WhenFalse)),
+        None => None,
+    };
+    let further = match form {
+        FormType::Euc1 => Some(("eU", known.eu, Refusal::WhenFalse)),
+        FormType::Nfaseuc1 => Some(("eU", known.eu, Refusal::Never)),
+        FormType::Lpahrg0 => Some(("hRG", known.hrg, Refusal::UnlessTrue)),
+        _ => None,
+    };
+    let lacking = [program, further].into_iter().flatten();
+    let lacking = lacking.filter(|(_, held, _)| *held != Some(true));
+    let refuses = |(_, held, refusal): (_, Option<bool>, Refusal)| match refusal {
+        Refusal::WhenFalse => held == Some(false),
+        Refusal::UnlessTrue => true,
+        Refusal::Never => false,
+    };
+    if !policy.accreditations_are_advice && lacking.clone().any(refuses) {
+        // assumed: the wording.
+        let description = format!("The user is not accredited for {form}.");
+        report.push(Finding::whole(Rule::Accredited, "Access denied").described(description));
+    } else if context.advice {
+        report.advice.extend(lacking.map(|(name, ..)| {
+            let message = format!("{form} needs the accreditation {name}");
+            Finding::field(Rule::Accredited, "forms[]", message).advice()
+        }));
+    }
 }

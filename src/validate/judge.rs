@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::answers::Given;
 use super::applicability::{Applicability, Row};
-use super::excerpt::excerpt;
 use super::fields::DEVICES_QUESTION;
+use super::format::excerpt;
 use super::prepared::{Kind, Node, Prepared};
 use super::{
     Context, Expected, Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Unchecked, size,

@@ -98,20 +98,16 @@
 //! once and triggers compare numbers. A form judges everything again after each change, which takes microseconds;
 //! `cargo bench --bench validate` measures it.
 
-mod accreditation;
-mod advice;
 mod answers;
 mod applicability;
 mod applied_question;
+mod comparison;
 mod context;
-mod drift;
-mod excerpt;
-mod expected;
+mod draft;
 mod explanation;
-mod field;
 mod fields;
 mod finding;
-mod formats;
+mod format;
 mod forms;
 mod judge;
 mod order;
@@ -120,24 +116,21 @@ mod prepared;
 mod prune;
 mod questionnaire;
 mod report;
-mod server;
 mod session;
 mod size;
 #[cfg(test)]
 mod tests;
-mod wire;
 mod year;
 
 pub use self::applied_question::{AppliedQuestion, Because, Choice, Progress};
+pub use self::comparison::{Comparison, compare};
 pub use self::context::{Context, Operation, Policy};
-pub use self::drift::{Drift, compare};
-pub use self::expected::Expected;
 pub use self::explanation::Explanation;
 pub use self::fields::validate_fields;
-pub use self::finding::{Finding, QuestionRef, Rule, Source};
+pub use self::finding::{Expected, Finding, QuestionRef, Rule, Source};
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
 pub use crate::model::Severity;
 
+pub use self::draft::validate_fields_json;
 pub use self::session::{Change, Session};
-pub use self::wire::{Draft, validate_fields_json};

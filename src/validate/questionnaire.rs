@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::applicability::Applicability;
+use super::draft::Draft;
 use super::explanation::{Explanation, explain};
 use super::prepared::Prepared;
 use super::{
-    AppliedQuestion, Context, Draft, Policy, Progress, QuestionRef, QuestionRules, Report, Session,
+    AppliedQuestion, Context, Policy, Progress, QuestionRef, QuestionRules, Report, Session,
     applied_question, fields, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
@@ -63,7 +64,7 @@ impl Questionnaire {
         report
     }
 
-    /// As [`validate`](Self::validate), for JSON that may not even have the shape of a consignment: see [`Draft::read`].
+    /// As [`validate`](Self::validate), for JSON that may not even have the shape of a consignment.
     ///
     /// When something does not fit the server's schema, only that is reported, because the server stops there too.
     #[must_use]

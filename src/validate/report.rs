@@ -123,6 +123,10 @@ impl Report {
         }
     }
 
+    pub(super) fn push(&mut self, finding: Finding) {
+        self.findings.push(Arc::new(finding));
+    }
+
     /// Errors and warnings. They are shared, so that they can be kept at no cost.
     #[must_use]
     pub fn findings(&self) -> &[Arc<Finding>] {

@@ -1,6 +1,7 @@
 //! Years of answers (spec 2.6: minYear, maxYear).
 
-use super::{Expected, formats};
+use super::Expected;
+use super::format::is_clock;
 use crate::model::Day;
 
 /// The bounds that the validators of a question set.
@@ -39,12 +40,8 @@ impl Years {
 /// The first day of a year (yyyy), month (yyyy-MM) or day (yyyy-MM-dd, perhaps with a time). assumed: the forms.
 fn first_day(answer: &str) -> Option<Day> {
     let number = |text: &str| {
-        let digits = text.bytes().all(|b| b.is_ascii_digit());
-        if digits {
-            text.parse::<u32>().ok()
-        } else {
-            None
-        }
+        let is_number = text.bytes().all(|b| b.is_ascii_digit());
+        is_number.then(|| text.parse::<u32>().ok()).flatten()
     };
     match answer.len() {
         4 => Day::new(i32::try_from(number(answer)?).ok()?, 1, 1),
@@ -62,29 +59,21 @@ fn first_day(answer: &str) -> Option<Day> {
 
 /// HH:mm, perhaps with seconds, a fraction of them, and a zone. assumed
 fn is_time(text: &str) -> bool {
-    let clock = text
-        .get(..5)
-        .is_some_and(|clock| formats::time(clock).is_none());
-    let rest = text.get(5..).unwrap_or_default();
-    let (rest, fraction) = match rest.strip_prefix(':') {
-        Some(rest) => match rest.as_bytes() {
-            [b'0'..=b'5', b'0'..=b'9', ..] => (&rest[2..], rest[2..].strip_prefix('.')),
-            _ => return false,
+    let (time, zone) = match text.strip_suffix('Z') {
+        Some(time) => (time, None),
+        None => match text.split_once(['+', '-']) {
+            Some((time, zone)) => (time, Some(zone)),
+            None => (text, None),
         },
-        None => (rest, None),
     };
-    let rest = match fraction {
-        Some(digits) => {
-            let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
-            if rest.len() == digits.len() {
-                return false;
-            }
-            rest
-        }
-        None => rest,
+    let (clock, fraction) = match time.split_once('.') {
+        Some((clock, fraction)) => (clock, Some(fraction)),
+        None => (time, None),
     };
-    let zone = rest.strip_prefix(['+', '-']);
-    clock && (rest.is_empty() || rest == "Z" || zone.is_some_and(|z| formats::time(z).is_none()))
+    let is_fraction = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_short = fraction.is_none() && is_clock(clock, &[24, 60]);
+    (is_short || is_clock(clock, &[24, 60, 60]) && fraction.is_none_or(is_fraction))
+        && zone.is_none_or(|zone| is_clock(zone, &[24, 60]))
 }
 
 #[cfg(test)]

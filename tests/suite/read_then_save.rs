@@ -163,8 +163,12 @@ async fn the_validator_finds_nothing_in_a_stored_record_that_the_server_does_not
         let input = ConsignmentInput::from(&record);
         let mirror = questionnaire.validate(&input, &context);
         let server = save(&account, &input).await.err().unwrap_or_default();
-        let drift = compare(&mirror, &Report::from_server_errors(&server));
-        assert!(drift.only_mirror.is_empty(), "{:?}: {drift}", record.number);
+        let comparison = compare(&mirror, &Report::from_server_errors(&server));
+        assert!(
+            comparison.only_mirror.is_empty(),
+            "{:?}: {comparison}",
+            record.number
+        );
     }
 }
 

@@ -9,16 +9,16 @@ use crate::validate::{
 };
 
 #[test]
-fn drift_names_each_side_and_the_code_where_there_is_one() {
+fn a_comparison_names_each_side_and_the_code_where_there_is_one() {
     let mut wrong = input(&[]);
     wrong.movement_time = Maybe::from("25:00");
     let late = validate_fields(&wrong, &today());
     let nothing = Report::from_server_errors(&[]);
-    let drift = compare(&late, &nothing);
-    assert!(!drift.is_none());
-    let told = drift.to_string();
+    let comparison = compare(&late, &nothing);
+    assert!(!comparison.is_equal());
+    let told = comparison.to_string();
     assert!(told.starts_with("only the mirror: error: ") && told.ends_with(" (movementTime)"));
-    assert!(!compare(&nothing, &late).is_none());
+    assert!(!compare(&nothing, &late).is_equal());
 
     wrong.movement_time = Maybe::Absent;
     wrong.forms.push(FormType::Hssl1);
@@ -27,7 +27,7 @@ fn drift_names_each_side_and_the_code_where_there_is_one() {
     assert_eq!(told, "only the server: error: Bad request");
     assert_eq!(compare(&late, &mixed).to_string().lines().count(), 2);
     let same = compare(&late, &late);
-    assert!(same.is_none());
+    assert!(same.is_equal());
     assert_eq!(same.to_string(), "mirror and server say the same");
 }
 
@@ -263,12 +263,15 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
         *error = serde_json::from_value(value).unwrap();
     }
     let server = Report::from_server_errors(&whole);
-    let drift = compare(&report, &server);
-    assert!(drift.is_none(), "{drift}");
+    let comparison = compare(&report, &server);
+    assert!(comparison.is_equal(), "{comparison}");
     // Each matches once.
     let again = [&whole[..], &whole[..1]].concat();
-    let drift = compare(&report, &Report::from_server_errors(&again));
-    assert_eq!((drift.only_mirror.len(), drift.only_server.len()), (0, 1));
+    let comparison = compare(&report, &Report::from_server_errors(&again));
+    assert_eq!(
+        (comparison.only_mirror.len(), comparison.only_server.len()),
+        (0, 1)
+    );
 
     let report = validate_fields_json(
         &json!({"forms": [long], "status": long, long.clone(): 1}),
@@ -294,6 +297,6 @@ fn a_message_repeats_nothing_of_a_signature() {
         let mut whole = serde_json::to_value(report.to_server_errors("save")).unwrap();
         whole[0]["message"] = json!(said.replace('…', &signature));
         let server = serde_json::from_value::<Vec<_>>(whole).unwrap();
-        assert!(compare(&report, &Report::from_server_errors(&server)).is_none());
+        assert!(compare(&report, &Report::from_server_errors(&server)).is_equal());
     }
 }

@@ -7,7 +7,8 @@ use super::bodies::{fixture, questions};
 use super::questions::today;
 use crate::model::{ConsignmentInput, Question};
 use crate::seeded::cases;
-use crate::validate::{Draft, Questionnaire, Rule, Session, validate_fields_json};
+use crate::validate::draft::Draft;
+use crate::validate::{Questionnaire, Rule, Session, validate_fields_json};
 
 fn good() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {"town": "x"}}, "destination": {"pic": "QDZZ3333"},

@@ -1,0 +1,290 @@
+//! What the server said, as findings; what the mirror says, as errors of the server; and where the two differ.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::format::{ELLIPSIS, Format};
+use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Source};
+use crate::model::{Condition, ServerError};
+
+/// What only one of two reports says: see [`compare`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Findings of the mirror that the server did not give.
+    pub only_mirror: Vec<Arc<Finding>>,
+    /// Findings of the server that the mirror did not give.
+    pub only_server: Vec<Arc<Finding>>,
+}
+
+impl Comparison {
+    /// Whether both reports say the same.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.only_mirror.is_empty() && self.only_server.is_empty()
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mirror = self.only_mirror.iter().map(|finding| ("mirror", finding));
+        let server = self.only_server.iter().map(|finding| ("server", finding));
+        let lines = mirror.chain(server).map(|(side, finding)| {
+            let line = format!("only the {side}: {}: {finding}", finding.severity);
+            match finding.code.as_str() {
+                "" => line,
+                code => format!("{line} ({code})"),
+            }
+        });
+        match lines.collect::<Vec<_>>().join("\n").as_str() {
+            "" => f.write_str("mirror and server say the same"),
+            lines => f.write_str(lines),
+        }
+    }
+}
+
+/// Names what only one side said: findings match by severity, code, and message whatever its case.
+///
+/// A message of the mirror repeats at most 60 characters of a value, and nothing of a signature; it matches that of the
+/// server with the whole value.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day};
+/// use envd_sdk::validate::{Context, Report, compare, validate_fields};
+///
+/// let mirror = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
+/// let server = Report::from_server_errors(&[]);
+/// let comparison = compare(&mirror, &server);
+/// assert_eq!(comparison.only_mirror.len(), mirror.findings().len());
+/// assert!(comparison.only_server.is_empty());
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[must_use]
+pub fn compare(mirror: &Report, server: &Report) -> Comparison {
+    let mut only_mirror: Vec<&Arc<Finding>> = mirror.findings().iter().collect();
+    let mut only_server: Vec<Option<&Arc<Finding>>> = server.findings().iter().map(Some).collect();
+    // The same message first, then a message with an excerpt, so that an excerpt takes no finding from its exact match.
+    let mut same: HashMap<(Severity, &str, String), VecDeque<usize>> = HashMap::new();
+    for (position, finding) in server.findings().iter().enumerate() {
+        same.entry(key(finding)).or_default().push_back(position);
+    }
+    only_mirror.retain(|finding| {
+        let position = same.get_mut(&key(finding)).and_then(VecDeque::pop_front);
+        position.map(|at| only_server[at].take()).is_none()
+    });
+    let mut rest: HashMap<(Severity, &str), Vec<(usize, String)>> = HashMap::new();
+    for ((severity, code, message), positions) in same {
+        let whole = positions.into_iter().map(|at| (at, message.clone()));
+        rest.entry((severity, code)).or_default().extend(whole);
+    }
+    for same_code in rest.values_mut() {
+        same_code.sort_unstable();
+    }
+    only_mirror.retain(|finding| {
+        let (severity, code, cut) = key(finding);
+        let rest = rest.get_mut(&(severity, code));
+        let position = rest.and_then(|rest| {
+            let at = rest
+                .iter()
+                .position(|(_, whole)| is_cut_from(&cut, whole))?;
+            Some(rest.remove(at).0)
+        });
+        position.map(|at| only_server[at].take()).is_none()
+    });
+    Comparison {
+        only_mirror: only_mirror.into_iter().cloned().collect(),
+        only_server: only_server.into_iter().flatten().cloned().collect(),
+    }
+}
+
+/// Severity, code and message. Public material spells the same messages in another case.
+fn key(finding: &Finding) -> (Severity, &str, String) {
+    (
+        finding.severity,
+        &finding.code,
+        finding.message.to_lowercase(),
+    )
+}
+
+/// Whether a message with an excerpt and a message with the whole value are the same otherwise.
+fn is_cut_from(cut: &str, whole: &str) -> bool {
+    let mut ellipses = cut.match_indices(ELLIPSIS);
+    ellipses.any(|(at, ellipsis)| {
+        let rest = whole.strip_prefix(&cut[..at]);
+        rest.is_some_and(|rest| rest.ends_with(&cut[at + ellipsis.len()..]))
+    })
+}
+
+impl Finding {
+    /// What the server said, as a finding. The name of the operation is left out of the path.
+    ///
+    /// ```
+    /// use envd_sdk::model::ServerError;
+    /// use envd_sdk::validate::{Finding, Severity};
+    ///
+    /// let error: ServerError = serde_json::from_str(
+    ///     r#"{"message": "Required", "path": ["createOrSaveConsignment", "answers", "3", "1"],
+    ///         "extensions": {"data": {"Code": "answers.3.1"}}}"#,
+    /// )?;
+    /// let finding = Finding::from_server(&error);
+    /// assert_eq!(finding.severity, Severity::Warning);
+    /// assert_eq!(finding.path, ["answers", "3", "1"]);
+    /// assert_eq!(finding.question.unwrap().row, Some(1));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn from_server(error: &ServerError) -> Self {
+        let condition = error.condition();
+        let code = error.code().or_else(|| error.schema_code());
+        let code = code.unwrap_or_default().to_owned();
+        let mut path: Vec<String> = error.path().iter().map(ToString::to_string).collect();
+        // The first name is the operation's, unless the path alone makes up the code.
+        if !path.is_empty() && path.join(".") != code {
+            path.remove(0);
+        }
+        if let Some(schema_code) = error.schema_code().filter(|_| path.is_empty()) {
+            path = variable_path(schema_code, error.message());
+        }
+        let question = match path.as_slice() {
+            [answers, id, row @ ..] if answers == "answers" => {
+                let row = row.first().and_then(|row| row.parse().ok());
+                Some(QuestionRef::new(id.as_str(), row))
+            }
+            _ => None,
+        };
+        Self {
+            severity: error.severity(),
+            rule: rule(condition, &code),
+            path,
+            code,
+            message: error.message().to_owned(),
+            description: error.description().map(str::to_owned),
+            question,
+            source: Source::Server,
+            expected: None,
+        }
+    }
+}
+
+impl Report {
+    /// What the server said, as a report, in the server's order.
+    #[must_use]
+    pub fn from_server_errors(errors: &[ServerError]) -> Self {
+        let findings = errors.iter().map(Finding::from_server).map(Arc::new);
+        Self {
+            findings: findings.collect(),
+            // The server has the questions.
+            ..Self::new(QuestionRules::Checked)
+        }
+    }
+
+    /// Errors and warnings as the server would send them for an operation, in the type that the client decodes.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Condition, ConsignmentInput, Day};
+    /// use envd_sdk::validate::{Context, Report, compare, validate_fields};
+    ///
+    /// let report = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
+    /// let errors = report.to_server_errors("createOrSaveConsignment");
+    /// assert_eq!(errors[0].condition(), Condition::EmptyForms);
+    /// assert!(compare(&report, &Report::from_server_errors(&errors)).is_equal());
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn to_server_errors(&self, operation: &str) -> Vec<ServerError> {
+        let findings = self.findings().iter();
+        findings.map(|f| f.to_server_error(operation)).collect()
+    }
+}
+
+impl Finding {
+    /// The finding as the server would send it for an operation (spec 7.2).
+    fn to_server_error(&self, operation: &str) -> ServerError {
+        if self.code == "INVALID_VALUE" {
+            return ServerError::from_value(json!({
+                "message": self.message,
+                "extensions": {"code": self.code, "codes": [self.code, "INVALID_OPERATION"], "number": "5.8"},
+            }));
+        }
+        let names = self.path.iter().map(String::as_str);
+        let path: Vec<&str> = [operation].into_iter().chain(names).collect();
+        // assumed: which of the stated values stands where.
+        let outcome = match self.severity {
+            Severity::Error if self.code.is_empty() => Some("ERROR"),
+            Severity::Error => Some("Error"),
+            _ => None,
+        };
+        ServerError::from_value(json!({
+            "message": self.message,
+            "path": path,
+            "extensions": {"data": {
+                "Code": self.code,
+                "Message": self.message,
+                "Description": self.description,
+                "OutcomeStatus": outcome,
+            }},
+        }))
+    }
+}
+
+/// The place in the variables. Schema-level errors name it in their message only (spec 7.2).
+fn variable_path(code: &str, message: &str) -> Vec<String> {
+    let place = message
+        .strip_prefix("Variable '$input")
+        .filter(|_| code == "INVALID_VALUE")
+        .and_then(|rest| rest.split_once('\''));
+    let names = place.map_or("", |(place, _)| place).split(['.', '[', ']']);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
+}
+
+fn rule(condition: Condition, code: &str) -> Rule {
+    match condition {
+        Condition::EmptyForms => Rule::FormsNotEmpty,
+        Condition::UnknownForm => Rule::FormKnown,
+        Condition::InvalidVariable => Rule::WireType,
+        Condition::MixedSpecies => Rule::OneSpecies,
+        Condition::InvalidPic => Rule::PicFormat,
+        Condition::PicNotAssociated => Rule::PicOfAccount,
+        Condition::RequiredAnswerMissing => Rule::Required,
+        Condition::InvalidAnswerValue => Rule::Year,
+        Condition::OutsideAcceptableAnswers => Rule::Acceptable,
+        Condition::Lpag2Rejected => Rule::FormOpen,
+        Condition::Question185No => Rule::GoatsWithDevices,
+        Condition::FieldRule => match code.rsplit('.').next().unwrap_or_default() {
+            // A PIC in a wrong format is a condition of its own.
+            "pic" => Rule::PicPresent,
+            name => Format::of_field(name).map_or(Rule::Other, Format::rule),
+        },
+        _ => Rule::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_the_same_as_what_it_was_cut_from() {
+        for (cut, whole, same) in [
+            ("Answer: ab… is bad", "Answer: abcd is bad", true),
+            ("Answer: ab… is bad", "Answer: ab is bad", true),
+            ("Answer: a…b… is bad", "Answer: a…bcd is bad", true),
+            (
+                "Answer: ab… is bad: a…, b",
+                "Answer: abcd is bad: a…, b",
+                true,
+            ),
+            ("Answer: ab… is bad", "Answer: acd is bad", false),
+            ("Answer: ab… is bad", "Answer: abcd is not bad", false),
+            ("ab…b", "ab", false),
+            ("ab", "ab", false),
+        ] {
+            assert_eq!(is_cut_from(cut, whole), same, "{cut} {whole}");
+        }
+    }
+}

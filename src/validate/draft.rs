@@ -1,0 +1,232 @@
+//! Reads a consignment from JSON of any shape: a value of the wrong type is a finding at its path, the rest is read.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::format::excerpt;
+use super::{Context, Finding, QuestionRules, Report, Rule, forms, validate_fields};
+use crate::model::ConsignmentInput;
+
+/// A consignment as far as it could be read, and what could not.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Draft {
+    /// What could be read; what could not is absent.
+    pub(super) input: ConsignmentInput,
+    /// A finding for each value that does not fit, with its path.
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Draft {
+    /// Reads the JSON of `CreateOrSaveConsignmentInput`. It never fails.
+    ///
+    /// The server's schema cannot take a value of the wrong type, such as a number where a text is expected, and no field
+    /// that it does not have (spec 7.2). assumed: the messages, after those of unknown forms.
+    pub(super) fn read(value: &Value) -> Self {
+        let mut reader = Reader {
+            path: Vec::new(),
+            findings: Vec::new(),
+        };
+        let read = reader.read(value, &CONSIGNMENT);
+        Self {
+            // What is left has the types of the input, so that reading it does not fail.
+            input: read
+                .and_then(|read| serde_json::from_value(read).ok())
+                .unwrap_or_default(),
+            findings: reader.findings,
+        }
+    }
+
+    /// The report of what the server's schema cannot take, unknown forms and states included; `None` when it takes all.
+    pub(super) fn refused(&self) -> Option<Report> {
+        if self.findings.is_empty() {
+            return None;
+        }
+        let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
+        let findings = self.findings.iter().cloned();
+        report.findings.extend(findings.map(Arc::new));
+        forms::of_schema(&self.input, &mut report.findings);
+        Some(report)
+    }
+}
+
+/// As [`validate_fields`](super::validate_fields), for JSON that may not even have the shape of a consignment.
+#[must_use]
+pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
+    let draft = Draft::read(input);
+    let refused = draft.refused();
+    refused.unwrap_or_else(|| validate_fields(&draft.input, context))
+}
+
+/// A type of the server's schema, with its name.
+enum Type {
+    Scalar(&'static str, fn(&Value) -> bool),
+    List(&'static Type),
+    Object(&'static str, &'static [(&'static str, Type)]),
+}
+
+const TEXT: Type = Type::Scalar("String", Value::is_string);
+
+/// The fields of spec 2.1.
+static CONSIGNMENT: Type = Type::Object(
+    "CreateOrSaveConsignmentInput",
+    &[
+        ("id", TEXT),
+        ("number", TEXT),
+        ("forms", Type::List(&FORM)),
+        ("origin", PARTY),
+        ("destination", PARTY),
+        ("owner", PARTY),
+        ("consignee", PARTY),
+        ("declaration", DECLARATION),
+        ("movementDate", TEXT),
+        ("movementTime", TEXT),
+        (
+            "status",
+            Type::Scalar("ConsignmentStatus", Value::is_string),
+        ),
+        ("answers", Type::List(&ANSWER)),
+    ],
+);
+static FORM: Type = Type::Scalar("EFormType", Value::is_string);
+/// Spec 2.2.
+const PARTY: Type = Type::Object(
+    "PartyInput",
+    &[("name", TEXT), ("pic", TEXT), ("address", ADDRESS)],
+);
+const ADDRESS: Type = Type::Object(
+    "AddressInput",
+    &[
+        ("line1", TEXT),
+        ("town", TEXT),
+        ("state", TEXT),
+        ("postcode", TEXT),
+    ],
+);
+/// Spec 2.3.
+const DECLARATION: Type = Type::Object(
+    "DeclarationInput",
+    &[
+        ("accept", Type::Scalar("Boolean", Value::is_boolean)),
+        ("fullName", TEXT),
+        ("phone", TEXT),
+        ("email", TEXT),
+        ("date", TEXT),
+        ("signature", TEXT),
+        ("certificateNumber", TEXT),
+        ("address", ADDRESS),
+    ],
+);
+/// Spec 2.4. A row is a whole number; 1.0 is none.
+static ANSWER: Type = Type::Object(
+    "AnswerInput",
+    &[
+        ("questionId", TEXT),
+        ("index", Type::Scalar("Int", Value::is_i64)),
+        ("value", TEXT),
+    ],
+);
+
+/// Where the reader is, and what it found.
+struct Reader {
+    path: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl Reader {
+    /// The parts of a value that have the type that is wanted there.
+    fn read(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
+        match (wanted, value) {
+            (Type::Scalar(_, fits), value) if fits(value) => Some(value.clone()),
+            (Type::Scalar(name, _), value) => {
+                let value = shown(value);
+                self.reject(&format!("Unable to convert '{value}' to '{name}'"));
+                None
+            }
+            (Type::List(item), Value::Array(values)) => {
+                let items = values.iter().enumerate();
+                let items = items.filter_map(|(position, value)| {
+                    self.inside(&position.to_string(), |reader| reader.item(value, item))
+                });
+                Some(items.collect())
+            }
+            // GraphQL takes a single value for a list of one.
+            (Type::List(item), value) => Some(self.read(value, item).into_iter().collect()),
+            (Type::Object(name, fields), Value::Object(values)) => {
+                let read = fields.iter().filter_map(|(field, wanted)| {
+                    let value = match values.get(*field)? {
+                        Value::Null => Value::Null,
+                        value => self.inside(field, |reader| reader.read(value, wanted))?,
+                    };
+                    Some(((*field).to_owned(), value))
+                });
+                let read: Map<String, Value> = read.collect();
+                self.reject_unknown(values, fields, name);
+                Some(read.into())
+            }
+            (Type::Object(name, _), _) => {
+                self.reject(&format!(
+                    "Unable to parse input as a '{name}' type. Did you provide a List or Scalar value accidentally?"
+                ));
+                None
+            }
+        }
+    }
+
+    fn item(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
+        if value.is_null() {
+            self.reject("Received a null input for a non-null variable.");
+            return None;
+        }
+        self.read(value, wanted)
+    }
+
+    /// Rejects fields that the schema does not have.
+    fn reject_unknown(&mut self, values: &Map<String, Value>, fields: &[(&str, Type)], name: &str) {
+        let is_known = |field: &str| fields.iter().any(|(known, _)| *known == field);
+        for field in values.keys().filter(|field| !is_known(field)) {
+            let variable = self.variable();
+            let shown = excerpt(field);
+            let message = format!(
+                "Variable '{variable}' is invalid. Unrecognized input fields '{shown}' for type '{name}'."
+            );
+            self.inside(field, |reader| reader.push(message));
+        }
+    }
+
+    fn inside<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(name.to_owned());
+        let read = read(self);
+        self.path.pop();
+        read
+    }
+
+    fn reject(&mut self, what: &str) {
+        let variable = self.variable();
+        self.push(format!("Variable '{variable}' is invalid. {what}"));
+    }
+
+    fn push(&mut self, message: String) {
+        let finding = Finding::schema(Rule::WireType, self.path.clone(), message);
+        self.findings.push(finding);
+    }
+
+    /// The path as the server writes it.
+    fn variable(&self) -> String {
+        let names = self.path.iter().map(|name| match name.parse::<usize>() {
+            Ok(position) => format!("[{position}]"),
+            Err(_) => format!(".{name}"),
+        });
+        "$input".to_owned() + &names.collect::<String>()
+    }
+}
+
+/// The beginning of a text as it is, of anything else as JSON; lists and objects only by their kind.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => excerpt(text).into_owned(),
+        Value::Array(_) => "[..]".to_owned(),
+        Value::Object(_) => "{..}".to_owned(),
+        other => excerpt(&other.to_string()).into_owned(),
+    }
+}
