@@ -1,5 +1,6 @@
 // Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.
 
+use graphql_client::{GraphQLQuery, QueryBody};
 /// The comments of a consignment.
 ///
 /// Source: stated, specification 4.1.
@@ -10,23 +11,19 @@ pub struct Comments;
 pub mod comments {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, ConsignmentNumber, List};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Comments";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
+    pub(crate) const OPERATION_NAME: &str = "Comments";
+    pub(crate) const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that asks.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The number of the consignment.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "consignmentNumber")]
         pub consignment_number: ConsignmentNumber,
     }
     /// The `data` of the reply.
@@ -40,17 +37,11 @@ pub mod comments {
         pub comments: List<Comment>,
     }
 }
-impl graphql_client::GraphQLQuery for Comments {
+impl GraphQLQuery for Comments {
     type Variables = comments::Variables;
     type ResponseData = comments::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
-            variables,
-            query: comments::QUERY,
-            operation_name: comments::OPERATION_NAME,
-        }
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(comments::OPERATION_NAME, comments::QUERY, variables)
     }
 }
 /// One consignment.
@@ -63,13 +54,11 @@ pub struct Consignment;
 pub mod consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Consignment, ConsignmentId};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Consignment";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }";
+    pub(crate) const OPERATION_NAME: &str = "Consignment";
+    pub(crate) const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the consignment; public material passes its number here.
         ///
@@ -78,7 +67,6 @@ pub mod consignment {
         /// The account that asks.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
     }
     /// The `data` of the reply.
@@ -91,17 +79,15 @@ pub mod consignment {
         pub consignment: Option<Consignment>,
     }
 }
-impl graphql_client::GraphQLQuery for Consignment {
+impl GraphQLQuery for Consignment {
     type Variables = consignment::Variables;
     type ResponseData = consignment::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            consignment::OPERATION_NAME,
+            consignment::QUERY,
             variables,
-            query: consignment::QUERY,
-            operation_name: consignment::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Who may see a consignment, and as what.
@@ -114,23 +100,19 @@ pub struct ConsignmentUserMapping;
 pub mod consignment_user_mapping {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "ConsignmentUserMapping";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
+    pub(crate) const OPERATION_NAME: &str = "ConsignmentUserMapping";
+    pub(crate) const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that asks.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The number of the consignment.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "consignmentNumber")]
         pub consignment_number: ConsignmentNumber,
         /// The role whose users are listed; AUTHVIEWER is a value.
         ///
@@ -139,27 +121,25 @@ pub mod consignment_user_mapping {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Who may see a consignment, and as what.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "consignmentUserMapping")]
         #[serde(default)]
         pub consignment_user_mapping: List<ConsignmentUserMapping>,
     }
 }
-impl graphql_client::GraphQLQuery for ConsignmentUserMapping {
+impl GraphQLQuery for ConsignmentUserMapping {
     type Variables = consignment_user_mapping::Variables;
     type ResponseData = consignment_user_mapping::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            consignment_user_mapping::OPERATION_NAME,
+            consignment_user_mapping::QUERY,
             variables,
-            query: consignment_user_mapping::QUERY,
-            operation_name: consignment_user_mapping::OPERATION_NAME,
-        }
+        )
     }
 }
 /// The consignments of an account, page by page.
@@ -174,18 +154,15 @@ pub mod consignments {
     use crate::model::{
         AccountId, ConsignmentPage, ConsignmentStatus, Species, Timestamp,
     };
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Consignments";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
+    pub(crate) const OPERATION_NAME: &str = "Consignments";
+    pub(crate) const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account whose consignments are listed.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// How many records a page holds at most; default and maximum are not shown.
         ///
@@ -210,25 +187,21 @@ pub mod consignments {
         /// Only consignments that match this text; what it is matched against is not shown.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "searchText")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub search_text: Option<String>,
         /// Only consignments from this instant on; which of the dates is compared is not shown.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "fromDate")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub from_date: Option<Timestamp>,
         /// Only consignments up to this instant; whether it is included is not shown.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "toDate")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub to_date: Option<Timestamp>,
         /// Only consignments that were submitted.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "onlySubmitted")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub only_submitted: Option<bool>,
     }
@@ -242,17 +215,15 @@ pub mod consignments {
         pub consignments: Option<ConsignmentPage>,
     }
 }
-impl graphql_client::GraphQLQuery for Consignments {
+impl GraphQLQuery for Consignments {
     type Variables = consignments::Variables;
     type ResponseData = consignments::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            consignments::OPERATION_NAME,
+            consignments::QUERY,
             variables,
-            query: consignments::QUERY,
-            operation_name: consignments::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Copies a consignment that the producer created before; arguments and result are not shown.
@@ -265,18 +236,15 @@ pub struct CopyConsignment;
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "CopyConsignment";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
+    pub(crate) const OPERATION_NAME: &str = "CopyConsignment";
+    pub(crate) const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that owns the consignment.
         ///
         /// Source: assumed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The id or the number of the consignment to copy.
         ///
@@ -285,26 +253,24 @@ pub mod copy_consignment {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Copies a consignment that the producer created before; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "copyConsignment")]
         pub copy_consignment: Option<ConsignmentResult>,
     }
 }
-impl graphql_client::GraphQLQuery for CopyConsignment {
+impl GraphQLQuery for CopyConsignment {
     type Variables = copy_consignment::Variables;
     type ResponseData = copy_consignment::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            copy_consignment::OPERATION_NAME,
+            copy_consignment::QUERY,
             variables,
-            query: copy_consignment::QUERY,
-            operation_name: copy_consignment::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Adds a comment to a consignment; arguments and result are not shown.
@@ -317,18 +283,15 @@ pub struct CreateComment;
 pub mod create_comment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, CommentInput, CommentResult};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "CreateComment";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
+    pub(crate) const OPERATION_NAME: &str = "CreateComment";
+    pub(crate) const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the comment is made.
         ///
         /// Source: assumed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The comment.
         ///
@@ -337,26 +300,24 @@ pub mod create_comment {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Adds a comment to a consignment; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "createComment")]
         pub create_comment: Option<CommentResult>,
     }
 }
-impl graphql_client::GraphQLQuery for CreateComment {
+impl GraphQLQuery for CreateComment {
     type Variables = create_comment::Variables;
     type ResponseData = create_comment::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            create_comment::OPERATION_NAME,
+            create_comment::QUERY,
             variables,
-            query: create_comment::QUERY,
-            operation_name: create_comment::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Creates a consignment, or updates it when it exists.
@@ -369,18 +330,15 @@ pub struct CreateOrSaveConsignment;
 pub mod create_or_save_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "CreateOrSaveConsignment";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
+    pub(crate) const OPERATION_NAME: &str = "CreateOrSaveConsignment";
+    pub(crate) const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the consignment is saved.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The consignment.
         ///
@@ -389,26 +347,24 @@ pub mod create_or_save_consignment {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Creates a consignment, or updates it when it exists.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "createOrSaveConsignment")]
         pub create_or_save_consignment: Option<ConsignmentResult>,
     }
 }
-impl graphql_client::GraphQLQuery for CreateOrSaveConsignment {
+impl GraphQLQuery for CreateOrSaveConsignment {
     type Variables = create_or_save_consignment::Variables;
     type ResponseData = create_or_save_consignment::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            create_or_save_consignment::OPERATION_NAME,
+            create_or_save_consignment::QUERY,
             variables,
-            query: create_or_save_consignment::QUERY,
-            operation_name: create_or_save_consignment::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Creates a template, or updates it when it exists; arguments and result are not shown.
@@ -421,18 +377,15 @@ pub struct CreateOrSaveTemplate;
 pub mod create_or_save_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplateInput, TemplateResult};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "CreateOrSaveTemplate";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
+    pub(crate) const OPERATION_NAME: &str = "CreateOrSaveTemplate";
+    pub(crate) const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the template is saved.
         ///
         /// Source: assumed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The template.
         ///
@@ -441,26 +394,24 @@ pub mod create_or_save_template {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Creates a template, or updates it when it exists; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "createOrSaveTemplate")]
         pub create_or_save_template: Option<TemplateResult>,
     }
 }
-impl graphql_client::GraphQLQuery for CreateOrSaveTemplate {
+impl GraphQLQuery for CreateOrSaveTemplate {
     type Variables = create_or_save_template::Variables;
     type ResponseData = create_or_save_template::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            create_or_save_template::OPERATION_NAME,
+            create_or_save_template::QUERY,
             variables,
-            query: create_or_save_template::QUERY,
-            operation_name: create_or_save_template::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Deletes a consignment; arguments and result are not shown.
@@ -473,18 +424,15 @@ pub struct DeleteConsignment;
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "DeleteConsignment";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
+    pub(crate) const OPERATION_NAME: &str = "DeleteConsignment";
+    pub(crate) const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that owns the consignment.
         ///
         /// Source: assumed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The id or the number of the consignment.
         ///
@@ -493,26 +441,24 @@ pub mod delete_consignment {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Deletes a consignment; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "deleteConsignment")]
         pub delete_consignment: Option<ConsignmentResult>,
     }
 }
-impl graphql_client::GraphQLQuery for DeleteConsignment {
+impl GraphQLQuery for DeleteConsignment {
     type Variables = delete_consignment::Variables;
     type ResponseData = delete_consignment::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            delete_consignment::OPERATION_NAME,
+            delete_consignment::QUERY,
             variables,
-            query: delete_consignment::QUERY,
-            operation_name: delete_consignment::OPERATION_NAME,
-        }
+        )
     }
 }
 /// Deletes a template; arguments and result are not shown.
@@ -525,18 +471,15 @@ pub struct DeleteTemplate;
 pub mod delete_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplateId, TemplateResult};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "DeleteTemplate";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
+    pub(crate) const OPERATION_NAME: &str = "DeleteTemplate";
+    pub(crate) const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that owns the template.
         ///
         /// Source: assumed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// The id or the number of the template.
         ///
@@ -545,26 +488,24 @@ pub mod delete_template {
     }
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// Deletes a template; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "deleteTemplate")]
         pub delete_template: Option<TemplateResult>,
     }
 }
-impl graphql_client::GraphQLQuery for DeleteTemplate {
+impl GraphQLQuery for DeleteTemplate {
     type Variables = delete_template::Variables;
     type ResponseData = delete_template::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            delete_template::OPERATION_NAME,
+            delete_template::QUERY,
             variables,
-            query: delete_template::QUERY,
-            operation_name: delete_template::OPERATION_NAME,
-        }
+        )
     }
 }
 /// The declarations that the user made in the electronic declaration system (eDEC).
@@ -577,18 +518,15 @@ pub struct Edecs;
 pub mod edecs {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Edec, List};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Edecs";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
+    pub(crate) const OPERATION_NAME: &str = "Edecs";
+    pub(crate) const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that asks; the arguments of this operation are not shown.
         ///
         /// Source: assumed.
-        #[serde(rename = "envdAccountId")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub envd_account_id: Option<AccountId>,
     }
@@ -603,17 +541,11 @@ pub mod edecs {
         pub edecs: List<Edec>,
     }
 }
-impl graphql_client::GraphQLQuery for Edecs {
+impl GraphQLQuery for Edecs {
     type Variables = edecs::Variables;
     type ResponseData = edecs::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
-            variables,
-            query: edecs::QUERY,
-            operation_name: edecs::OPERATION_NAME,
-        }
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(edecs::OPERATION_NAME, edecs::QUERY, variables)
     }
 }
 /// All questions of all forms.
@@ -626,13 +558,10 @@ pub struct Questions;
 pub mod questions {
     use serde::{Deserialize, Serialize};
     use crate::model::QuestionList;
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Questions";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } }";
+    pub(crate) const OPERATION_NAME: &str = "Questions";
+    pub(crate) const QUERY: &str = "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {}
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -644,17 +573,15 @@ pub mod questions {
         pub questions: Option<QuestionList>,
     }
 }
-impl graphql_client::GraphQLQuery for Questions {
+impl GraphQLQuery for Questions {
     type Variables = questions::Variables;
     type ResponseData = questions::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            questions::OPERATION_NAME,
+            questions::QUERY,
             variables,
-            query: questions::QUERY,
-            operation_name: questions::OPERATION_NAME,
-        }
+        )
     }
 }
 /// One template.
@@ -667,13 +594,11 @@ pub struct Template;
 pub mod template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Template, TemplateId};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Template";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }";
+    pub(crate) const OPERATION_NAME: &str = "Template";
+    pub(crate) const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the template; public material passes its number here.
         ///
@@ -682,7 +607,6 @@ pub mod template {
         /// The account that asks.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
     }
     /// The `data` of the reply.
@@ -695,17 +619,11 @@ pub mod template {
         pub template: Option<Template>,
     }
 }
-impl graphql_client::GraphQLQuery for Template {
+impl GraphQLQuery for Template {
     type Variables = template::Variables;
     type ResponseData = template::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
-            variables,
-            query: template::QUERY,
-            operation_name: template::OPERATION_NAME,
-        }
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(template::OPERATION_NAME, template::QUERY, variables)
     }
 }
 /// The templates of an account.
@@ -718,18 +636,15 @@ pub struct Templates;
 pub mod templates {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplatePage};
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "Templates";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
+    pub(crate) const OPERATION_NAME: &str = "Templates";
+    pub(crate) const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
+    #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account whose templates are listed.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(rename = "envdAccountId")]
         pub envd_account_id: AccountId,
         /// How many records a page holds at most.
         ///
@@ -752,17 +667,15 @@ pub mod templates {
         pub templates: Option<TemplatePage>,
     }
 }
-impl graphql_client::GraphQLQuery for Templates {
+impl GraphQLQuery for Templates {
     type Variables = templates::Variables;
     type ResponseData = templates::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            templates::OPERATION_NAME,
+            templates::QUERY,
             variables,
-            query: templates::QUERY,
-            operation_name: templates::OPERATION_NAME,
-        }
+        )
     }
 }
 /// The user whom the token names, with accounts and roles.
@@ -775,36 +688,31 @@ pub struct UserDetails;
 pub mod user_details {
     use serde::{Deserialize, Serialize};
     use crate::model::UserDetails;
-    /// The name of the operation, sent as `operationName`.
-    pub const OPERATION_NAME: &str = "UserDetails";
-    /// The document, which names no object type of the server.
-    pub const QUERY: &str = "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }";
+    pub(crate) const OPERATION_NAME: &str = "UserDetails";
+    pub(crate) const QUERY: &str = "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[allow(clippy::empty_structs_with_brackets)]
     pub struct Variables {}
     /// The `data` of the reply.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The user whom the token names, with accounts and roles.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(rename = "userDetails")]
         #[serde(default, deserialize_with = "crate::model::record_or_data")]
         pub user_details: Option<UserDetails>,
     }
 }
-impl graphql_client::GraphQLQuery for UserDetails {
+impl GraphQLQuery for UserDetails {
     type Variables = user_details::Variables;
     type ResponseData = user_details::ResponseData;
-    fn build_query(
-        variables: Self::Variables,
-    ) -> graphql_client::QueryBody<Self::Variables> {
-        graphql_client::QueryBody {
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            user_details::OPERATION_NAME,
+            user_details::QUERY,
             variables,
-            query: user_details::QUERY,
-            operation_name: user_details::OPERATION_NAME,
-        }
+        )
     }
 }

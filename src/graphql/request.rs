@@ -1,7 +1,7 @@
 //! The body of a request.
 
 use bytes::Bytes;
-use graphql_client::GraphQLQuery;
+use graphql_client::{GraphQLQuery, QueryBody};
 use serde::Serialize;
 
 use super::catalogue::{Known, ours};
@@ -38,6 +38,19 @@ struct Body<'a, V> {
     operation_name: Option<&'a str>,
     query: &'a str,
     variables: &'a V,
+}
+
+/// The body of an operation of ours, for its `build_query`.
+pub(super) fn query_body<V>(
+    operation_name: &'static str,
+    query: &'static str,
+    variables: V,
+) -> QueryBody<V> {
+    QueryBody {
+        variables,
+        query,
+        operation_name,
+    }
 }
 
 /// Encodes an operation, with the caller's document where there is one.

@@ -6,7 +6,7 @@ use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AnswerInput, ConsignmentInput, TemplateInput};
+use super::{ConsignmentInput, TemplateInput};
 
 /// An input with further fields beside its own, for what the specification does not show, such as how an update names
 /// its record.
@@ -57,20 +57,6 @@ impl<I> WithExtra<I> {
     /// The input, to be changed.
     pub fn input_mut(&mut self) -> &mut I {
         &mut self.input
-    }
-}
-
-impl WithExtra<ConsignmentInput> {
-    /// As [`ConsignmentInput::movement`].
-    #[must_use]
-    pub fn movement(self, date: impl Into<String>, time: impl Into<String>) -> Self {
-        self.map(|input| input.movement(date, time))
-    }
-
-    /// As [`ConsignmentInput::answer`].
-    #[must_use]
-    pub fn answer(self, answer: AnswerInput) -> Self {
-        self.map(|input| input.answer(answer))
     }
 }
 

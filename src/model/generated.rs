@@ -6,7 +6,6 @@ use super::open_enum::open_enum;
 use super::{
     AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe,
     PdfUrl, QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType,
-    WithExtra,
 };
 /// The state of a consignment; transitions between the states are not shown.
 ///
@@ -143,12 +142,12 @@ open_enum!(
 ///
 /// Source: stated, specification 2.6.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AcceptableAnswer {
     /// What is shown to the user.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(rename = "displayName")]
     pub display_name: Option<String>,
     /// What is sent as the answer.
     ///
@@ -159,12 +158,12 @@ pub struct AcceptableAnswer {
 ///
 /// Source: stated, specification 2.8.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AccountProperty {
     /// The name of the property.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "propertyName")]
     pub property_name: Option<String>,
     /// The programs to which the property is accredited.
     ///
@@ -253,12 +252,12 @@ impl fmt::Debug for Address {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answer {
     /// The id of the question.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "questionId")]
     pub question_id: Option<QuestionId>,
     /// The row inside a REPEATABLE question, counted from 0 in public records; null elsewhere.
     ///
@@ -283,17 +282,16 @@ impl fmt::Debug for Answer {
 ///
 /// Source: stated, specification 2.9.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Comment {
     /// The identifier of the comment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "commentId")]
     pub comment_id: Option<String>,
     /// The number of the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "consignmentNumber")]
     pub consignment_number: Option<ConsignmentNumber>,
     /// The role of the author.
     ///
@@ -302,22 +300,18 @@ pub struct Comment {
     /// The first name of the author.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "firstName")]
     pub first_name: Option<String>,
     /// The last name of the author.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "lastName")]
     pub last_name: Option<String>,
     /// The text of the comment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "commentText")]
     pub comment_text: Option<String>,
     /// When the comment was made.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "createdAt")]
     pub created_at: Option<Timestamp>,
 }
 impl fmt::Debug for Comment {
@@ -348,6 +342,7 @@ pub struct CommentResult {
 ///
 /// Source: stated, specification 1.2, 2.5.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Consignment {
     /// The identifier of the consignment.
@@ -369,12 +364,10 @@ pub struct Consignment {
     /// The day of the movement: yyyy-MM-dd when it is sent (2.1); a public record has a time after it.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "movementDate")]
     pub movement_date: Option<String>,
     /// The time of the movement, HH:mm when it is sent (2.1).
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "movementTime")]
     pub movement_time: Option<String>,
     /// How many animals there are.
     ///
@@ -384,27 +377,22 @@ pub struct Consignment {
     /// The address of the printed declaration. It carries a token in its query: treat it as a secret.
     ///
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
-    #[serde(rename = "pdfUrl")]
     pub pdf_url: Option<PdfUrl>,
     /// Who created the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "createdBy")]
     pub created_by: Option<String>,
     /// When the consignment was last changed.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "updatedAt")]
     pub updated_at: Option<Timestamp>,
     /// Who last changed the consignment; seen in version 1 only.
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
-    #[serde(rename = "updatedBy")]
     pub updated_by: Option<String>,
     /// When the consignment was submitted; seen in version 1 only.
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
-    #[serde(rename = "submittedAt")]
     pub submitted_at: Option<Timestamp>,
     /// The owner of the livestock.
     ///
@@ -487,6 +475,7 @@ pub struct ConsignmentEdge {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsignmentForm {
     /// Which form it is.
@@ -497,25 +486,23 @@ pub struct ConsignmentForm {
     /// The serial number of the form: digits, for some forms after a letter.
     ///
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
-    #[serde(rename = "serialNumber")]
     pub serial_number: Option<String>,
 }
 /// A page of consignments.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsignmentPage {
     /// How many records there are on all pages.
     ///
     /// Source: stated, specification 4.1.
-    #[serde(rename = "totalCount")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub total_count: Option<i64>,
     /// Where this page stands.
     ///
     /// Source: stated, specification 4.1.
-    #[serde(rename = "pageInfo")]
     pub page_info: Option<PageInfo>,
     /// The records with their cursors.
     ///
@@ -538,6 +525,7 @@ pub struct ConsignmentResult {
 ///
 /// Source: stated, specification 1.2, 2.5.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsignmentSummary {
     /// The identifier of the consignment.
@@ -559,12 +547,10 @@ pub struct ConsignmentSummary {
     /// The day of the movement: yyyy-MM-dd when it is sent (2.1); a public record has a time after it.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "movementDate")]
     pub movement_date: Option<String>,
     /// The time of the movement, HH:mm when it is sent (2.1).
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "movementTime")]
     pub movement_time: Option<String>,
     /// How many animals there are.
     ///
@@ -574,12 +560,10 @@ pub struct ConsignmentSummary {
     /// Who created the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "createdBy")]
     pub created_by: Option<String>,
     /// When the consignment was last changed.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "updatedAt")]
     pub updated_at: Option<Timestamp>,
     /// The owner of the livestock.
     ///
@@ -627,12 +611,12 @@ impl fmt::Debug for ConsignmentSummary {
 ///
 /// Source: stated, specification 2.9.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsignmentUserMapping {
     /// The identifier of the mapping.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "mappingId")]
     pub mapping_id: Option<String>,
     /// The email address of the user.
     ///
@@ -641,12 +625,10 @@ pub struct ConsignmentUserMapping {
     /// The first name of the user.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "firstName")]
     pub first_name: Option<String>,
     /// The last name of the user.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "lastName")]
     pub last_name: Option<String>,
     /// The role of the user.
     ///
@@ -659,7 +641,6 @@ pub struct ConsignmentUserMapping {
     /// How many animals the mapping is about.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "numOfHeads")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub num_of_heads: Option<i64>,
 }
@@ -680,6 +661,7 @@ impl fmt::Debug for ConsignmentUserMapping {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Declaration {
     /// Whether the vendor accepts the declaration.
@@ -689,7 +671,6 @@ pub struct Declaration {
     /// The name of the declarer, at most 300 characters when it is sent (2.3).
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "fullName")]
     pub full_name: Option<String>,
     /// The telephone number of the declarer.
     ///
@@ -710,7 +691,6 @@ pub struct Declaration {
     /// The certificate number, at most 7 characters when it is sent (2.3).
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "certificateNumber")]
     pub certificate_number: Option<String>,
     /// The address of the declarer.
     ///
@@ -735,6 +715,7 @@ impl fmt::Debug for Declaration {
 ///
 /// Source: stated, specification 2.9.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Edec {
     /// The identifier of the declaration.
@@ -752,24 +733,22 @@ pub struct Edec {
     /// When the declaration was made.
     ///
     /// Source: assumed.
-    #[serde(rename = "createdAt")]
     pub created_at: Option<Timestamp>,
 }
 /// Where a page stands among all pages.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PageInfo {
     /// Whether a page follows.
     ///
     /// Source: stated, specification 4.1.
-    #[serde(rename = "hasNextPage")]
     pub has_next_page: Option<bool>,
     /// The cursor of the last record of the page.
     ///
     /// Source: stated, specification 4.1.
-    #[serde(rename = "endCursor")]
     pub end_cursor: Option<String>,
 }
 /// A party to a consignment.
@@ -804,6 +783,7 @@ impl fmt::Debug for Party {
 ///
 /// Source: stated, specification 2.6.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Question {
     /// The identifier, equal to `questionId` in answers.
@@ -830,7 +810,6 @@ pub struct Question {
     /// Whether the question is read-only; what that means for its answer is not shown.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(rename = "readOnly")]
     pub read_only: Option<bool>,
     /// The forms in which the question appears.
     ///
@@ -855,13 +834,11 @@ pub struct Question {
     /// The answers to choose from, for choice questions.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(rename = "acceptableAnswers")]
     #[serde(default)]
     pub acceptable_answers: List<AcceptableAnswer>,
     /// The questions under this one.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(rename = "childQuestions")]
     #[serde(default)]
     pub child_questions: List<Question>,
 }
@@ -881,6 +858,7 @@ pub struct QuestionList {
 ///
 /// Source: stated, specification 2.6.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct QuestionValidator {
     /// The kind of rule; required, minYear and maxYear are named, further kinds are not shown.
@@ -895,7 +873,6 @@ pub struct QuestionValidator {
     /// The text for the user when the rule is broken.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(rename = "errorMessage")]
     pub error_message: Option<String>,
 }
 /// One movement of livestock from an origin to a destination.
@@ -1023,18 +1000,17 @@ pub struct TemplateEdge {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TemplatePage {
     /// How many records there are on all pages; public queries of templates do not ask for it.
     ///
     /// Source: assumed.
-    #[serde(rename = "totalCount")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub total_count: Option<i64>,
     /// Where this page stands.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(rename = "pageInfo")]
     pub page_info: Option<PageInfo>,
     /// The records with their cursors.
     ///
@@ -1057,12 +1033,12 @@ pub struct TemplateResult {
 ///
 /// Source: stated, specification 2.6.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Trigger {
     /// The question whose answer decides.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(rename = "questionId")]
     pub question_id: Option<QuestionId>,
     /// The answer that is wanted.
     ///
@@ -1073,27 +1049,24 @@ pub struct Trigger {
 ///
 /// Source: stated, specification 2.8.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UserAccount {
     /// The identifier that operations take as `envdAccountId`.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "envdAccountId")]
     pub envd_account_id: Option<AccountId>,
     /// The label of the account.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "accountLabel")]
     pub account_label: Option<String>,
     /// The id of the account in its own program.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "accountId")]
     pub account_id: Option<String>,
     /// The kind of account; LPA is a value, further values are not shown.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "accountType")]
     pub account_type: Option<AccountType>,
     /// The email address of the account.
     ///
@@ -1127,17 +1100,16 @@ impl fmt::Debug for UserAccount {
 ///
 /// Source: stated, specification 2.8.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UserDetails {
     /// The identity provider's id of the user.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "auth0Id")]
     pub auth0_id: Option<String>,
     /// Whether the user is not registered with the service; registration happens outside this interface.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "isNewUser")]
     pub is_new_user: Option<bool>,
     /// The email address of the user.
     ///
@@ -1146,22 +1118,18 @@ pub struct UserDetails {
     /// The first name; empty for a user who is not registered.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "firstName")]
     pub first_name: Option<String>,
     /// The last name; empty for a user who is not registered.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "lastName")]
     pub last_name: Option<String>,
     /// The mobile phone number; empty for a user who is not registered.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "mobilePhone")]
     pub mobile_phone: Option<String>,
     /// The account id of the default account with the prefix `envd-`; empty for a user who is not registered.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(rename = "defaultAccount")]
     pub default_account: Option<String>,
     /// The accounts of the user.
     ///
@@ -1199,6 +1167,7 @@ impl fmt::Debug for UserDetails {
 /// Source: stated, specification 2.2.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct AddressInput {
     /// Street and number, at most 300 characters.
@@ -1236,7 +1205,6 @@ impl AddressInput {
     /// Street and number, at most 300 characters.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn line1(mut self, line1: impl Into<Maybe<String>>) -> Self {
         self.line1 = line1.into();
         self
@@ -1244,7 +1212,6 @@ impl AddressInput {
     /// The town, at most 100 characters.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn town(mut self, town: impl Into<Maybe<String>>) -> Self {
         self.town = town.into();
         self
@@ -1252,7 +1219,6 @@ impl AddressInput {
     /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn state(mut self, state: impl Into<Maybe<String>>) -> Self {
         self.state = state.into();
         self
@@ -1260,7 +1226,6 @@ impl AddressInput {
     /// The postcode, four digits, 1000 to 9999.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn postcode(mut self, postcode: impl Into<Maybe<String>>) -> Self {
         self.postcode = postcode.into();
         self
@@ -1270,13 +1235,14 @@ impl AddressInput {
 ///
 /// Source: stated, specification 2.4.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct AnswerInput {
     /// The id of the question.
     ///
     /// Source: stated, specification 2.4.
-    #[serde(rename = "questionId")]
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub question_id: Maybe<QuestionId>,
     /// Null in the samples; in public records the row inside a REPEATABLE question, counted from 0.
@@ -1303,7 +1269,6 @@ impl AnswerInput {
     /// The id of the question.
     ///
     /// Source: stated, specification 2.4.
-    #[must_use]
     pub fn question_id(mut self, question_id: impl Into<Maybe<QuestionId>>) -> Self {
         self.question_id = question_id.into();
         self
@@ -1311,7 +1276,6 @@ impl AnswerInput {
     /// Null in the samples; in public records the row inside a REPEATABLE question, counted from 0.
     ///
     /// Source: stated, specification 2.4.
-    #[must_use]
     pub fn index(mut self, index: impl Into<Maybe<i64>>) -> Self {
         self.index = index.into();
         self
@@ -1319,7 +1283,6 @@ impl AnswerInput {
     /// The answer; for a choice, the value of the acceptable answer.
     ///
     /// Source: stated, specification 2.4.
-    #[must_use]
     pub fn value(mut self, value: impl Into<Maybe<String>>) -> Self {
         self.value = value.into();
         self
@@ -1330,19 +1293,19 @@ impl AnswerInput {
 /// Source: assumed.
 #[doc(alias = "CreateCommentInput")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct CommentInput {
     /// The number of the consignment.
     ///
     /// Source: assumed.
-    #[serde(rename = "consignmentNumber")]
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub consignment_number: ConsignmentNumber,
     /// The text of the comment.
     ///
     /// Source: assumed.
-    #[serde(rename = "commentText")]
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub comment_text: String,
 }
@@ -1358,7 +1321,6 @@ impl CommentInput {
     /// The number of the consignment.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn consignment_number(
         mut self,
         consignment_number: impl Into<ConsignmentNumber>,
@@ -1369,7 +1331,6 @@ impl CommentInput {
     /// The text of the comment.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn comment_text(mut self, comment_text: impl Into<String>) -> Self {
         self.comment_text = comment_text.into();
         self
@@ -1380,7 +1341,9 @@ impl CommentInput {
 /// Source: stated, specification 2.1.
 #[doc(alias = "CreateOrSaveConsignmentInput")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct ConsignmentInput {
     /// The id of the record to update. How an update names its record is not shown.
@@ -1426,13 +1389,11 @@ pub struct ConsignmentInput {
     /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
     ///
     /// Source: stated, specification 2.1.
-    #[serde(rename = "movementDate")]
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub movement_date: Maybe<String>,
     /// The time of the movement, 24-hour time (HH:mm).
     ///
     /// Source: stated, specification 2.1.
-    #[serde(rename = "movementTime")]
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub movement_time: Maybe<String>,
     /// The state of the consignment.
@@ -1450,7 +1411,6 @@ impl ConsignmentInput {
     /// The id of the record to update. How an update names its record is not shown.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn id(mut self, id: impl Into<Maybe<ConsignmentId>>) -> Self {
         self.id = id.into();
         self
@@ -1458,7 +1418,6 @@ impl ConsignmentInput {
     /// The number of the record to update. How an update names its record is not shown.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn number(mut self, number: impl Into<Maybe<ConsignmentNumber>>) -> Self {
         self.number = number.into();
         self
@@ -1466,7 +1425,6 @@ impl ConsignmentInput {
     /// The forms, at least one, all of the same species.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn forms(mut self, forms: impl IntoIterator<Item = FormType>) -> Self {
         self.forms = forms.into_iter().collect();
         self
@@ -1474,7 +1432,6 @@ impl ConsignmentInput {
     /// Where the livestock leaves from; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn origin(mut self, origin: impl Into<PartyInput>) -> Self {
         self.origin = origin.into();
         self
@@ -1482,7 +1439,6 @@ impl ConsignmentInput {
     /// Where the livestock goes to; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn destination(mut self, destination: impl Into<PartyInput>) -> Self {
         self.destination = destination.into();
         self
@@ -1490,7 +1446,6 @@ impl ConsignmentInput {
     /// The owner of the livestock.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn owner(mut self, owner: impl Into<Maybe<PartyInput>>) -> Self {
         self.owner = owner.into();
         self
@@ -1498,7 +1453,6 @@ impl ConsignmentInput {
     /// To whom the livestock is consigned.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
         self.consignee = consignee.into();
         self
@@ -1506,7 +1460,6 @@ impl ConsignmentInput {
     /// The vendor's declaration.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn declaration(
         mut self,
         declaration: impl Into<Maybe<DeclarationInput>>,
@@ -1517,7 +1470,6 @@ impl ConsignmentInput {
     /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn movement_date(mut self, movement_date: impl Into<Maybe<String>>) -> Self {
         self.movement_date = movement_date.into();
         self
@@ -1525,7 +1477,6 @@ impl ConsignmentInput {
     /// The time of the movement, 24-hour time (HH:mm).
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn movement_time(mut self, movement_time: impl Into<Maybe<String>>) -> Self {
         self.movement_time = movement_time.into();
         self
@@ -1533,7 +1484,6 @@ impl ConsignmentInput {
     /// The state of the consignment.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn status(mut self, status: impl Into<Maybe<ConsignmentStatus>>) -> Self {
         self.status = status.into();
         self
@@ -1541,75 +1491,12 @@ impl ConsignmentInput {
     /// The answers to the questions of the forms.
     ///
     /// Source: stated, specification 2.1.
-    #[must_use]
     pub fn with_answers(
         mut self,
         answers: impl IntoIterator<Item = AnswerInput>,
     ) -> Self {
         self.answers = Maybe::Value(answers.into_iter().collect());
         self
-    }
-}
-impl WithExtra<ConsignmentInput> {
-    /// As [`ConsignmentInput::id`].
-    #[must_use]
-    pub fn id(self, id: impl Into<Maybe<ConsignmentId>>) -> Self {
-        self.map(|input| input.id(id))
-    }
-    /// As [`ConsignmentInput::number`].
-    #[must_use]
-    pub fn number(self, number: impl Into<Maybe<ConsignmentNumber>>) -> Self {
-        self.map(|input| input.number(number))
-    }
-    /// As [`ConsignmentInput::forms`].
-    #[must_use]
-    pub fn forms(self, forms: impl IntoIterator<Item = FormType>) -> Self {
-        self.map(|input| input.forms(forms))
-    }
-    /// As [`ConsignmentInput::origin`].
-    #[must_use]
-    pub fn origin(self, origin: impl Into<PartyInput>) -> Self {
-        self.map(|input| input.origin(origin))
-    }
-    /// As [`ConsignmentInput::destination`].
-    #[must_use]
-    pub fn destination(self, destination: impl Into<PartyInput>) -> Self {
-        self.map(|input| input.destination(destination))
-    }
-    /// As [`ConsignmentInput::owner`].
-    #[must_use]
-    pub fn owner(self, owner: impl Into<Maybe<PartyInput>>) -> Self {
-        self.map(|input| input.owner(owner))
-    }
-    /// As [`ConsignmentInput::consignee`].
-    #[must_use]
-    pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
-        self.map(|input| input.consignee(consignee))
-    }
-    /// As [`ConsignmentInput::declaration`].
-    #[must_use]
-    pub fn declaration(self, declaration: impl Into<Maybe<DeclarationInput>>) -> Self {
-        self.map(|input| input.declaration(declaration))
-    }
-    /// As [`ConsignmentInput::movement_date`].
-    #[must_use]
-    pub fn movement_date(self, movement_date: impl Into<Maybe<String>>) -> Self {
-        self.map(|input| input.movement_date(movement_date))
-    }
-    /// As [`ConsignmentInput::movement_time`].
-    #[must_use]
-    pub fn movement_time(self, movement_time: impl Into<Maybe<String>>) -> Self {
-        self.map(|input| input.movement_time(movement_time))
-    }
-    /// As [`ConsignmentInput::status`].
-    #[must_use]
-    pub fn status(self, status: impl Into<Maybe<ConsignmentStatus>>) -> Self {
-        self.map(|input| input.status(status))
-    }
-    /// As [`ConsignmentInput::with_answers`].
-    #[must_use]
-    pub fn with_answers(self, answers: impl IntoIterator<Item = AnswerInput>) -> Self {
-        self.map(|input| input.with_answers(answers))
     }
 }
 /// The declaration that the vendor signs.
@@ -1632,7 +1519,9 @@ impl WithExtra<ConsignmentInput> {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct DeclarationInput {
     /// Whether the vendor accepts the declaration.
@@ -1643,7 +1532,6 @@ pub struct DeclarationInput {
     /// The name of the declarer, at most 300 characters.
     ///
     /// Source: stated, specification 2.3.
-    #[serde(rename = "fullName")]
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub full_name: Maybe<String>,
     /// The telephone number of the declarer, in national form or in international form with a leading plus.
@@ -1669,7 +1557,6 @@ pub struct DeclarationInput {
     /// The certificate number, at most 7 characters.
     ///
     /// Source: stated, specification 2.3.
-    #[serde(rename = "certificateNumber")]
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub certificate_number: Maybe<String>,
     /// The address of the declarer.
@@ -1696,7 +1583,6 @@ impl DeclarationInput {
     /// Whether the vendor accepts the declaration.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn accept(mut self, accept: impl Into<Maybe<bool>>) -> Self {
         self.accept = accept.into();
         self
@@ -1704,7 +1590,6 @@ impl DeclarationInput {
     /// The name of the declarer, at most 300 characters.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn full_name(mut self, full_name: impl Into<Maybe<String>>) -> Self {
         self.full_name = full_name.into();
         self
@@ -1712,7 +1597,6 @@ impl DeclarationInput {
     /// The telephone number of the declarer, in national form or in international form with a leading plus.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn phone(mut self, phone: impl Into<Maybe<String>>) -> Self {
         self.phone = phone.into();
         self
@@ -1720,7 +1604,6 @@ impl DeclarationInput {
     /// The email address of the declarer.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn email(mut self, email: impl Into<Maybe<String>>) -> Self {
         self.email = email.into();
         self
@@ -1728,7 +1611,6 @@ impl DeclarationInput {
     /// When the declaration is made, yyyy-MM-ddTHH:mm:ss.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn date(mut self, date: impl Into<Maybe<String>>) -> Self {
         self.date = date.into();
         self
@@ -1736,7 +1618,6 @@ impl DeclarationInput {
     /// The image of the signature, Base64.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn signature(mut self, signature: impl Into<Maybe<String>>) -> Self {
         self.signature = signature.into();
         self
@@ -1744,7 +1625,6 @@ impl DeclarationInput {
     /// The certificate number, at most 7 characters.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn certificate_number(
         mut self,
         certificate_number: impl Into<Maybe<String>>,
@@ -1755,7 +1635,6 @@ impl DeclarationInput {
     /// The address of the declarer.
     ///
     /// Source: stated, specification 2.3.
-    #[must_use]
     pub fn address(mut self, address: impl Into<Maybe<AddressInput>>) -> Self {
         self.address = address.into();
         self
@@ -1766,6 +1645,7 @@ impl DeclarationInput {
 /// Source: stated, specification 2.2.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct PartyInput {
     /// The name of the party, at most 300 characters.
@@ -1797,7 +1677,6 @@ impl PartyInput {
     /// The name of the party, at most 300 characters.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn name(mut self, name: impl Into<Maybe<String>>) -> Self {
         self.name = name.into();
         self
@@ -1805,7 +1684,6 @@ impl PartyInput {
     /// The property identification code (PIC), 8 characters; required for origin and destination.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn pic(mut self, pic: impl Into<Maybe<String>>) -> Self {
         self.pic = pic.into();
         self
@@ -1813,7 +1691,6 @@ impl PartyInput {
     /// The address of the party.
     ///
     /// Source: stated, specification 2.2.
-    #[must_use]
     pub fn address(mut self, address: impl Into<Maybe<AddressInput>>) -> Self {
         self.address = address.into();
         self
@@ -1825,6 +1702,7 @@ impl PartyInput {
 #[doc(alias = "CreateOrSaveTemplateInput")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct TemplateInput {
     /// The id of the record to update.
@@ -1886,7 +1764,6 @@ impl TemplateInput {
     /// The id of the record to update.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn id(mut self, id: impl Into<Maybe<TemplateId>>) -> Self {
         self.id = id.into();
         self
@@ -1894,7 +1771,6 @@ impl TemplateInput {
     /// The number of the record to update.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn number(mut self, number: impl Into<Maybe<String>>) -> Self {
         self.number = number.into();
         self
@@ -1902,7 +1778,6 @@ impl TemplateInput {
     /// The name of the template.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn name(mut self, name: impl Into<Maybe<String>>) -> Self {
         self.name = name.into();
         self
@@ -1910,7 +1785,6 @@ impl TemplateInput {
     /// The forms of the template.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn forms(mut self, forms: impl IntoIterator<Item = FormType>) -> Self {
         self.forms = Maybe::Value(forms.into_iter().collect());
         self
@@ -1918,7 +1792,6 @@ impl TemplateInput {
     /// Where the livestock leaves from.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn origin(mut self, origin: impl Into<Maybe<PartyInput>>) -> Self {
         self.origin = origin.into();
         self
@@ -1926,7 +1799,6 @@ impl TemplateInput {
     /// Where the livestock goes to.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn destination(mut self, destination: impl Into<Maybe<PartyInput>>) -> Self {
         self.destination = destination.into();
         self
@@ -1934,7 +1806,6 @@ impl TemplateInput {
     /// The owner of the livestock.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn owner(mut self, owner: impl Into<Maybe<PartyInput>>) -> Self {
         self.owner = owner.into();
         self
@@ -1942,51 +1813,8 @@ impl TemplateInput {
     /// To whom the livestock is consigned.
     ///
     /// Source: assumed.
-    #[must_use]
     pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
         self.consignee = consignee.into();
         self
-    }
-}
-impl WithExtra<TemplateInput> {
-    /// As [`TemplateInput::id`].
-    #[must_use]
-    pub fn id(self, id: impl Into<Maybe<TemplateId>>) -> Self {
-        self.map(|input| input.id(id))
-    }
-    /// As [`TemplateInput::number`].
-    #[must_use]
-    pub fn number(self, number: impl Into<Maybe<String>>) -> Self {
-        self.map(|input| input.number(number))
-    }
-    /// As [`TemplateInput::name`].
-    #[must_use]
-    pub fn name(self, name: impl Into<Maybe<String>>) -> Self {
-        self.map(|input| input.name(name))
-    }
-    /// As [`TemplateInput::forms`].
-    #[must_use]
-    pub fn forms(self, forms: impl IntoIterator<Item = FormType>) -> Self {
-        self.map(|input| input.forms(forms))
-    }
-    /// As [`TemplateInput::origin`].
-    #[must_use]
-    pub fn origin(self, origin: impl Into<Maybe<PartyInput>>) -> Self {
-        self.map(|input| input.origin(origin))
-    }
-    /// As [`TemplateInput::destination`].
-    #[must_use]
-    pub fn destination(self, destination: impl Into<Maybe<PartyInput>>) -> Self {
-        self.map(|input| input.destination(destination))
-    }
-    /// As [`TemplateInput::owner`].
-    #[must_use]
-    pub fn owner(self, owner: impl Into<Maybe<PartyInput>>) -> Self {
-        self.map(|input| input.owner(owner))
-    }
-    /// As [`TemplateInput::consignee`].
-    #[must_use]
-    pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
-        self.map(|input| input.consignee(consignee))
     }
 }

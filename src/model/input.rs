@@ -30,9 +30,9 @@ impl ConsignmentInput {
     /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
     ///     .owner(owner)
     ///     .declaration(DeclarationInput::default().accept(true).full_name("Sam Sample"))
-    ///     .extra("revision", 7)
     ///     .id("00000000-0000-4000-8000-000000000101")
-    ///     .consignee(None);
+    ///     .consignee(None)
+    ///     .extra("revision", 7);
     /// # let _ = input;
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
@@ -50,7 +50,6 @@ impl ConsignmentInput {
     }
 
     /// The day (yyyy-MM-dd) and the time (HH:mm) of the movement.
-    #[must_use]
     pub fn movement(mut self, date: impl Into<String>, time: impl Into<String>) -> Self {
         self.movement_date = Maybe::Value(date.into());
         self.movement_time = Maybe::Value(time.into());
@@ -58,7 +57,6 @@ impl ConsignmentInput {
     }
 
     /// Adds an answer.
-    #[must_use]
     pub fn answer(mut self, answer: AnswerInput) -> Self {
         match &mut self.answers {
             Maybe::Value(answers) => answers.push(answer),
@@ -73,7 +71,6 @@ impl ConsignmentInput {
     }
 
     /// The answers; none when they are absent or null.
-    #[must_use]
     pub fn answers(&self) -> &[AnswerInput] {
         self.answers.value().map_or(&[], Vec::as_slice)
     }
@@ -123,7 +120,6 @@ impl AnswerInput {
     }
 
     /// The row inside a REPEATABLE question, from 0.
-    #[must_use]
     pub fn row(mut self, row: i64) -> Self {
         self.index = Maybe::Value(row);
         self

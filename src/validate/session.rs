@@ -73,7 +73,6 @@ impl Session {
     }
 
     /// The consignment, to be sent.
-    #[must_use]
     pub fn into_input(self) -> ConsignmentInput {
         self.input
     }

@@ -8,6 +8,7 @@ use quote::{format_ident, quote};
 
 use crate::documents::Documents;
 use crate::names;
+use crate::operations::{rename, rename_all, serde_attribute};
 use crate::provenance;
 use crate::raw::{Generated, Struct};
 use crate::rust_type::{Shape, leaf};
@@ -56,7 +57,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
         use super::open_enum::open_enum;
         use super::{
             AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe, PdfUrl, QuestionId,
-            QuestionType, Role, TemplateId, Timestamp, ValidatorType, WithExtra,
+            QuestionType, Role, TemplateId, Timestamp, ValidatorType,
         };
 
         #enums
@@ -143,17 +144,17 @@ fn record(
         let read = match (reader, leaf.as_str()) {
             (Some(reader), _) => {
                 let reader = format!("super::lenient::{reader}");
-                quote!(#[serde(default, deserialize_with = #reader)])
+                Some(quote!(default, deserialize_with = #reader))
             }
-            (None, "i64") => quote!(#[serde(default, deserialize_with = "super::lenient::int")]),
-            (None, _) if shape.is_list() => quote!(#[serde(default)]),
-            _ => quote!(),
+            (None, "i64") => Some(quote!(default, deserialize_with = "super::lenient::int")),
+            (None, _) if shape.is_list() => Some(quote!(default)),
+            _ => None,
         };
         field_tokens(
             &field.wire,
             &field.rust,
             &coordinate,
-            &read,
+            read,
             &rust_type,
             descriptions,
         )
@@ -166,10 +167,12 @@ fn record(
         quote!(Debug,)
     };
     let rust = format_ident!("{name}");
+    let rename_all = rename_fields(of, item);
     let doc = docs(descriptions, of);
     quote! {
         #doc
         #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
+        #rename_all
         #[non_exhaustive]
         pub struct #rust { #(#fields)* }
         #debug
@@ -182,16 +185,16 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
         let shape = Shape::of(&field.rust_type);
         let rust_type = shape.in_input(&leaf(&shape, names::text_type(&coordinate)));
         let states = if let Shape::Optional(_) = shape {
-            quote!(#[serde(skip_serializing_if = "Maybe::is_absent")])
+            quote!(skip_serializing_if = "Maybe::is_absent")
         } else {
             // What is required may still be missing in a draft: the validator reports it.
-            quote!(#[serde(deserialize_with = "super::lenient::or_default")])
+            quote!(deserialize_with = "super::lenient::or_default")
         };
         field_tokens(
             &field.wire,
             &field.rust,
             &coordinate,
-            &states,
+            Some(states),
             &rust_type,
             descriptions,
         )
@@ -209,12 +212,15 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
     let alias = (rust_name != name).then(|| quote!(#[doc(alias = #name)]));
     let example = names::example(name).lines().map(|line| format!(" {line}"));
     let setters = setters::of(name, item, descriptions);
+    let rename_all = rename_fields(name, item);
     quote! {
         #doc
         #(#[doc = #example])*
         #alias
         #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
+        #rename_all
         #[serde(default)]
+        #[must_use]
         #[non_exhaustive]
         pub struct #rust { #(#fields)* }
         #debug
@@ -226,19 +232,31 @@ pub(crate) fn rust_name(coordinate: &str, rust: &str) -> String {
     names::field_name(coordinate).unwrap_or(rust).to_owned()
 }
 
+fn rename_fields(of: &str, item: &Struct) -> Option<TokenStream> {
+    let names: Vec<(String, &str)> = item
+        .fields
+        .iter()
+        .map(|field| {
+            let coordinate = format!("{of}.{}", field.wire);
+            (rust_name(&coordinate, &field.rust), field.wire.as_str())
+        })
+        .collect();
+    rename_all(names.iter().map(|(rust, wire)| (rust.as_str(), *wire)))
+}
+
 fn field_tokens(
     wire: &str,
     rust: &str,
     coordinate: &str,
-    attributes: &TokenStream,
+    attributes: Option<TokenStream>,
     rust_type: &TokenStream,
     descriptions: &BTreeMap<String, String>,
 ) -> TokenStream {
     let rust = rust_name(coordinate, rust);
-    let rename = (rust != wire).then(|| quote!(#[serde(rename = #wire)]));
+    let serde = serde_attribute(rename(&rust, wire), attributes);
     let doc = docs(descriptions, coordinate);
     let rust = format_ident!("{rust}");
-    quote!(#doc #rename #attributes pub #rust: #rust_type,)
+    quote!(#doc #serde pub #rust: #rust_type,)
 }
 
 /// A `Debug` that hides personal data, answers and signatures; `None` where there is nothing to hide.

@@ -69,17 +69,18 @@ pub(crate) fn field_name(coordinate: &str) -> Option<&'static str> {
     })
 }
 
+/// `envd_account_id` as `envdAccountId`, in the same way as `serde(rename_all = "camelCase")`.
+pub(crate) fn camel_case(rust: &str) -> String {
+    let mut words = rust.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        name + &word[..1].to_uppercase() + &word[1..]
+    })
+}
+
 /// Setters whose name is not that of their field: a method of that name reads the field.
 pub(crate) fn setter_name(coordinate: &str) -> Option<&'static str> {
     (coordinate == "CreateOrSaveConsignmentInput.answers").then_some("with_answers")
-}
-
-/// Inputs that can be sent with further fields.
-pub(crate) fn takes_further_fields(input: &str) -> bool {
-    matches!(
-        input,
-        "CreateOrSaveConsignmentInput" | "CreateOrSaveTemplateInput"
-    )
 }
 
 /// What rustdoc shows of an input in one expression.

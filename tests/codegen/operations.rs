@@ -18,7 +18,12 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
     let operations = operations
         .iter()
         .map(|operation| one(operation, &descriptions));
-    let file: TokenStream = operations.collect();
+    let operations: TokenStream = operations.collect();
+    let file = quote! {
+        use graphql_client::{GraphQLQuery, QueryBody};
+
+        #operations
+    };
     HEADER.to_owned() + &prettyplease::unparse(&syn::parse2(file).unwrap())
 }
 
@@ -53,6 +58,9 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
     let [field] = operation.structs["ResponseData"].fields.as_slice() else {
         panic!("one root field, please")
     };
+    let names_of_variables = operation.structs["Variables"].fields.iter();
+    let rename_variables = rename_all(names_of_variables.map(|field| (&*field.rust, &*field.wire)));
+    let rename_reply = rename_all([(&*field.rust, &*field.wire)]);
     let reply = reply(operation, field, &coordinate, descriptions, &mut used);
     let used = used.iter().map(|name| format_ident!("{name}"));
     quote! {
@@ -67,33 +75,27 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
 
             use crate::model::{#(#used),*};
 
-            /// The name of the operation, sent as `operationName`.
-            pub const OPERATION_NAME: &str = #text;
-
-            /// The document, which names no object type of the server.
-            pub const QUERY: &str = #document;
+            pub(crate) const OPERATION_NAME: &str = #text;
+            pub(crate) const QUERY: &str = #document;
 
             /// The variables; those that are `None` are not sent.
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-            #[allow(clippy::empty_structs_with_brackets)]
+            #rename_variables
             pub struct Variables { #(#variables)* }
 
             /// The `data` of the reply.
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+            #rename_reply
             #[non_exhaustive]
             pub struct ResponseData { #reply }
         }
 
-        impl graphql_client::GraphQLQuery for #name {
+        impl GraphQLQuery for #name {
             type Variables = #module::Variables;
             type ResponseData = #module::ResponseData;
 
-            fn build_query(variables: Self::Variables) -> graphql_client::QueryBody<Self::Variables> {
-                graphql_client::QueryBody {
-                    variables,
-                    query: #module::QUERY,
-                    operation_name: #module::OPERATION_NAME,
-                }
+            fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+                super::request::query_body(#module::OPERATION_NAME, #module::QUERY, variables)
             }
         }
     }
@@ -112,13 +114,10 @@ fn variable(
     note(used, &leaf);
     let rust_type = shape.in_variables(&leaf);
     let skip = matches!(shape, Shape::Optional(_))
-        .then(|| quote!(#[serde(skip_serializing_if = "Option::is_none")]));
-    let rename = (field.rust != field.wire).then(|| {
-        let wire = &field.wire;
-        quote!(#[serde(rename = #wire)])
-    });
+        .then(|| quote!(skip_serializing_if = "Option::is_none"));
+    let serde = serde_attribute(rename(&field.rust, &field.wire), skip);
     let rust = format_ident!("{}", field.rust);
-    quote!(#doc #rename #skip pub #rust: #rust_type,)
+    quote!(#doc #serde pub #rust: #rust_type,)
 }
 
 fn reply(
@@ -139,17 +138,37 @@ fn reply(
     let read = match names::reader(&format!("operation {}.{}", operation.name, field.wire)) {
         Some(reader) => {
             let reader = format!("crate::model::{reader}");
-            quote!(#[serde(default, deserialize_with = #reader)])
+            Some(quote!(default, deserialize_with = #reader))
         }
-        None if shape.is_list() => quote!(#[serde(default)]),
-        None => quote!(),
+        None if shape.is_list() => Some(quote!(default)),
+        None => None,
     };
-    let rename = (field.rust != field.wire).then(|| {
-        let wire = &field.wire;
-        quote!(#[serde(rename = #wire)])
-    });
+    let serde = serde_attribute(rename(&field.rust, &field.wire), read);
     let rust = format_ident!("{}", field.rust);
-    quote!(#doc #rename #read pub #rust: #rust_type,)
+    quote!(#doc #serde pub #rust: #rust_type,)
+}
+
+/// `rename_all` for a struct of which a field is named by it, from the Rust names and wire names.
+pub(crate) fn rename_all<'a>(
+    names: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Option<TokenStream> {
+    let is_renamed = |(rust, wire): (&str, &str)| rust != wire && names::camel_case(rust) == wire;
+    let any = names.into_iter().any(is_renamed);
+    any.then(|| quote!(#[serde(rename_all = "camelCase")]))
+}
+
+/// `rename` for a field whose wire name is neither the Rust name nor what `rename_all` makes of it.
+pub(crate) fn rename(rust: &str, wire: &str) -> Option<TokenStream> {
+    (names::camel_case(rust) != wire).then(|| quote!(rename = #wire))
+}
+
+/// One attribute for all that serde has to know of a field.
+pub(crate) fn serde_attribute(
+    rename: Option<TokenStream>,
+    other: Option<TokenStream>,
+) -> Option<TokenStream> {
+    let parts: Vec<_> = rename.into_iter().chain(other).collect();
+    (!parts.is_empty()).then(|| quote!(#[serde(#(#parts),*)]))
 }
 
 fn note(used: &mut BTreeSet<String>, leaf: &str) {

@@ -10,7 +10,7 @@ use crate::names;
 use crate::raw::{Field, Struct};
 use crate::rust_type::{Shape, leaf};
 
-/// A setter for each field of an input; and once more for the input with further fields, where there is one.
+/// A setter for each field of an input.
 pub(crate) fn of(
     name: &str,
     item: &Struct,
@@ -23,31 +23,14 @@ pub(crate) fn of(
         let member = member(name, field);
         quote! {
             #doc
-            #[must_use]
             pub fn #setter(mut self, #member: #argument) -> Self {
                 self.#member = #value;
                 self
             }
         }
     });
-    let forwarded = names::takes_further_fields(name).then(|| {
-        let setters = item.fields.iter().map(|field| {
-            let (setter, argument, _) = parts(name, field);
-            let member = member(name, field);
-            let doc = format!(" As [`{rust}::{setter}`].");
-            quote! {
-                #[doc = #doc]
-                #[must_use]
-                pub fn #setter(self, #member: #argument) -> Self {
-                    self.map(|input| input.#setter(#member))
-                }
-            }
-        });
-        quote!(impl WithExtra<#rust> { #(#setters)* })
-    });
     quote! {
         impl #rust { #(#setters)* }
-        #forwarded
     }
 }
 
