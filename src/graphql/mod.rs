@@ -21,10 +21,8 @@ mod selections;
 mod tests;
 
 pub use self::adapted::AdaptedOperation;
-pub(crate) use self::drift::{Abilities, introspection_document, introspection_probe, spot_check};
-pub use self::drift::{
-    ChangeClass, ChangeKind, Coverage, Introspection, SchemaChange, SchemaCoordinates, SchemaDrift,
-};
+pub(crate) use self::drift::introspections;
+pub use self::drift::{ChangeClass, Coverage, SchemaChange, SchemaDrift};
 pub(crate) use self::envelope::decode;
 pub(crate) use self::levels::levels;
 pub use self::outcome::Outcome;

@@ -1,50 +1,20 @@
-//! The schema of the server, and how it differs from the bundled one.
+//! How the schema of the server differs from the bundled one.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::error::Result;
-use crate::graphql::{
-    Abilities, Introspection, SchemaDrift, introspection_document, introspection_probe, spot_check,
-};
+use crate::graphql::{SchemaDrift, introspections};
 use crate::send::Call;
 
 impl Client {
-    /// Asks the server for its schema, with the client's own token.
+    /// Compares the schema of the server with the one that this crate was written for.
     ///
-    /// What the server can be asked is found out first. If it refuses to show its schema as a whole, the types of this
-    /// crate are asked for one by one; that introspection is disabled is a result, not an error. Roles may see
+    /// It is read by introspection, with the client's own token. If the server refuses to show its schema as a whole, the
+    /// types of this crate are read one by one; that introspection is disabled is a result, not an error. Roles may see
     /// different schemas.
     ///
     /// Source: public material (the ISC wiki) says that introspection is open; not confirmed.
-    ///
-    /// # Errors
-    ///
-    /// As [`execute`](Self::execute), but for refusals of introspection.
-    pub fn introspect(&self) -> Call<Introspection> {
-        let client = self.clone();
-        let (name, probe) = ("EnvdIntrospectionProbe", introspection_probe());
-        let first = self.execute_document::<Value>(probe, name, &json!({}));
-        first.instead(async move |settings| client.with_settings(settings).introspected().await)
-    }
-
-    async fn introspected(&self) -> Result<Introspection> {
-        let abilities = self
-            .shown("EnvdIntrospectionProbe", introspection_probe())
-            .await?;
-        let abilities = abilities.as_ref().map(Abilities::of).unwrap_or_default();
-        let whole = self
-            .shown("EnvdIntrospection", &introspection_document(abilities))
-            .await?;
-        if let Some(shown) = whole.as_ref().and_then(Introspection::whole) {
-            return Ok(shown);
-        }
-        let types = self.shown("EnvdSpotCheck", &spot_check()).await?;
-        let shown = types.as_ref().and_then(Introspection::type_by_type);
-        Ok(shown.unwrap_or_else(Introspection::disabled))
-    }
-
-    /// Compares the schema of the server with the one that this crate was written for.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -59,14 +29,27 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`introspect`](Self::introspect).
+    /// As [`execute`](Self::execute), but for refusals of introspection.
     pub fn schema_drift(&self) -> Call<SchemaDrift> {
-        self.introspect()
-            .then(async |shown, _| Ok(SchemaDrift::of(&shown)))
+        let client = self.clone();
+        let [(_, name, document), ..] = introspections();
+        let first = self.execute_document::<Value>(&document, name, &json!({}));
+        first.instead(async move |settings| client.with_settings(settings).introspected().await)
     }
 
-    /// The data of an introspection, or `None` when the server refuses to show it.
-    async fn shown(&self, name: &str, document: &str) -> Result<Option<Value>> {
+    async fn introspected(&self) -> Result<SchemaDrift> {
+        for (coverage, name, document) in introspections() {
+            let data = self.introspect(name, &document).await?;
+            let drift = data.and_then(|data| SchemaDrift::read(coverage, &data));
+            if let Some(drift) = drift {
+                return Ok(drift);
+            }
+        }
+        Ok(SchemaDrift::disabled())
+    }
+
+    /// The data of an introspection, or `None` when the server refuses it.
+    async fn introspect(&self, name: &str, document: &str) -> Result<Option<Value>> {
         match self.execute_document(document, name, &json!({})).await {
             Ok(outcome) => Ok(Some(outcome.value)),
             Err(error) if error.is_unauthorized() => Err(error),

@@ -175,14 +175,12 @@ fn without(all: &[Arc<Finding>], others: &[Arc<Finding>]) -> Vec<Arc<Finding>> {
     for finding in others {
         *counts.entry(finding).or_insert(0_usize) += 1;
     }
-    let only = all
-        .iter()
-        .filter(|finding| match counts.get_mut(finding) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                false
-            }
-            _ => true,
-        });
+    let only = all.iter().filter(|finding| match counts.get_mut(finding) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
     only.cloned().collect()
 }

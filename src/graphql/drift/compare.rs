@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::coordinates::{Element, Role, parent};
-use super::{ChangeClass, ChangeKind, SchemaChange, SchemaCoordinates, wire_type};
+use super::schema_table::{Role, SchemaTable, parent};
+use super::{ChangeClass, ChangeKind, SchemaChange};
 
 /// The coordinates that each operation of this crate uses, by the operation's name in the specification.
-pub(super) fn used() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+type Used = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
+fn used() -> Used {
     let lines = include_str!("used.txt").lines();
     lines
         .filter_map(|line| {
@@ -16,122 +18,149 @@ pub(super) fn used() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         .collect()
 }
 
-/// All differences, in the order of their coordinates. What stands below something that came or went is not told again.
-pub(super) fn compare(before: &SchemaCoordinates, after: &SchemaCoordinates) -> Vec<SchemaChange> {
+/// All differences, in the order of their coordinates. What is below an added or removed element is not listed again.
+pub(super) fn compare(before: &SchemaTable, after: &SchemaTable) -> Vec<SchemaChange> {
     let used = used();
     let all: BTreeSet<&String> = before.0.keys().chain(after.0.keys()).collect();
-    let mut changes = Vec::new();
-    for coordinate in all {
-        let there = |schema: &SchemaCoordinates| {
-            parent(coordinate).is_none_or(|parent| schema.0.contains_key(parent))
-        };
-        let found: &[Found] = match (before.0.get(coordinate), after.0.get(coordinate)) {
-            (Some(old), Some(new)) => &both(before.role(coordinate), old, new),
-            (Some(old), None) if there(after) => &[removed(old)],
-            (None, Some(new)) if there(before) => &[added(after.role(coordinate), new)],
-            _ => &[],
-        };
-        let role = if before.0.contains_key(coordinate) {
-            before.role(coordinate)
-        } else {
-            after.role(coordinate)
-        };
-        for found in found {
-            changes.push(SchemaChange {
-                coordinate: coordinate.clone(),
-                kind: found.kind,
-                class: found.class,
-                before: found.before.clone(),
-                after: found.after.clone(),
-                operations: touched(coordinate, role, found, &used),
-            });
-        }
-    }
-    changes
+    all.into_iter()
+        .flat_map(|coordinate| changes_at(coordinate, before, after, &used))
+        .collect()
 }
 
-struct Found {
-    kind: ChangeKind,
-    class: ChangeClass,
-    before: Option<String>,
-    after: Option<String>,
-}
-
-fn removed(old: &Element) -> Found {
-    Found {
-        kind: ChangeKind::Removed,
-        class: ChangeClass::Breaking,
-        before: Some(old.text.clone()),
-        after: None,
-    }
-}
-
-fn added(role: Role, new: &Element) -> Found {
-    let demanded = new.text.ends_with('!') && new.default.is_none();
-    let class = match role {
-        Role::Argument | Role::InputField if demanded => ChangeClass::Breaking,
-        // The server may behave differently where nothing is sent; a new code is one that no program knows.
-        Role::Argument | Role::InputField | Role::EnumValue => ChangeClass::Dangerous,
-        Role::Type | Role::Field => ChangeClass::Safe,
+fn changes_at(
+    coordinate: &str,
+    before: &SchemaTable,
+    after: &SchemaTable,
+    used: &Used,
+) -> Vec<SchemaChange> {
+    let table = if before.contains(coordinate) {
+        before
+    } else {
+        after
     };
-    Found {
-        kind: ChangeKind::Added,
+    let role = table.role(coordinate);
+    let has_parent =
+        |table: &SchemaTable| parent(coordinate).is_none_or(|parent| table.contains(parent));
+    let change = |kind, class, before: Option<&String>, after: Option<&String>| SchemaChange {
+        coordinate: coordinate.to_owned(),
+        kind,
         class,
-        before: None,
-        after: Some(new.text.clone()),
+        before: before.cloned(),
+        after: after.cloned(),
+        operations: affected_operations(coordinate, role, kind, class, used),
+    };
+    match (before.0.get(coordinate), after.0.get(coordinate)) {
+        (Some(old), Some(new)) => {
+            let mut changes = Vec::new();
+            if old.text != new.text {
+                let class = class_of_type(&old.text, &new.text, role == Role::Sent);
+                let (old, new) = (Some(&old.text), Some(&new.text));
+                changes.push(change(ChangeKind::Retyped, class, old, new));
+            }
+            if old.default != new.default {
+                let (kind, class) = (ChangeKind::DefaultChanged, ChangeClass::Dangerous);
+                changes.push(change(
+                    kind,
+                    class,
+                    old.default.as_ref(),
+                    new.default.as_ref(),
+                ));
+            }
+            if new.deprecated && !old.deprecated {
+                changes.push(change(
+                    ChangeKind::Deprecated,
+                    ChangeClass::Dangerous,
+                    None,
+                    None,
+                ));
+            }
+            changes
+        }
+        (Some(old), None) if has_parent(after) => {
+            vec![change(
+                ChangeKind::Removed,
+                ChangeClass::Breaking,
+                Some(&old.text),
+                None,
+            )]
+        }
+        (None, Some(new)) if has_parent(before) => {
+            let is_required = new.text.ends_with('!') && new.default.is_none();
+            let class = match role {
+                Role::Sent if is_required => ChangeClass::Breaking,
+                // The server may behave differently where nothing is sent; no program knows a new code.
+                Role::Sent | Role::EnumValue => ChangeClass::Dangerous,
+                Role::Read => ChangeClass::Safe,
+            };
+            vec![change(ChangeKind::Added, class, None, Some(&new.text))]
+        }
+        _ => Vec::new(),
     }
 }
 
-fn both(role: Role, old: &Element, new: &Element) -> Vec<Found> {
-    let mut found = Vec::new();
-    if old.text != new.text {
-        let class = match role {
-            Role::Field => wire_type::read(&old.text, &new.text),
-            Role::Argument | Role::InputField => wire_type::sent(&old.text, &new.text),
-            Role::Type | Role::EnumValue => ChangeClass::Breaking,
-        };
-        found.push(Found {
-            kind: ChangeKind::Retyped,
-            class,
-            before: Some(old.text.clone()),
-            after: Some(new.text.clone()),
-        });
+/// What another type does to those that read a field, or that send an argument or a field of an input.
+fn class_of_type(before: &str, after: &str, sent: bool) -> ChangeClass {
+    let inside_list = |text: &str| Some(text.strip_prefix('[')?.strip_suffix(']')?.to_owned());
+    match (before.strip_suffix('!'), after.strip_suffix('!')) {
+        (Some(before), Some(after)) => class_of_type(before, after, sent),
+        (Some(before), None) if sent => class_of_type(before, after, sent),
+        // Our records read null everywhere; the code that uses them may not expect it.
+        (Some(before), None) => class_of_type(before, after, sent).max(ChangeClass::Dangerous),
+        (None, Some(_)) if sent => ChangeClass::Breaking,
+        (None, Some(after)) => class_of_type(before, after, sent),
+        (None, None) => match (inside_list(before), inside_list(after)) {
+            (Some(before), Some(after)) => class_of_type(&before, &after, sent),
+            _ if before == after => ChangeClass::Safe,
+            _ => ChangeClass::Breaking,
+        },
     }
-    if old.default != new.default {
-        found.push(Found {
-            kind: ChangeKind::DefaultChanged,
-            class: ChangeClass::Dangerous,
-            before: old.default.clone(),
-            after: new.default.clone(),
-        });
-    }
-    if new.deprecated && !old.deprecated {
-        found.push(Found {
-            kind: ChangeKind::Deprecated,
-            class: ChangeClass::Dangerous,
-            before: None,
-            after: None,
-        });
-    }
-    found
 }
 
 /// The operations that use a coordinate, or to which something is added.
-fn touched(
+fn affected_operations(
     coordinate: &str,
     role: Role,
-    found: &Found,
-    used: &BTreeMap<&'static str, BTreeSet<&'static str>>,
+    kind: ChangeKind,
+    class: ChangeClass,
+    used: &Used,
 ) -> Vec<String> {
-    if found.class == ChangeClass::Safe {
+    if class == ChangeClass::Safe {
         return Vec::new();
     }
-    // Values of enums are not named in documents: whoever uses the enum may meet any of them.
-    let by_parent = found.kind == ChangeKind::Added || role == Role::EnumValue;
+    // Documents do not name the values of enums: what uses the enum may receive any of them.
+    let by_parent = kind == ChangeKind::Added || role == Role::EnumValue;
     let wanted = match parent(coordinate) {
         Some(parent) if by_parent => parent,
         _ => coordinate,
     };
     let operations = used.iter().filter(|(_, used)| used.contains(wanted));
     operations.map(|(name, _)| (*name).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ChangeClass::{Breaking, Dangerous, Safe};
+    use super::*;
+
+    #[test]
+    fn a_new_null_is_dangerous_to_read_and_a_new_requirement_breaks_what_is_sent() {
+        for (before, after, to_read, to_send) in [
+            ("Int", "Int", Safe, Safe),
+            ("Int", "Int!", Safe, Breaking),
+            ("Int!", "Int", Dangerous, Safe),
+            ("[Int]", "[Int!]!", Safe, Breaking),
+            ("[Int!]!", "[Int]", Dangerous, Safe),
+            ("[Int!]", "[Int]", Dangerous, Safe),
+            ("Int", "[Int]", Breaking, Breaking),
+            ("Int!", "String!", Breaking, Breaking),
+            ("[[Int]]", "[Int]", Breaking, Breaking),
+        ] {
+            let class = |sent| class_of_type(before, after, sent);
+            assert_eq!(
+                (class(false), class(true)),
+                (to_read, to_send),
+                "{before} {after}"
+            );
+        }
+    }
 }
