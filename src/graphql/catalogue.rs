@@ -8,15 +8,13 @@ use super::generated::{
 };
 
 /// An operation of the interface.
-pub(super) struct Known {
+pub(super) struct KnownOperation {
     /// The name in the specification.
     pub(super) name: &'static str,
     /// The name in our document.
     pub(super) operation: &'static str,
     pub(super) document: &'static str,
     pub(super) kind: OperationKind,
-    /// Whether the record stands under `data` (spec 2.5).
-    pub(super) wrapped: bool,
     /// The name of the id in the record of a change.
     pub(super) id: &'static str,
     /// The members below `data` that lead to a list of records, of which each may be read by itself. Not the lists inside
@@ -25,7 +23,7 @@ pub(super) struct Known {
 }
 
 /// All of them.
-pub(super) const CATALOGUE: [Known; 15] = [
+pub(super) const CATALOGUE: [KnownOperation; 15] = [
     list(&["comments"], comments::OPERATION_NAME, comments::QUERY),
     read(
         "consignment",
@@ -60,7 +58,7 @@ pub(super) const CATALOGUE: [Known; 15] = [
         copy_consignment::OPERATION_NAME,
         copy_consignment::QUERY,
     ),
-    Known {
+    KnownOperation {
         id: "commentId",
         ..change(
             "createComment",
@@ -90,13 +88,16 @@ pub(super) const CATALOGUE: [Known; 15] = [
     ),
 ];
 
-const fn read(name: &'static str, operation: &'static str, document: &'static str) -> Known {
-    Known {
+const fn read(
+    name: &'static str,
+    operation: &'static str,
+    document: &'static str,
+) -> KnownOperation {
+    KnownOperation {
         name,
         operation,
         document,
         kind: OperationKind::Query,
-        wrapped: false,
         id: "id",
         list: None,
     }
@@ -106,22 +107,28 @@ const fn list(
     list: &'static [&'static str],
     operation: &'static str,
     document: &'static str,
-) -> Known {
-    Known {
+) -> KnownOperation {
+    KnownOperation {
         list: Some(list),
         ..read(list[0], operation, document)
     }
 }
 
-const fn change(name: &'static str, operation: &'static str, document: &'static str) -> Known {
-    Known {
-        name,
-        operation,
-        document,
+const fn change(
+    name: &'static str,
+    operation: &'static str,
+    document: &'static str,
+) -> KnownOperation {
+    KnownOperation {
         kind: OperationKind::Mutation,
-        wrapped: true,
-        id: "id",
-        list: None,
+        ..read(name, operation, document)
+    }
+}
+
+impl KnownOperation {
+    /// The record of a change is under `data` (spec 2.5).
+    pub(super) fn is_change(&self) -> bool {
+        self.kind == OperationKind::Mutation
     }
 }
 
@@ -131,14 +138,14 @@ pub(crate) fn operation_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The operation with our document; a document of the caller's with the same name is the caller's.
-pub(super) fn ours(operation: &str, document: &str) -> Option<&'static Known> {
+pub(super) fn ours(operation: &str, document: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()
         .find(|known| known.operation == operation && known.document == document)
 }
 
 /// The operation with this name, spelled as in the specification or as in our document.
-pub(super) fn named(name: &str) -> Option<&'static Known> {
+pub(super) fn named(name: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()
         .find(|known| known.name == name || known.operation == name)

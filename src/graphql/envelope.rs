@@ -1,35 +1,52 @@
 //! The envelope of a reply: data, errors, or both.
+//!
+//! A reply without errors whose data fits is read in one pass. For any other reply each part is read by itself, so that no
+//! part hides another.
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Outcome;
-use super::problems::NoErrors;
-use super::salvage::salvage;
-use crate::error::{Error, Kind, Received};
-use crate::model::ServerError;
+use crate::error::{Error, Kind, Received, json_fault};
+use crate::model::{Condition, ServerError};
 
+/// How many errors are kept: a server may repeat one for each record of a large request.
+const KEPT_ERRORS: usize = 1_000;
+
+/// A reply without errors. Null and an empty list are no errors; anything else ends the quick pass at once.
 #[derive(Deserialize)]
 struct Envelope<T> {
-    #[serde(default = "Option::default")]
     data: Option<T>,
-    #[serde(default, rename = "errors")]
-    _errors: NoErrors,
-    #[serde(default)]
+    #[serde(rename = "errors")]
+    _errors: Option<[(); 0]>,
     extensions: Option<Value>,
 }
 
-/// A reply as it came.
+/// The parts of any reply. A duplicate is refused: either may be the one that was meant.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    errors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    extensions: Option<&'a RawValue>,
+}
+
+/// A reply as it was received.
 #[derive(Clone, Copy)]
-pub(super) struct Body<'a> {
-    pub(super) status: u16,
-    pub(super) media_type: Option<&'a str>,
-    pub(super) bytes: &'a [u8],
+struct RawReply<'a> {
+    status: u16,
+    media_type: Option<&'a str>,
+    bytes: &'a [u8],
     /// Of the interface only if it has an `errors` array.
-    pub(super) doubtful: bool,
+    needs_errors: bool,
     /// How many errors are not kept.
-    pub(super) omitted: usize,
+    omitted: usize,
 }
 
 /// Reads the body of a reply.
@@ -43,50 +60,99 @@ pub(crate) fn decode<T: DeserializeOwned>(
     bytes: &[u8],
 ) -> Option<Result<Outcome<T>, Error>> {
     let success = (200..=299).contains(&status);
-    let doubtful = match media_type {
+    let needs_errors = match media_type {
         Some("application/graphql-response+json") => false,
         Some("application/json" | "application/graphql+json" | "text/json") | None => !success,
         Some(_) => return None,
     };
-    let body = Body {
+    let reply = RawReply {
         status,
         media_type,
         bytes,
-        doubtful,
+        needs_errors,
         omitted: 0,
     };
     // One check of the whole body: serde_json would check text by text.
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return body.not_utf8();
+        return reply.not_utf8();
     };
-    let text = bare(text)?;
-    if !doubtful && let Ok(envelope) = serde_json::from_str::<Envelope<T>>(text) {
-        let outcome = envelope.data.map(|value| Outcome {
-            value,
-            problems: Vec::new(),
-            unreadable: Vec::new(),
-            omitted: 0,
-            status,
-            extensions: envelope.extensions,
-            change: false,
+    let text = object_text(text)?;
+    if !needs_errors && let Ok(envelope) = serde_json::from_str::<Envelope<T>>(text) {
+        return Some(match envelope.data {
+            Some(value) => Ok(reply.outcome(value, Vec::new(), envelope.extensions)),
+            None => Err(reply.without_data()),
         });
-        return Some(outcome.ok_or_else(|| body.nothing()));
     }
-    salvage(&body, text)
+    reply.salvage(text)
 }
 
 /// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
 /// are not read as broken JSON, whatever media type they claim.
-fn bare(text: &str) -> Option<&str> {
+fn object_text(text: &str) -> Option<&str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     text.starts_with('{').then_some(text)
 }
 
-impl Body<'_> {
-    /// The texts cannot be trusted any more, but what the server said was wrong is still told.
+impl RawReply<'_> {
+    /// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
+    fn salvage<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
+        // Raw texts: one number that no type can hold must not spoil the other parts.
+        let parts: Parts<'_> = match serde_json::from_str(text) {
+            Ok(parts) => parts,
+            Err(_) if self.needs_errors => return None,
+            Err(error) => {
+                let (line, column) = (error.line(), error.column());
+                let detail = format!("{}, line {line} column {column}", json_fault(&error));
+                return Some(Err(self.unreadable(".", detail, Vec::new(), None)));
+            }
+        };
+        if self.needs_errors && !parts.errors.is_some_and(|raw| raw.get().starts_with('[')) {
+            return None;
+        }
+        let Errors { first, omitted } = parts.errors.map(read_errors).unwrap_or_default();
+        let reply = Self { omitted, ..*self };
+        Some(match parts.data {
+            None if first.is_empty() => Err(reply.without_data()),
+            None => Err(reply.rejected(first, None)),
+            Some(data) => reply.read_data(data, first, parts.extensions.map(raw_value)),
+        })
+    }
+
+    /// Reads the data beside errors: it may hold nothing, or may not fit.
+    fn read_data<T: DeserializeOwned>(
+        &self,
+        data: &RawValue,
+        problems: Vec<ServerError>,
+        extensions: Option<Value>,
+    ) -> Result<Outcome<T>, Error> {
+        if !problems.is_empty() {
+            // A refused token may come with an empty list where a null is not allowed.
+            let is_refused_token = problems
+                .iter()
+                .any(|problem| problem.condition() == Condition::InvalidToken);
+            let data = raw_value(data);
+            if is_void(&data, is_refused_token) {
+                return Err(self.rejected(problems, Some(data)));
+            }
+        }
+        let mut reader = serde_json::Deserializer::from_str(data.get());
+        match serde_path_to_error::deserialize(&mut reader) {
+            Ok(value) => Ok(self.outcome(value, problems, extensions)),
+            Err(error) => {
+                let path = match error.path().to_string().as_str() {
+                    "." => "data".to_owned(),
+                    path => format!("data.{path}"),
+                };
+                let detail = json_fault(error.inner());
+                Err(self.unreadable(&path, detail, problems, Some(raw_value(data))))
+            }
+        }
+    }
+
+    /// The texts are not reliable any more; the errors of the server are still reported.
     fn not_utf8<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
         let text = String::from_utf8_lossy(self.bytes);
-        let (errors, omitted, data) = match salvage::<Value>(self, bare(&text)?)? {
+        let (errors, omitted, data) = match self.salvage::<Value>(object_text(&text)?)? {
             Ok(outcome) => (outcome.problems, outcome.omitted, Some(outcome.value)),
             Err(error) => {
                 let errors = error.server_errors().to_vec();
@@ -94,7 +160,8 @@ impl Body<'_> {
                 (errors, omitted, error.raw_data().cloned())
             }
         };
-        Some(Err(Self { omitted, ..*self }.unreadable(
+        let reply = Self { omitted, ..*self };
+        Some(Err(reply.unreadable(
             ".",
             "the body is not UTF-8",
             errors,
@@ -102,18 +169,35 @@ impl Body<'_> {
         )))
     }
 
-    pub(super) fn nothing(&self) -> Error {
+    fn outcome<T>(
+        &self,
+        value: T,
+        problems: Vec<ServerError>,
+        extensions: Option<Value>,
+    ) -> Outcome<T> {
+        Outcome {
+            value,
+            problems,
+            unreadable: Vec::new(),
+            omitted: self.omitted,
+            status: self.status,
+            extensions,
+            change: false,
+        }
+    }
+
+    fn without_data(&self) -> Error {
         let error = Error::protocol("the reply has neither data nor errors");
         error.with_received(self.received(None))
     }
 
-    pub(super) fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
+    fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
         let status = self.status;
         let error = Error::new(Kind::Rejected { status, errors }).with_omitted(self.omitted);
         error.with_received(self.received(data))
     }
 
-    pub(super) fn unreadable(
+    fn unreadable(
         &self,
         path: &str,
         detail: impl Into<String>,
@@ -125,12 +209,72 @@ impl Body<'_> {
             path: path.to_owned(),
             detail: detail.into(),
             errors,
-        })
-        .with_omitted(self.omitted);
-        error.with_received(self.received(data))
+        });
+        error
+            .with_omitted(self.omitted)
+            .with_received(self.received(data))
     }
 
     fn received(&self, data: Option<Value>) -> Received {
         Received::new(self.status, self.media_type, self.bytes, data)
+    }
+}
+
+/// Nothing but nulls, or nothing at all.
+pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
+    match data {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(|field| is_void(field, empty_lists_too)),
+        Value::Array(items) => empty_lists_too && items.is_empty(),
+        _ => false,
+    }
+}
+
+/// JSON that no [`Value`] can hold (too deep, a number too large) stays as its text.
+pub(super) fn raw_value(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().into())
+}
+
+/// The first errors, and how many more there were.
+#[derive(Default)]
+struct Errors {
+    first: Vec<ServerError>,
+    omitted: usize,
+}
+
+/// Reads each error by itself. What is not a list is one error.
+fn read_errors(raw: &RawValue) -> Errors {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| Errors {
+        first: vec![ServerError::from_value(raw_value(raw))],
+        omitted: 0,
+    })
+}
+
+impl<'de> Deserialize<'de> for Errors {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = Errors;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Errors, A::Error> {
+                let mut errors = Errors::default();
+                while errors.first.len() < KEPT_ERRORS {
+                    let Some(raw) = list.next_element::<&RawValue>()? else {
+                        return Ok(errors);
+                    };
+                    errors.first.push(ServerError::from_value(raw_value(raw)));
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    errors.omitted += 1;
+                }
+                Ok(errors)
+            }
+        }
+        deserializer.deserialize_seq(List)
     }
 }

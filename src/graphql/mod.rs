@@ -1,35 +1,30 @@
 //! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies, and the
 //! comparison of schemas.
 
-mod adapt;
-mod adapted;
+mod adapted_operation;
 pub(crate) mod catalogue;
 mod document;
 mod drift;
 mod envelope;
-mod levels;
 mod outcome;
 mod overrides;
-mod page_info;
-mod problems;
-mod records;
 mod reply;
 mod request;
-mod salvage;
 mod selections;
 #[cfg(test)]
 mod tests;
+mod unreadable;
 
-pub use self::adapted::AdaptedOperation;
+pub use self::adapted_operation::AdaptedOperation;
 pub(crate) use self::drift::introspections;
 pub use self::drift::{ChangeClass, Coverage, SchemaChange, SchemaDrift};
 pub(crate) use self::envelope::decode;
-pub(crate) use self::levels::levels;
 pub use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
-pub(crate) use self::page_info::{BEGINNING, early_page_info};
-pub(crate) use self::records::{Mended, Unreadable, mend};
+pub(crate) use self::reply::{BEGINNING, early_page_info};
 pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
+pub(crate) use self::selections::levels;
+pub(crate) use self::unreadable::{Mended, Unreadable, mend};
 
 use crate::model::Timestamp;
 

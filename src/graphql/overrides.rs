@@ -1,16 +1,16 @@
-//! Documents of the caller's in place of ours, for the case that the live schema differs from what is assumed.
+//! Documents of the caller that replace ours, for a live schema that differs from what is assumed.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use super::OperationKind;
-use super::adapted::Adapted;
-use super::catalogue::{Known, named, operation_names};
+use super::adapted_operation::Adapted;
+use super::catalogue::{KnownOperation, named, operation_names};
 use super::document::{Operation, operations};
 use crate::error::Error;
 
-/// The documents that a client sends in place of ours.
+/// The documents that a client sends instead of ours.
 #[derive(Default)]
 pub(crate) struct Overrides {
     /// Those of the caller, by the name of our operation.
@@ -19,17 +19,17 @@ pub(crate) struct Overrides {
     pub(super) adapted: Adapted,
 }
 
-/// A document in place of ours.
+/// A document that replaces ours.
 pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
     declared: Vec<String>,
-    place: Option<Place>,
+    pub(super) location: Option<RecordLocation>,
 }
 
 /// Where a record is, and where our types expect it; both below `data` of the reply.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RecordLocation {
     /// A JSON pointer (RFC 6901).
     from: String,
     field: &'static str,
@@ -49,7 +49,7 @@ impl Overrides {
         let Some(known) = named(name) else {
             let names: Vec<_> = operation_names().collect();
             return Err(Error::config(format!(
-                "there is no operation {name} to override; there are {}",
+                "no operation {name} to override; the operations are {}",
                 names.join(", ")
             )));
         };
@@ -61,32 +61,32 @@ impl Overrides {
         {
             return Err(wrong("a JSON pointer starts with a slash (RFC 6901)"));
         }
-        let place = pointer.map(|from| Place {
+        let location = pointer.map(|from| RecordLocation {
             from,
             field: known.name,
-            wrapped: known.wrapped,
+            wrapped: known.is_change(),
             id: None,
         });
         let given = Override {
             document,
             operation,
             declared,
-            place,
+            location,
         };
         self.given.insert(known.operation, given);
         Ok(())
     }
 
-    pub(super) fn of(&self, known: &Known) -> Option<&Override> {
+    pub(super) fn of(&self, known: &KnownOperation) -> Option<&Override> {
         self.given.get(known.operation)
     }
 }
 
 /// The name of the one operation, and the variables it declares.
-fn check(known: &Known, document: &str) -> Result<(Option<String>, Vec<String>), String> {
+fn check(known: &KnownOperation, document: &str) -> Result<(Option<String>, Vec<String>), String> {
     let found = operations(document).ok_or("it is not a GraphQL document")?;
     let [found] = found.as_slice() else {
-        return Err(format!("it has {} operations in place of one", found.len()));
+        return Err(format!("it has {} operations, not one", found.len()));
     };
     let ours = operations(known.document).unwrap_or_default();
     let ours: &Operation<'_> = ours.first().ok_or("our document cannot be read")?;
@@ -112,15 +112,15 @@ fn check(known: &Known, document: &str) -> Result<(Option<String>, Vec<String>),
 }
 
 impl Override {
-    /// The variables that the document declares. One that has a value and no place to go to is an error: a filter that
+    /// The variables that the document declares. One that has a value and is not declared is an error: a filter that
     /// is left out silently would give wrong records.
     pub(super) fn variables(&self, given: Value) -> Result<Map<String, Value>, Error> {
         let Value::Object(mut given) = given else {
             return Err(Error::config("the variables are not an object"));
         };
-        let homeless =
+        let is_undeclared =
             |(name, value): &(&String, &Value)| !value.is_null() && !self.declared.contains(*name);
-        if let Some((name, _)) = given.iter().find(homeless) {
+        if let Some((name, _)) = given.iter().find(is_undeclared) {
             return Err(Error::config(format!(
                 "the override does not declare ${name}, which has a value"
             )));
@@ -128,16 +128,12 @@ impl Override {
         given.retain(|name, _| self.declared.contains(name));
         Ok(given)
     }
-
-    pub(super) fn place(&self) -> Option<Place> {
-        self.place.clone()
-    }
 }
 
-impl Place {
-    /// Where the specification has the result of a change: in the field of the operation, under `data` (spec 4.1).
-    pub(super) fn stated(known: &Known) -> Option<Self> {
-        known.wrapped.then(|| Self {
+impl RecordLocation {
+    /// Where the specification puts the result of a change: in the field of the operation, under `data` (spec 4.1).
+    pub(super) fn stated(known: &KnownOperation) -> Option<Self> {
+        known.is_change().then(|| Self {
             from: format!("/{}", known.name),
             field: known.name,
             wrapped: true,
@@ -236,18 +232,18 @@ mod tests {
         overrides
             .add("copyConsignment", document, Some("/copy/0".into()))
             .unwrap();
-        let place = overrides.given["CopyConsignment"].place().unwrap();
-        let moved = place.moved(serde_json::json!({"copy": [{"id": 1}]}));
+        let location = overrides.given["CopyConsignment"].location.clone().unwrap();
+        let moved = location.moved(serde_json::json!({"copy": [{"id": 1}]}));
         assert_eq!(
             moved,
             serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
         );
-        let moved = place.moved(serde_json::json!({"copy": [{"data": {"id": 1}}]}));
+        let moved = location.moved(serde_json::json!({"copy": [{"data": {"id": 1}}]}));
         assert_eq!(
             moved,
             serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
         );
-        let nothing = place.moved(serde_json::json!({"other": 1}));
+        let nothing = location.moved(serde_json::json!({"other": 1}));
         assert_eq!(
             nothing,
             serde_json::json!({"copyConsignment": {"data": null}})

@@ -1,15 +1,18 @@
-//! Reads the reply to an operation: with what the operation was, more can be said of it than from the reply alone.
+//! Reads the reply to an operation. The operation tells more of it than the reply alone.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::overrides::{Place, can_be_id};
-use super::records::decode_mended;
+use super::envelope::is_void;
+use super::overrides::{RecordLocation, can_be_id};
 use super::request::{Encoded, OperationKind};
-use super::salvage::is_void;
+use super::unreadable::decode_mended;
 use super::{Mended, Outcome, Unreadable, decode, mend};
 use crate::error::{Error, Kind, Received, mark_no_record_named};
-use crate::model::{Condition, ServerError};
+use crate::model::{Condition, PageInfo, ServerError};
 
 impl Encoded {
     /// Reads the reply; `None` is a body that is not of the interface.
@@ -21,22 +24,21 @@ impl Encoded {
         media_type: Option<&str>,
         body: &[u8],
     ) -> Option<Result<Outcome<T>, Error>> {
-        let received = |data| Received::new(status, media_type, body, Some(data));
-        let read = match &self.place {
-            Some(place) => decode::<Value>(status, media_type, body)?
-                .and_then(|outcome| self.placed(place, outcome, received)),
-            None => match self.is_change().then(|| decode(status, media_type, body)) {
-                Some(Some(Ok(outcome))) if has_nothing(&outcome) => {
-                    let (data, rest) = outcome.split();
-                    Err(rest.without_record().with_received(received(data)))
+        // Reads the data again, for errors only.
+        let received = || Received::new(status, media_type, body, raw_data(body));
+        let read = match &self.location {
+            Some(location) => decode::<Value>(status, media_type, body)?
+                .and_then(|outcome| self.read_record(location, outcome, received)),
+            // Into the type of the caller from the text: a `Value` between them would cost digits.
+            None => match decode(status, media_type, body)? {
+                _ if self.is_change() && is_without_record(body) => {
+                    Err(Error::protocol("the reply has no record").with_received(received()))
                 }
-                // Into the type of the caller from the text: a `Value` between them would cost digits.
-                _ => decode(status, media_type, body)?.or_else(|error| {
-                    let list = self.list.filter(|_| error.is_decode());
-                    let mended =
-                        list.and_then(|list| decode_mended(status, media_type, body, list));
-                    mended.ok_or(error)
-                }),
+                Err(error) if error.is_decode() => self
+                    .list
+                    .and_then(|list| decode_mended(status, media_type, body, list))
+                    .ok_or(error),
+                read => read,
             },
         };
         Some(self.completed(read))
@@ -46,20 +48,17 @@ impl Encoded {
         self.kind == OperationKind::Mutation
     }
 
-    /// Takes the record from its place.
-    fn placed<T: DeserializeOwned>(
+    /// Moves the record to where the type expects it, and reads it.
+    fn read_record<T: DeserializeOwned>(
         &self,
-        place: &Place,
+        location: &RecordLocation,
         outcome: Outcome<Value>,
-        received: impl Fn(Value) -> Received,
+        received: impl Fn() -> Received,
     ) -> Result<Outcome<T>, Error> {
         let (data, rest) = outcome.split();
-        // Errors about pages, which are large, keep the moved data only; replies to changes are small.
-        let whole = self.is_change().then(|| data.clone());
-        let data = place.moved(data);
+        let data = location.moved(data);
         if self.is_change() && is_void(&data, false) {
-            let error = rest.without_record();
-            return Err(error.with_received(received(whole.unwrap_or(data))));
+            return Err(rest.without_record().with_received(received()));
         }
         let error = match serde_path_to_error::deserialize(&data) {
             Ok(value) => return Ok(rest.with(value)),
@@ -77,7 +76,7 @@ impl Encoded {
             errors: rest.problems,
         };
         let error = Error::new(kind).with_omitted(rest.omitted);
-        Err(error.with_received(received(whole.unwrap_or(data))))
+        Err(error.with_received(received()))
     }
 
     fn mended<T: DeserializeOwned>(
@@ -128,14 +127,56 @@ impl Encoded {
     }
 }
 
-fn has_nothing(outcome: &Outcome<Value>) -> bool {
-    outcome.problems.is_empty() && is_void(&outcome.value, false)
+/// The `data` of a reply.
+fn raw_data(body: &[u8]) -> Option<Value> {
+    #[derive(Deserialize)]
+    struct Reply {
+        data: Value,
+    }
+    let reply = serde_json::from_slice::<Reply>(without_mark(body)).ok()?;
+    Some(reply.data)
+}
+
+/// Whether a reply has no errors, and data with nothing but nulls. The first value that is not null ends the reading.
+fn is_without_record(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct Void(#[allow(dead_code)] Option<BTreeMap<String, Void>>);
+
+    #[derive(Deserialize)]
+    struct Reply {
+        #[serde(rename = "data")]
+        _data: BTreeMap<String, Void>,
+        #[serde(rename = "errors")]
+        _errors: Option<[(); 0]>,
+    }
+    serde_json::from_slice::<Reply>(without_mark(body)).is_ok()
+}
+
+/// A body without a byte order mark (RFC 8259 section 8.1).
+fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
 }
 
 /// `id`, `number`, `consignmentNumber` and the like; an account is no record.
 fn is_name_of_id(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     (name.ends_with("id") && !name.ends_with("accountid")) || name.ends_with("number")
+}
+
+/// How much of a body is looked at: in our documents `pageInfo` comes before the records.
+pub(crate) const BEGINNING: usize = 4_096;
+
+/// Reads `pageInfo` as soon as it is complete. It is a hint: the decoded page has the last word.
+pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
+    const KEY: &[u8] = b"\"pageInfo\"";
+    let body = &body[..body.len().min(BEGINNING)];
+    let at = body.windows(KEY.len()).position(|window| window == KEY)?;
+    let rest = body[at + KEY.len()..]
+        .trim_ascii_start()
+        .strip_prefix(b":")?;
+    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<PageInfo>();
+    values.next()?.ok()
 }
 
 #[cfg(test)]
@@ -171,6 +212,31 @@ mod tests {
             json!({"input": {"answers": [{"questionId": "17"}], "declaration": {"certificateNumber": "A1"}}}),
         ] {
             assert!(!names(variables.clone()), "{variables}");
+        }
+    }
+
+    #[test]
+    fn it_is_read_once_it_is_complete() {
+        let body = br#"{"data": {"list": {"totalCount": 9, "pageInfo" : {"hasNextPage": true, "endCursor": "x\"y"}, "edges": [{"#;
+        let complete = body.iter().rposition(|&byte| byte == b'}').unwrap() + 1;
+        for length in 0..body.len() {
+            let found = early_page_info(&body[..length]);
+            assert_eq!(found.is_some(), length >= complete, "{length}");
+        }
+        let info = early_page_info(body).unwrap();
+        assert_eq!(info.end_cursor.as_deref(), Some("x\"y"));
+    }
+
+    #[test]
+    fn other_bodies_have_none() {
+        for body in [
+            &b"<html>"[..],
+            br#"{"a": "\"pageInfo\": {}"}"#,
+            br#"{"a": "pageInfo"}"#,
+            br#"{"pageInfo": null}"#,
+            b"\xff\xfe",
+        ] {
+            assert!(early_page_info(body).is_none(), "{body:?}");
         }
     }
 }

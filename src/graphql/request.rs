@@ -1,12 +1,14 @@
 //! The body of a request.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use graphql_client::{GraphQLQuery, QueryBody};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::catalogue::{Known, ours};
+use super::catalogue::{KnownOperation, ours};
 use super::document::operations;
-use super::overrides::{Overrides, Place};
+use super::overrides::{Overrides, RecordLocation};
 use crate::error::Error;
 
 /// Whether an operation reads or changes.
@@ -22,22 +24,30 @@ pub(crate) struct Encoded {
     pub(crate) operation: String,
     pub(crate) kind: OperationKind,
     pub(crate) body: Bytes,
-    /// Where the record is, when it is looked for: that of a change, or one that an override has in another place.
-    pub(crate) place: Option<Place>,
+    /// Where the record of a change is, or the one that an override has elsewhere.
+    pub(super) location: Option<RecordLocation>,
     /// The list whose records may be read one by one.
     pub(super) list: Option<&'static [&'static str]>,
     /// A query of ours, whose document may be adapted to the server.
-    pub(super) adaptable: Option<&'static Known>,
+    pub(super) adaptable: Option<&'static KnownOperation>,
 }
 
-// No further members: the GraphQL over HTTP draft forbids them.
-#[derive(Serialize)]
+/// The JSON body of a request. No further members: the GraphQL over HTTP draft forbids them.
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a, V> {
+pub(super) struct RequestBody<'a, V> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    operation_name: Option<&'a str>,
-    query: &'a str,
-    variables: &'a V,
+    pub(super) operation_name: Option<&'a str>,
+    #[serde(borrow)]
+    pub(super) query: Cow<'a, str>,
+    pub(super) variables: V,
+}
+
+impl<V: Serialize> RequestBody<'_, V> {
+    fn encode(&self) -> Result<Bytes, Error> {
+        let body = serde_json::to_vec(self).map_err(not_json)?;
+        Ok(body.into())
+    }
 }
 
 /// The body of an operation of ours, for its `build_query`.
@@ -72,32 +82,34 @@ pub(crate) fn encode_operation(
     let Some(known) = ours(operation_name, document) else {
         return encode_document(document, operation_name, variables);
     };
-    let stated = Place::stated(known);
     let given = overrides.of(known);
-    let adaptable = given.is_none() && known.kind == OperationKind::Query;
-    let (body, place) = match given {
-        None => {
-            let document = overrides.adapted.of(known);
-            (written(&document, operation_name, variables)?, stated)
+    let body = match given {
+        None => RequestBody {
+            operation_name: Some(operation_name),
+            query: overrides.adapted.of(known),
+            variables,
         }
+        .encode()?,
         Some(given) => {
             let variables = serde_json::to_value(variables).map_err(not_json)?;
-            let body = Body {
+            RequestBody {
                 operation_name: given.operation.as_deref(),
-                query: &given.document,
-                variables: &given.variables(variables)?,
-            };
-            let body = serde_json::to_vec(&body).map_err(not_json)?;
-            (body.into(), given.place().or(stated))
+                query: given.document.as_str().into(),
+                variables: given.variables(variables)?,
+            }
+            .encode()?
         }
     };
+    let is_adaptable = given.is_none() && !known.is_change();
     Ok(Encoded {
         operation: known.name.to_owned(),
         kind: known.kind,
         body,
-        place,
+        location: given
+            .and_then(|given| given.location.clone())
+            .or_else(|| RecordLocation::stated(known)),
         list: known.list,
-        adaptable: adaptable.then_some(known),
+        adaptable: is_adaptable.then_some(known),
     })
 }
 
@@ -107,27 +119,19 @@ pub(crate) fn encode_document(
     operation_name: &str,
     variables: &impl Serialize,
 ) -> Result<Encoded, Error> {
+    let body = RequestBody {
+        operation_name: Some(operation_name),
+        query: document.into(),
+        variables,
+    };
     Ok(Encoded {
         operation: operation_name.to_owned(),
         kind: kind_of(document, operation_name),
-        body: written(document, operation_name, variables)?,
-        place: None,
+        body: body.encode()?,
+        location: None,
         list: None,
         adaptable: None,
     })
-}
-
-fn written(
-    document: &str,
-    operation_name: &str,
-    variables: &impl Serialize,
-) -> Result<Bytes, Error> {
-    let body = Body {
-        operation_name: Some(operation_name),
-        query: document,
-        variables,
-    };
-    serde_json::to_vec(&body).map(Bytes::from).map_err(not_json)
 }
 
 fn not_json(source: serde_json::Error) -> Error {

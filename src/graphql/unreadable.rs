@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Received, json_fault};
 use crate::model::Position;
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
-const MOST: usize = 1_000;
+const MAX_UNREADABLE: usize = 1_000;
 
 /// What surrounds the list is decoded once for each record. Where that is more than this many times the text, and more
 /// than so many bytes, the reply as a whole is unreadable: the work must not grow faster than the reply.
@@ -55,12 +55,12 @@ pub(crate) fn mend<T: DeserializeOwned>(
     list: &[&str],
     status: u16,
 ) -> Option<Mended> {
-    let place = place_of(text, list)?;
-    let (before, after) = (&text[..place.start], &text[place.end..]);
+    let range = range_of(text, list)?;
+    let (before, after) = (&text[..range.start], &text[range.end..]);
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Something else than a record does not fit.
     serde_json::from_str::<T>(&around("")).ok()?;
-    let records: Vec<&RawValue> = serde_json::from_str(&text[place]).ok()?;
+    let records: Vec<&RawValue> = serde_json::from_str(&text[range]).ok()?;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
@@ -72,7 +72,7 @@ pub(crate) fn mend<T: DeserializeOwned>(
             mended.push(record);
             continue;
         }
-        if unreadable.len() == MOST {
+        if unreadable.len() == MAX_UNREADABLE {
             return None;
         }
         let (path, detail) = misfit_in::<T>(&alone, &list.join("."), index);
@@ -84,8 +84,8 @@ pub(crate) fn mend<T: DeserializeOwned>(
     (!unreadable.is_empty()).then_some(Mended { text, unreadable })
 }
 
-/// Where the list stands in the text.
-fn place_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
+/// Where the list is in the text.
+fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     let mut part: &RawValue = serde_json::from_str(text).ok()?;
     for name in list {
         let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(part.get()).ok()?;
@@ -138,7 +138,7 @@ pub(super) fn decode_mended<T: DeserializeOwned>(
 ) -> Option<Outcome<T>> {
     let text = std::str::from_utf8(body).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let data = place_of(text, &["data"])?;
+    let data = range_of(text, &["data"])?;
     let mended = mend::<T>(&text[data.clone()], "data.", list, status)?;
     let text = [&text[..data.start], &mended.text, &text[data.end..]].concat();
     let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
@@ -256,8 +256,11 @@ mod tests {
     #[test]
     fn the_work_and_the_errors_are_bounded() {
         let all = |count: usize| format!("[{}]", vec!["5"; count].join(","));
-        assert_eq!(mended(&all(MOST)).unwrap().unreadable.len(), MOST);
-        assert!(mended(&all(MOST + 1)).is_none());
+        assert_eq!(
+            mended(&all(MAX_UNREADABLE)).unwrap().unreadable.len(),
+            MAX_UNREADABLE
+        );
+        assert!(mended(&all(MAX_UNREADABLE + 1)).is_none());
         // As many bytes around the list as in it: each record would cost all of them.
         let long = "x".repeat(50_000);
         let list = |count: usize| vec!["{}"; count].join(",");
