@@ -1,4 +1,4 @@
-//! Judges what the browser came back with. Pure.
+//! Checks the callback of a login. Does no I/O.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -31,17 +31,17 @@ impl fmt::Debug for CheckedCallback {
 
 pub(super) type Parameters = HashMap<String, Secret>;
 
-/// The parameters of an address or of a bare query.
-pub(super) fn read(callback: &str) -> Result<Parameters> {
+/// The parameters of an address or of a query alone.
+pub(super) fn parameters(callback: &str) -> Result<Parameters> {
     let callback = callback.split('#').next().unwrap_or_default();
     let query = match callback.split_once('?') {
-        // What stands before the mark is an address, unless it is a parameter already.
+        // An address stands before the question mark, unless it is a parameter already.
         Some((before, query)) if !before.contains('=') => query,
         _ => callback,
     };
     let mut parameters = Parameters::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        // RFC 6749 section 3.1: a parameter must not come twice.
+        // RFC 6749 section 3.1: a parameter must not be repeated.
         let value = Secret::new(value);
         if parameters.insert(name.into_owned(), value).is_some() {
             return Err(login_refused("repeated_parameter"));
@@ -50,10 +50,9 @@ pub(super) fn read(callback: &str) -> Result<Parameters> {
     Ok(parameters)
 }
 
-/// Whether the callback carries the state of this login; compared in constant time.
-pub(super) fn is_of(parameters: &Parameters, state: &Secret) -> bool {
-    let theirs = parameters.get("state").map_or("", Secret::expose);
-    state.matches(theirs)
+/// Whether the callback has the state of this login; compared in constant time.
+pub(super) fn has_state(parameters: &Parameters, state: &Secret) -> bool {
+    state.matches(parameters.get("state").map_or("", Secret::expose))
 }
 
 /// The code, if the callback is of this login and of this issuer.
@@ -62,8 +61,8 @@ pub(super) fn code(
     state: &Secret,
     issuer: Option<&str>,
 ) -> Result<Secret> {
-    // First of all: an error without our state may be anybody's, and must not end this login with words of theirs.
-    if !is_of(parameters, state) {
+    // First: an error without the state of this login may come from anywhere and must not end the login.
+    if !has_state(parameters, state) {
         return Err(login_refused("state_mismatch"));
     }
     // RFC 9207. Providers that do not announce the parameter do not send it.
@@ -87,7 +86,7 @@ fn refusal(code: &str) -> Error {
     let owned = code.to_owned();
     match code {
         "server_error" | "temporarily_unavailable" => {
-            unavailable("the identity provider has a passing problem")
+            unavailable("the identity provider has a temporary problem")
         }
         _ if wants_interaction(code) => auth(AuthProblem::InteractionRequired { code: owned }),
         _ if blames_settings(code) => auth(AuthProblem::Misconfigured { code: owned }),
@@ -101,7 +100,7 @@ mod tests {
 
     fn judge(callback: &str) -> Result<String> {
         let state = Secret::new("st-1");
-        code(&read(callback)?, &state, Some("https://id.example/"))
+        code(&parameters(callback)?, &state, Some("https://id.example/"))
             .map(|code| code.expose().to_owned())
     }
 

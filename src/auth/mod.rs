@@ -111,38 +111,34 @@
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}
 
-mod authorization;
+mod access_token;
 mod callback;
+mod claims;
 mod endpoint;
 mod failure;
-mod jwt;
 #[cfg(feature = "keyring")]
 pub mod keyring;
 mod manager;
-mod pending;
-mod plain;
+mod pending_login;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod provider;
-mod provider_builder;
 #[cfg(feature = "sealed")]
 pub mod sealed;
-mod set;
-mod source;
+mod secret_json;
 mod store;
-mod token;
+mod token_manager_set;
 mod token_set;
+mod token_source;
 
-pub use self::authorization::AuthorizationRequest;
+pub use self::access_token::AccessToken;
 pub use self::callback::CheckedCallback;
 pub use self::manager::{Counters, Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
-pub use self::pending::PendingLogin;
-pub use self::provider::Provider;
-pub use self::provider_builder::ProviderBuilder;
-pub use self::set::{TokenManagerSet, TokenManagerSetBuilder};
-pub use self::source::{BoxFuture, StaticToken, TokenSource};
+pub use self::pending_login::{AuthorizationRequest, PendingLogin};
+pub use self::provider::{Provider, ProviderBuilder};
 pub use self::store::{
     FileStore, MemoryStore, Record, Seal, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
-pub use self::token::AccessToken;
+pub use self::token_manager_set::{TokenManagerSet, TokenManagerSetBuilder};
 pub use self::token_set::TokenSet;
+pub use self::token_source::{BoxFuture, StaticToken, TokenSource};

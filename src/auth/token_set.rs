@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::plain;
+use super::secret_json;
 use crate::secret::Secret;
 
 /// An access token with what renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
@@ -115,17 +115,17 @@ pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// The stored form. Private, so that a set of tokens is never serialized by accident.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedTokens {
-    #[serde(with = "plain")]
+    #[serde(with = "secret_json")]
     access_token: Secret,
     #[serde(
         default,
-        with = "plain::option",
+        with = "secret_json::option",
         skip_serializing_if = "Option::is_none"
     )]
     refresh_token: Option<Secret>,
     #[serde(
         default,
-        with = "plain::option",
+        with = "secret_json::option",
         skip_serializing_if = "Option::is_none"
     )]
     id_token: Option<Secret>,

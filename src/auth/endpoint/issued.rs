@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::auth::jwt::Claims;
-use crate::auth::plain;
+use crate::auth::claims::Claims;
+use crate::auth::secret_json;
 use crate::auth::token_set::{LONGEST, TokenSet};
 use crate::secret::Secret;
 
@@ -33,11 +33,11 @@ pub(in crate::auth) struct Issued {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Members {
-    #[serde(with = "plain::option")]
+    #[serde(with = "secret_json::option")]
     access_token: Option<Secret>,
-    #[serde(with = "plain::option")]
+    #[serde(with = "secret_json::option")]
     refresh_token: Option<Secret>,
-    #[serde(with = "plain::option")]
+    #[serde(with = "secret_json::option")]
     id_token: Option<Secret>,
     token_type: Option<String>,
     scope: Value,

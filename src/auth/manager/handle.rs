@@ -97,7 +97,7 @@ impl TokenManager {
     /// # Errors
     ///
     /// [`is_reauth_required`](Error::is_reauth_required): nobody is logged in, or not any more.
-    /// [`is_retryable`](Error::is_retryable): the token endpoint has a passing problem;
+    /// [`is_retryable`](Error::is_retryable): the token endpoint has a temporary problem;
     /// [`retry_at`](Error::retry_at) tells when it is asked again.
     pub async fn access_token(&self) -> Result<AccessToken> {
         match self.0.fresh() {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::shared::{Held, Shared, Stop};
+use crate::auth::claims::{Claims, Expected};
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
-use crate::auth::jwt::{Claims, Expected};
 use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::Result;
 

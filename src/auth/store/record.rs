@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::store_error::StoreErrorKind;
 use super::{Seal, StoreError};
 use crate::auth::TokenSet;
-use crate::auth::plain;
+use crate::auth::secret_json;
 use crate::auth::token_set::{SavedTokens, from_ms, to_ms};
 use crate::secret::Secret;
 
@@ -188,7 +188,7 @@ impl Record {
             seal: self.seal.clone(),
         };
         // Never the default: strings and numbers under text keys always serialize.
-        plain::json(&saved).unwrap_or_default()
+        secret_json::to_json(&saved).unwrap_or_default()
     }
 
     /// Reads a record from its text.

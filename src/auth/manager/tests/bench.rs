@@ -5,6 +5,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use wiremock::matchers::path;
@@ -156,7 +158,10 @@ impl Idp {
         });
         if code_flow {
             let claims = json!({"sub": state.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": state.nonce});
-            body["id_token"] = json!(format!("e30.{}.c2ln", base64url(&claims.to_string())));
+            body["id_token"] = json!(format!(
+                "e30.{}.c2ln",
+                URL_SAFE_NO_PAD.encode(claims.to_string())
+            ));
         }
         ResponseTemplate::new(200).set_body_json(body)
     }
@@ -329,18 +334,4 @@ pub(super) async fn event(events: &mut Events, wanted: impl Fn(&Event) -> bool) 
             return event;
         }
     }
-}
-
-fn base64url(text: &str) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut out = String::new();
-    for group in text.as_bytes().chunks(3) {
-        let mut bytes = [0_u8; 4];
-        bytes[1..=group.len()].copy_from_slice(group);
-        let bits = u32::from_be_bytes(bytes);
-        for i in 0..=group.len() {
-            out.push(char::from(ALPHABET[(bits >> (18 - 6 * i)) as usize & 63]));
-        }
-    }
-    out
 }

@@ -1,5 +1,5 @@
-//! Writes and reads the stored forms with the secrets in them, and leaves no copies of those in memory. Apart from
-//! [`Secret`], which must not be serialized by accident.
+//! JSON with the secrets in clear, for stored records and pending logins, without copies of them left in memory. Separate
+//! from [`Secret`], which must not be serialized by accident.
 
 use std::io::{self, Write};
 
@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use crate::secret::Secret;
 
-/// The value as JSON, in a text that never grows.
-pub(super) fn json(value: &impl Serialize) -> serde_json::Result<Secret> {
+/// The value as JSON, in a buffer of the final size: one that grows leaves copies behind.
+pub(super) fn to_json(value: &impl Serialize) -> serde_json::Result<Secret> {
     let mut length = Length(0);
     serde_json::to_writer(&mut length, value)?;
     let mut text = Zeroizing::new(Vec::with_capacity(length.0));
@@ -46,7 +46,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Secret, 
 pub(super) mod option {
     use super::{Deserialize, Deserializer, Secret, Serializer};
 
-    #[allow(clippy::ref_option)] // What serde calls.
+    #[allow(clippy::ref_option)] // The signature that serde calls.
     pub(in crate::auth) fn serialize<S: Serializer>(
         secret: &Option<Secret>,
         to: S,

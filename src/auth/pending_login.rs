@@ -1,0 +1,274 @@
+//! A login in the user's browser, from the address to open to the callback.
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use oauth2::{CsrfToken, PkceCodeChallenge, Scope};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::Provider;
+use super::callback::{self, CheckedCallback};
+use super::failure::login_refused;
+use super::secret_json;
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+
+/// In seconds: long enough to find the password, and too short for an attacker who finds the address later.
+const LIFETIME: u64 = 600;
+
+/// Parameters that the login itself sets. Each may stand once (RFC 6749 section 3.1).
+const RESERVED: [&str; 10] = [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "nonce",
+    "audience",
+    "code_challenge",
+    "code_challenge_method",
+    "response_mode",
+];
+
+/// The settings of one login; made by [`Provider::authorization`]. PKCE with S256, a random `state` and a `nonce` are
+/// always part of it.
+///
+/// ```
+/// # use envd_sdk::auth::Provider;
+/// # let provider = Provider::builder("app").authorize_url("https://sso.example.com/authorize")
+/// #     .token_url("https://sso.example.com/oauth/token").audience("https://api.example.com")
+/// #     .redirect_uri("https://app.example.com/callback").build()?;
+/// let login = provider.authorization().param("login_hint", "sam@example.com").start()?;
+/// assert!(login.url().as_str().starts_with("https://sso.example.com/authorize?response_type=code"));
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
+#[must_use]
+pub struct AuthorizationRequest {
+    provider: Provider,
+    scopes: Option<Vec<String>>,
+    extra: Vec<(String, String)>,
+    expected_subject: Option<String>,
+}
+
+impl AuthorizationRequest {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self {
+            provider,
+            scopes: None,
+            extra: Vec::new(),
+            expected_subject: None,
+        }
+    }
+
+    /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
+    /// name or e-mail address), both of OIDC Core 3.1.2.1, or one of the provider's own.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.extra.push((name.into(), value.into()));
+        self
+    }
+
+    /// The user who must log in: the `sub` claim of the id token, as in an earlier
+    /// [`TokenSet::subject`](super::TokenSet::subject). If another user logs in, the login is refused, its tokens are
+    /// revoked and none are stored.
+    ///
+    /// ```
+    /// # use envd_sdk::auth::TokenManager;
+    /// # use envd_sdk::fake::{Fake, User};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
+    /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
+    /// # let callback = fake.consent(login.url())?;
+    /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
+    /// assert!(refused.is_login_refused());
+    /// # Ok(()) }
+    /// ```
+    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
+        self.expected_subject = Some(subject.into());
+        self
+    }
+
+    /// The scopes of this login, in place of those of the provider's settings.
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Starts the login: makes the address to open, with a new `state`, `nonce` and PKCE pair.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when an added parameter is one that the login itself sets, or a subject is expected
+    /// without the scope `openid`: then there is no id token to check.
+    pub fn start(self) -> Result<PendingLogin> {
+        let settings = &self.provider.0;
+        let reserved = |(name, _): &&(String, String)| RESERVED.contains(&name.as_str());
+        if let Some((name, _)) = self.extra.iter().find(reserved) {
+            return Err(Error::config(format!("{name} is set by the login itself")));
+        }
+        let scopes = self.scopes.as_ref().unwrap_or(&settings.scopes);
+        let wants_id_token = scopes.iter().any(|scope| scope == "openid");
+        if self.expected_subject.is_some() && !wants_id_token {
+            return Err(Error::config("expected_subject needs the scope openid"));
+        }
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let nonce = CsrfToken::new_random_len(32);
+        let mut request = settings
+            .oauth
+            .authorize_url(|| CsrfToken::new_random_len(32))
+            .add_scopes(scopes.iter().cloned().map(Scope::new))
+            .set_pkce_challenge(challenge)
+            .add_extra_param("audience", settings.audience.as_str())
+            .add_extra_param("nonce", nonce.secret().as_str());
+        for (name, value) in &self.extra {
+            request = request.add_extra_param(name.as_str(), value.as_str());
+        }
+        let (url, state) = request.url();
+        let stored = StoredLogin {
+            client_id: settings.client_id.clone(),
+            state: Secret::new(state.into_secret()),
+            nonce: Secret::new(nonce.into_secret()),
+            verifier: Secret::new(verifier.into_secret()),
+            wants_id_token,
+            expected_subject: self.expected_subject,
+            started_at: seconds(settings.clock.now()),
+            url,
+        };
+        Ok(PendingLogin {
+            provider: self.provider,
+            stored,
+        })
+    }
+}
+
+impl fmt::Debug for AuthorizationRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Added parameters may be personal data, such as login_hint.
+        f.debug_struct("AuthorizationRequest")
+            .field("scopes", &self.scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A login that is open in the user's browser; valid for one callback and for ten minutes.
+///
+/// A web application whose callback may reach another host stores it as text: [`to_secret_json`](Self::to_secret_json).
+pub struct PendingLogin {
+    provider: Provider,
+    stored: StoredLogin,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredLogin {
+    client_id: String,
+    url: Url,
+    #[serde(with = "secret_json")]
+    state: Secret,
+    #[serde(with = "secret_json")]
+    nonce: Secret,
+    #[serde(with = "secret_json")]
+    verifier: Secret,
+    wants_id_token: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_subject: Option<String>,
+    /// In seconds since 1970.
+    started_at: u64,
+}
+
+impl PendingLogin {
+    /// The address to open in the user's browser. It holds this login's `state`: keep it out of logs.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.stored.url
+    }
+
+    /// The login as text, to be stored under the browser's session and read by any host. The text and the callback
+    /// together are enough to take over the login: keep the text on the server, and delete it when the callback comes, so
+    /// that it is used once.
+    #[must_use]
+    pub fn to_secret_json(&self) -> Secret {
+        // Never the default: strings, numbers and bools under text keys always serialize.
+        secret_json::to_json(&self.stored).unwrap_or_default()
+    }
+
+    /// Reads a login from its text.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the text is not one of [`to_secret_json`](Self::to_secret_json), or has
+    /// another client id.
+    pub fn from_secret_json(provider: &Provider, json: &Secret) -> Result<Self> {
+        // Neither the text nor serde's reason is shown: both may repeat a secret.
+        let stored: Option<StoredLogin> = serde_json::from_str(json.expose()).ok();
+        // RFC 7636 section 4.1: another verifier would only fail in the exchange.
+        let is_valid = |stored: &StoredLogin| {
+            !stored.state.is_empty() && (43..=128).contains(&stored.verifier.expose().len())
+        };
+        let Some(stored) = stored.filter(is_valid) else {
+            return Err(Error::config("the text is not a pending login"));
+        };
+        if stored.client_id != provider.0.client_id {
+            return Err(Error::config("the pending login has another client id"));
+        }
+        Ok(Self {
+            provider: provider.clone(),
+            stored,
+        })
+    }
+
+    /// Whether a callback has the `state` of this login. A listener that other programs can reach checks this first:
+    /// their requests must not end the login.
+    pub(crate) fn expects(&self, callback: &str) -> bool {
+        callback::parameters(callback)
+            .is_ok_and(|parameters| callback::has_state(&parameters, &self.stored.state))
+    }
+
+    /// Checks the callback of this login and consumes the login. Sends nothing.
+    ///
+    /// `callback` is the whole address that the browser was redirected to, its path and query, or the query alone.
+    /// [`TokenManager::complete_login`](super::TokenManager::complete_login) does this and the exchange in one.
+    ///
+    /// # Errors
+    ///
+    /// [`is_login_refused`](Error::is_login_refused) when the callback is of another login, is late, or the user refused;
+    /// [`is_reauth_required`](Error::is_reauth_required) when a silent login (`prompt=none`) needs the user after all;
+    /// [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
+    pub fn check(self, callback: &str) -> Result<CheckedCallback> {
+        let Self { provider, stored } = self;
+        let parameters = callback::parameters(callback)?;
+        let issuer = provider.0.issuer.as_deref();
+        let code = callback::code(&parameters, &stored.state, issuer)?;
+        // Zero if the clock was set back.
+        let age = seconds(provider.clock().now()).saturating_sub(stored.started_at);
+        if age > LIFETIME {
+            return Err(login_refused("login_expired"));
+        }
+        Ok(CheckedCallback {
+            provider,
+            code,
+            verifier: stored.verifier,
+            nonce: stored.nonce,
+            wants_id_token: stored.wants_id_token,
+            expected_subject: stored.expected_subject,
+        })
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs()
+}
+
+impl fmt::Debug for PendingLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingLogin")
+            .field("host", &self.stored.url.host_str())
+            .field("started_at", &self.stored.started_at)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

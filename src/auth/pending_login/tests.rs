@@ -1,0 +1,134 @@
+//! A login from its address to its callback.
+
+use std::collections::HashMap;
+use std::time::{Duration, UNIX_EPOCH};
+
+use url::Url;
+
+use super::PendingLogin;
+use crate::auth::Provider;
+use crate::transport::Clock;
+
+fn provider(clock: &Clock) -> Provider {
+    Provider::builder("app")
+        .authorize_url("http://127.0.0.1:1/authorize")
+        .token_url("http://127.0.0.1:1/oauth/token")
+        .audience("https://api.example/graphql")
+        .redirect_uri("https://app.example/cb")
+        .clock(clock.clone())
+        .build()
+        .unwrap()
+}
+
+fn query(url: &Url) -> HashMap<String, String> {
+    url.query_pairs().into_owned().collect()
+}
+
+/// Row 44.
+#[test]
+fn the_address_has_the_parameters_of_the_spec_and_pkce() {
+    let provider = provider(&Clock::system());
+    let login = provider
+        .authorization()
+        .param("prompt", "login")
+        .start()
+        .unwrap();
+    let query = query(login.url());
+    for (name, value) in [
+        ("response_type", "code"),
+        ("scope", "openid profile email offline_access"),
+        ("client_id", "app"),
+        ("redirect_uri", "https://app.example/cb"),
+        ("audience", "https://api.example/graphql"),
+        ("code_challenge_method", "S256"),
+        ("prompt", "login"),
+    ] {
+        assert_eq!(query[name], value);
+    }
+    assert_eq!(query["code_challenge"].len(), 43);
+    assert!(query["state"].len() >= 32 && query["nonce"].len() >= 32);
+    let other = provider.authorization().start().unwrap();
+    assert_ne!(self::query(other.url())["state"], query["state"]);
+    let bare = provider.authorization().scopes(["offline_access"]);
+    let unknowable = bare.expected_subject("auth0|sam").start();
+    assert!(unknowable.unwrap_err().is_config());
+    let clash = provider.authorization().param("state", "mine").start();
+    assert!(clash.unwrap_err().is_config());
+}
+
+#[test]
+fn the_challenge_of_rfc_7636_appendix_b_comes_out() {
+    let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned();
+    let verifier = oauth2::PkceCodeVerifier::new(verifier);
+    let challenge = oauth2::PkceCodeChallenge::from_code_verifier_sha256(&verifier);
+    assert_eq!(
+        challenge.as_str(),
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    );
+}
+
+/// Row 43.
+#[test]
+fn a_login_expires_after_ten_minutes() {
+    let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
+    let provider = provider(&clock);
+    let login = provider.authorization().start().unwrap();
+    let late = provider.authorization().start().unwrap();
+    let callback =
+        |login: &PendingLogin| format!("code=c&state={}", query(&login.stored.url)["state"]);
+    clock.advance(Duration::from_secs(600));
+    let callback_in_time = callback(&login);
+    assert_eq!(login.check(&callback_in_time).unwrap().code.expose(), "c");
+    clock.advance(Duration::from_secs(1));
+    let callback_late = callback(&late);
+    let error = late.check(&callback_late).unwrap_err();
+    assert!(error.is_login_refused() && error.to_string().contains("login_expired"));
+}
+
+/// Row 43.
+#[test]
+fn two_logins_at_once_take_their_own_callbacks_only() {
+    let provider = provider(&Clock::system());
+    let one = provider.authorization().start().unwrap();
+    let two = provider.authorization().start().unwrap();
+    let callback = |login: &PendingLogin| format!("code=c&state={}", query(login.url())["state"]);
+    let (of_one, of_two) = (callback(&one), callback(&two));
+    assert!(one.expects(&of_one) && !one.expects(&of_two));
+    assert!(two.check(&of_one).unwrap_err().is_login_refused());
+    // A login is used up by its callback: `check` takes it, so that none can be replayed.
+    one.check(&of_one).unwrap();
+}
+
+#[test]
+fn a_login_goes_through_text_to_another_host() {
+    let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
+    let provider = provider(&clock);
+    let login = provider.authorization().start().unwrap();
+    let back = PendingLogin::from_secret_json(&provider, &login.to_secret_json()).unwrap();
+    assert_eq!(back.url(), login.url());
+    let state = query(login.url())["state"].clone();
+    let checked = back.check(&format!("?code=c&state={state}")).unwrap();
+    assert!(checked.verifier.matches(login.stored.verifier.expose()));
+    for bad in ["", "{}", "[1]", "{\"client_id\":\"app\"}"] {
+        let error = PendingLogin::from_secret_json(&provider, &bad.into()).unwrap_err();
+        assert!(error.is_config(), "{bad}");
+    }
+}
+
+#[test]
+fn debug_hides_state_nonce_verifier_and_code() {
+    let login = provider(&Clock::system()).authorization().start().unwrap();
+    let state = query(login.url())["state"].clone();
+    let secrets = [
+        &login.stored.state,
+        &login.stored.nonce,
+        &login.stored.verifier,
+    ]
+    .map(|secret| secret.expose().to_owned());
+    let pending = format!("{login:?}");
+    let checked = login.check(&format!("code=c0d3&state={state}")).unwrap();
+    let shown = format!("{pending} {checked:?}");
+    for secret in secrets.iter().map(String::as_str).chain(["c0d3"]) {
+        assert!(!shown.contains(secret));
+    }
+}

@@ -1,0 +1,144 @@
+//! Settings that are refused, and what `Debug` hides.
+
+use std::time::Duration;
+
+use super::{Provider, ProviderBuilder};
+
+fn complete() -> ProviderBuilder {
+    Provider::builder("app")
+        .authorize_url("https://id.example/authorize")
+        .token_url("http://127.0.0.1:1/oauth/token")
+        .audience("https://api.example")
+        .redirect_uri("https://localhost:5021/callback")
+}
+
+/// Row 49.
+#[test]
+fn a_missing_or_unsafe_setting_is_named() {
+    complete().build().unwrap();
+    for (builder, name) in [
+        (Provider::builder(" "), "client_id"),
+        (Provider::builder("app"), "audience"),
+        (complete().audience(""), "audience"),
+        (complete().token_url("http://id.example/token"), "token_url"),
+        (complete().authorize_url("id.example"), "authorize_url"),
+        (complete().revoke_url("ftp://id.example"), "revoke_url"),
+        (
+            complete().redirect_uri("http://app.example/cb"),
+            "redirect_uri",
+        ),
+        (
+            complete().redirect_uri("https://app.example/cb#x"),
+            "redirect_uri",
+        ),
+        (
+            complete().redirect_uri("javascript:alert(1)"),
+            "redirect_uri",
+        ),
+        (
+            complete().token_url("https://sam:pw@id.example/token"),
+            "token_url",
+        ),
+        (
+            complete().authorize_url("https://sam@id.example/a"),
+            "authorize_url",
+        ),
+        (
+            complete().revoke_url("https://:pw@id.example/r"),
+            "revoke_url",
+        ),
+        (
+            complete().logout_url("https://sam:pw@id.example/l"),
+            "logout_url",
+        ),
+        (
+            complete().redirect_uri("https://sam:pw@app.example/cb"),
+            "redirect_uri",
+        ),
+        (
+            complete().redirect_uri("com.example.app://sam:pw@host/cb"),
+            "redirect_uri",
+        ),
+        (
+            complete().default_lifetime(Duration::ZERO),
+            "default_lifetime",
+        ),
+    ] {
+        let error = builder.build().unwrap_err();
+        assert!(error.is_config());
+        let said = error.to_string();
+        assert!(said.contains(name) && !said.contains("pw"), "{said}");
+    }
+}
+
+#[test]
+fn a_redirect_uri_may_be_loopback_or_a_private_scheme() {
+    for good in [
+        "http://127.0.0.1:0/cb",
+        "http://[::1]/cb",
+        "com.example.app:/cb",
+    ] {
+        complete().redirect_uri(good).build().unwrap();
+    }
+}
+
+#[test]
+fn the_client_secret_is_hidden() {
+    let builder = complete().client_secret("s3cr3t");
+    assert!(!format!("{builder:?}").contains("s3cr3t"));
+    assert!(!format!("{:?}", builder.build().unwrap()).contains("s3cr3t"));
+}
+
+/// Also before they were checked, and in all that holds a provider.
+#[test]
+fn of_addresses_debug_shows_the_host_only() {
+    let builder = complete()
+        .authorize_url("https://id.example/pr1vate/authorize?pr1vate=1")
+        .token_url("https://id.example/pr1vate/token?pr1vate=1")
+        .revoke_url("https://id.example/pr1vate")
+        .logout_url("https://id.example/pr1vate?pr1vate=1")
+        .audience("https://api.example/pr1vate?pr1vate=1")
+        .issuer("https://id.example/pr1vate")
+        .redirect_uri("https://app.example/pr1vate?pr1vate=1");
+    let unchecked = builder.clone().token_url("https://sam:pr1vate@id.example/");
+    let provider = builder.build().unwrap();
+    let login = provider.authorization().start().unwrap();
+    let manager = crate::auth::TokenManager::builder(provider.clone());
+    let shown = format!(
+        "{unchecked:?} {provider:?} {login:?} {manager:?} {:?} {:?}",
+        provider.authorization(),
+        manager.clone().build().unwrap()
+    );
+    assert!(!shown.contains("pr1vate"), "{shown}");
+    assert!(shown.contains("id.example"), "{shown}");
+}
+
+#[test]
+fn the_logout_address_carries_client_and_return_address() {
+    let provider = complete()
+        .logout_url("https://id.example/v2/logout")
+        .build()
+        .unwrap();
+    let url = provider
+        .logout_url(Some("https://app.example/bye?a=1&b=2"))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        url.as_str(),
+        "https://id.example/v2/logout?client_id=app&returnTo=https%3A%2F%2Fapp.example%2Fbye%3Fa%3D1%26b%3D2"
+    );
+    assert!(
+        provider
+            .logout_url(Some("nowhere"))
+            .unwrap_err()
+            .is_config()
+    );
+    assert!(
+        complete()
+            .build()
+            .unwrap()
+            .logout_url(None)
+            .unwrap()
+            .is_none()
+    );
+}
