@@ -112,7 +112,7 @@ fn supers(path: &str, text: &str) -> Vec<String> {
 fn globs(path: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
     let tests = inline_tests(&tokens);
-    let of_tests = |at| at > tests || path.contains("/tests/");
+    let of_tests = |at| at > tests || path.contains("/tests/") || path.ends_with("/tests.rs");
     starts(&tokens, &["use"])
         .filter_map(|at| Some((at, tokens[at + 1..].split(|token| token == ";").next()?)))
         .filter(|(_, import)| import.iter().any(|token| token == "*"))
