@@ -51,8 +51,9 @@ pub(crate) async fn run() -> bool {
         rounds[ROUNDS / 2]
     });
     let added = hanging.saturating_sub(calm);
+    let again = tokio::time::timeout(Duration::ZERO, deaf.accept()).await;
     goal(
-        added < Duration::from_micros(1) && due.counters().requests == 1,
+        added < Duration::from_micros(1) && again.is_err(),
         &format!(
             "99 of 100 calls end within {calm:?}, and within {hanging:?} while a refresh hangs (goal: 1 \u{b5}s more)"
         ),

@@ -133,7 +133,7 @@ mod token_source;
 
 pub use self::access_token::AccessToken;
 pub use self::callback::CheckedCallback;
-pub use self::manager::{Counters, Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
+pub use self::manager::{Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
 pub use self::pending_login::{AuthorizationRequest, PendingLogin};
 pub use self::provider::{Provider, ProviderBuilder};
 pub use self::store::{

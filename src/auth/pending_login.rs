@@ -219,7 +219,8 @@ impl PendingLogin {
 
     /// Whether a callback has the `state` of this login. A listener that other programs can reach checks this first:
     /// their requests must not end the login.
-    pub(crate) fn expects(&self, callback: &str) -> bool {
+    #[must_use]
+    pub fn expects(&self, callback: &str) -> bool {
         callback::parameters(callback)
             .is_ok_and(|parameters| callback::has_state(&parameters, &self.stored.state))
     }

@@ -42,7 +42,7 @@ impl Fake {
     /// // The service refuses the token from here on, so the client renews it.
     /// fake.expire_access_tokens();
     /// assert!(client.registered_user().await.is_ok());
-    /// assert_eq!(manager.counters().refreshed, 1);
+    /// assert_eq!(manager.access_token().await?.generation(), 2);
     /// # Ok::<(), envd_sdk::Error>(()) })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

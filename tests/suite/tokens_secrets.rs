@@ -142,7 +142,7 @@ async fn life_of_a_session() {
     known.add("authToken", parameter(&print, "authToken"));
     let renewed = manager.access_token().await.unwrap();
     known.add("access token", renewed.expose());
-    assert_eq!(manager.counters().refreshed, 1);
+    assert_eq!(renewed.generation(), 2);
 
     // A service that answers with a page, a cookie and the request itself.
     let service = MockServer::start().await;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::TokenManager;
-use super::shared::{Policy, Shared};
+use super::policy::Policy;
+use super::shared::Shared;
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
 use crate::transport::Clock;
@@ -149,7 +150,7 @@ impl TokenManagerBuilder {
         }
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
         let shared = Shared::new(self.provider, store, self.account, self.policy);
-        Ok(TokenManager::new(shared))
+        Ok(TokenManager(Arc::new(shared)))
     }
 }
 

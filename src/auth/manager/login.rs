@@ -1,56 +1,59 @@
-//! From a checked callback to stored tokens.
+//! A login, from a checked callback to stored tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::shared::{Held, Shared, Stop};
+use super::epoch::Epoch;
+use super::lease::{Lease, save_or_report};
+use super::shared::Shared;
+use super::state::{CachedTokens, Stop};
 use crate::auth::claims::{Claims, Expected};
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
 use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::Result;
+use crate::secret::Secret;
 
-impl Shared {
-    pub(super) async fn log_in(self: Arc<Self>, callback: CheckedCallback) -> Result<TokenSet> {
-        let (asked_at, logouts) = (self.clock().now(), self.state().logouts);
-        let issued = self.redeem(&callback).await?;
-        if let Err(error) = self.check_id_token(&callback, &issued) {
-            // Tokens that nobody will use must not live on.
-            if let Some(token) = &issued.refresh_token {
-                // OK to ignore: the refused login is what counts.
-                let _ = endpoint::revoke(&self.provider, token).await;
-            }
+pub(super) struct Login {
+    pub(super) shared: Arc<Shared>,
+    pub(super) callback: CheckedCallback,
+}
+
+impl Login {
+    pub(super) async fn run(self) -> Result<TokenSet> {
+        let (sent_at, logouts) = (self.shared.clock().now(), self.shared.state().logouts);
+        let issued = self.exchange().await?;
+        if let Err(error) = self.check_id_token(&issued) {
+            self.revoke(issued.refresh_token.as_ref()).await;
             return Err(error);
         }
-        let tokens = issued.into_set(None, asked_at, self.provider.0.default_lifetime);
+        let tokens = issued.into_set(None, sent_at, self.shared.provider.0.default_lifetime);
         let new = tokens.refresh_token.clone();
-        match self.move_in(tokens, logouts).await {
+        match self.replace_session(tokens, logouts).await {
             Ok(tokens) => Ok(tokens),
             Err(Stop::Failed(error)) => Err(error),
             Err(Stop::Superseded) => {
-                self.discard(new.as_ref()).await;
+                self.shared.discard(new.as_ref()).await;
                 Err(login_refused("overtaken_by_login_or_logout"))
             }
         }
     }
 
-    /// Redeems the code once; sent again only if it surely was not sent.
-    async fn redeem(&self, callback: &CheckedCallback) -> Result<Issued> {
-        let mut tries = 1;
+    /// Exchanges the code once; sent again only if it surely was not sent.
+    async fn exchange(&self) -> Result<Issued> {
+        let mut attempts = 1;
         loop {
-            let refusal = match endpoint::exchange(callback).await {
+            let refusal = match endpoint::exchange(&self.callback).await {
                 Ok(issued) => return Ok(issued),
                 Err(refusal) => refusal,
             };
-            if let Some(token) = &refusal.salvaged {
-                // The code is used up and the user has to log in anew: this session must not live on.
-                // OK to ignore: the refused login is what counts.
-                let _ = endpoint::revoke(&self.provider, token).await;
-            }
+            // The code is used up and the user has to log in again.
+            self.revoke(refusal.salvaged.as_ref()).await;
             match refusal.class {
-                Class::NotSent if tries < 3 => {
-                    tries += 1;
-                    self.clock().sleep(Duration::from_millis(500)).await;
+                Class::NotSent if attempts < 3 => {
+                    attempts += 1;
+                    let pause = Duration::from_millis(500);
+                    self.shared.clock().sleep(pause).await;
                 }
                 Class::Dead => return Err(login_refused("invalid_grant")),
                 _ => return Err(refusal.error.with_retry_after(refusal.retry_after)),
@@ -58,8 +61,16 @@ impl Shared {
         }
     }
 
-    fn check_id_token(&self, callback: &CheckedCallback, issued: &Issued) -> Result<()> {
-        let settings = &self.provider.0;
+    /// The session of a refused login must not stay open.
+    async fn revoke(&self, refresh_token: Option<&Secret>) {
+        if let Some(token) = refresh_token {
+            // OK to ignore: the error of the login is returned.
+            let _ = endpoint::revoke(&self.shared.provider, token).await;
+        }
+    }
+
+    fn check_id_token(&self, issued: &Issued) -> Result<()> {
+        let (callback, settings) = (&self.callback, &self.shared.provider.0);
         let Some(id_token) = &issued.id_token else {
             return if callback.wants_id_token {
                 Err(login_refused("id_token_missing"))
@@ -78,49 +89,44 @@ impl Shared {
             })
     }
 
-    /// Puts the tokens in the place of whatever was there.
-    async fn move_in(
-        self: &Arc<Self>,
-        mut tokens: TokenSet,
-        logouts: u64,
-    ) -> Result<TokenSet, Stop> {
-        // A refresh of the old tokens lets go of the lock, and its answer is discarded.
+    /// Stores and publishes the tokens in the place of any others.
+    async fn replace_session(&self, mut tokens: TokenSet, logouts: u64) -> Result<TokenSet, Stop> {
+        let shared = &self.shared;
+        // A refresh of the old tokens releases the lock, and its reply is discarded.
         let epoch = {
-            let mut state = self.state();
+            let mut state = shared.state();
             if state.logouts != logouts {
                 return Err(Stop::Superseded);
             }
-            self.turn(&mut state)
+            Epoch::begin(shared, &mut state)
         };
-        // OK without the lock when it cannot be had: a swap changes nothing that somebody else has changed.
-        let _lease = self.lease(self.policy.lock_wait).await;
-        let stored = self.stored().await.ok().and_then(|read| read.stored);
+        // OK without the lock if it cannot be taken: a swap overwrites no change of another process.
+        let _lease = Lease::acquire(shared, shared.policy.lock_wait).await;
+        let stored = shared.load().await.ok().and_then(|read| read.stored);
         let epoch = {
-            let mut state = self.state_in(epoch)?;
-            let stored_generation = stored
-                .as_ref()
-                .map(|stored| stored.record.tokens.generation);
+            let mut state = epoch.state()?;
+            let stored_generation = stored.as_ref().map(|s| s.record.tokens.generation);
             let last = state
                 .last_generation
                 .max(stored_generation.unwrap_or_default());
             tokens.generation = last.saturating_add(1);
             state.last_generation = tokens.generation;
             state.account.clone_from(&tokens.subject);
-            state.held = Some(Held {
+            state.cached = Some(CachedTokens {
                 tokens: Arc::new(tokens.clone()),
                 version: stored.map(|stored| stored.version),
                 saved: false,
-                doubtful: false,
+                possibly_used: false,
                 base: None,
             });
-            self.snapshot.store(None);
-            self.turn(&mut state)
+            shared.snapshot.store(None);
+            Epoch::begin(shared, &mut state)
         };
-        let failed = self.save_or_report(epoch).await?;
-        if let Some(error) = failed.clone().filter(|_| self.policy.strict) {
+        let failed = save_or_report(&epoch).await?;
+        if let Some(error) = failed.clone().filter(|_| shared.policy.strict) {
             return Err(error.into());
         }
-        self.publish_held(epoch)?;
+        epoch.publish_cached()?;
         if let Some(error) = failed.filter(StoreError::is_unreadable) {
             // It may stay unreadable: the caller must not rely on a login that outlives the process.
             return Err(error.with_login_not_saved().into());

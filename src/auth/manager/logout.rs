@@ -1,4 +1,4 @@
-//! The end of a session, here and at the identity provider.
+//! A logout, in memory, in the store and at the identity provider.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,24 +7,27 @@ use std::time::Duration;
 use url::Url;
 
 use super::Event;
+use super::epoch::Epoch;
+use super::lease::Lease;
 use super::shared::Shared;
+use crate::auth::store::StoreErrorKind;
 use crate::auth::{StoreError, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// What a logout did. The tokens are gone from memory in any case.
+/// The result of a logout. The tokens are wiped from memory in any case.
 #[non_exhaustive]
 pub struct LogoutReport {
     /// Open this in the user's browser to end the session at the identity provider (spec 5.8). `None` when the provider
     /// has no logout address.
     pub url: Option<Url>,
-    /// What did not work: the stored record could not be deleted, the refresh token could not be revoked.
+    /// What failed: the stored record could not be deleted, the refresh token could not be revoked.
     pub problems: Vec<Error>,
 }
 
 impl fmt::Debug for LogoutReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The query holds where the user goes next, which may be private.
+        // The query holds the address to return to, which may be private.
         f.debug_struct("LogoutReport")
             .field("host", &self.url.as_ref().and_then(Url::host_str))
             .field("problems", &self.problems)
@@ -32,51 +35,55 @@ impl fmt::Debug for LogoutReport {
     }
 }
 
-impl Shared {
-    /// Forgets the tokens at once; nothing can fail here.
-    pub(super) fn wipe(&self) -> (u64, Option<Secret>) {
-        let mut state = self.state();
-        let held = state.held.take();
+/// A logout that has wiped the memory; the store and the provider follow.
+pub(super) struct Logout {
+    epoch: Epoch,
+    refresh_token: Option<Secret>,
+}
+
+impl Logout {
+    /// Wipes the tokens from memory; nothing can fail here.
+    pub(super) fn begin(shared: &Arc<Shared>) -> Self {
+        let mut state = shared.state();
+        let cached = state.cached.take();
         state.account = None;
         state.logouts += 1;
-        self.snapshot.store(None);
-        let epoch = self.turn(&mut state);
-        self.emit(Event::LoggedOut);
-        (
+        shared.snapshot.store(None);
+        let epoch = Epoch::begin(shared, &mut state);
+        shared.emit(Event::LoggedOut);
+        Self {
             epoch,
-            held.and_then(|held| held.tokens.refresh_token.clone()),
-        )
+            refresh_token: cached.and_then(|cached| cached.tokens.refresh_token.clone()),
+        }
     }
 
-    /// Deletes the record and revokes what was in it.
-    pub(super) async fn sweep(self: Arc<Self>, epoch: u64, held: Option<Secret>) -> Vec<Error> {
+    /// Deletes the record, and revokes the tokens of memory and record; returns what failed.
+    pub(super) async fn run(self) -> Vec<Error> {
         let mut problems = Vec::new();
-        let mut tokens = Vec::from_iter(held);
-        match self.clear_record(epoch).await {
+        let mut tokens = Vec::from_iter(self.refresh_token.clone());
+        match self.delete_record().await {
             Ok(stored) => {
-                let is_new =
-                    |stored: &Secret| !tokens.iter().any(|token| token.matches(stored.expose()));
+                let is_new = |stored: &Secret| !tokens.iter().any(|t| t.matches(stored.expose()));
                 tokens.extend(stored.filter(is_new));
             }
             Err(error) => problems.push(error),
         }
         for token in tokens {
-            if let Err(error) = self.revoke(&token).await {
-                problems.push(error);
-            }
+            problems.extend(self.revoke(&token).await.err());
         }
         problems
     }
 
-    /// Deletes the record whatever its version, and tells the refresh token that was in it.
-    async fn clear_record(self: &Arc<Self>, epoch: u64) -> Result<Option<Secret>> {
-        // OK without the lock when it cannot be had: the record must go, and each version is compared.
-        let _lease = self.lease(self.policy.lock_wait).await;
+    /// Deletes the record whatever its version; returns its refresh token.
+    async fn delete_record(&self) -> Result<Option<Secret>> {
+        let shared = &self.epoch.shared;
+        // OK without the lock if it cannot be taken: the record must go, and each version is compared.
+        let _lease = Lease::acquire(shared, shared.policy.lock_wait).await;
         // A refresh of another process may write once in between, or twice.
         for _ in 0..5 {
-            let read = self.stored().await;
-            if self.state().epoch != epoch {
-                // Somebody has logged in meanwhile: the record is theirs.
+            let read = shared.load().await;
+            if self.epoch.is_over() {
+                // A new login owns the record.
                 return Ok(None);
             }
             let stored = match read {
@@ -86,22 +93,23 @@ impl Shared {
             let Some(stored) = stored else {
                 return Ok(None);
             };
-            let removed = self.store.remove(&self.key, stored.version).await;
-            self.state().writes += 1;
-            if removed? {
+            if shared.remove(stored.version).await? {
                 return Ok(stored.record.tokens.refresh_token);
             }
         }
         Err(StoreError::new("the record keeps changing and could not be deleted").into())
     }
 
-    /// Sets an unreadable record aside, so that the next login can be saved. Returns what to report.
+    /// Sets an unreadable record aside, so that the next login can be saved. Returns the error to report.
     async fn set_aside(&self, error: StoreError) -> StoreError {
         if !error.is_unreadable() || error.is_newer_version() {
             return error;
         }
-        match self.store.set_aside_unreadable(&self.key).await {
-            Ok(true) => StoreError::of(crate::auth::store::StoreErrorKind::Unreadable, "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
+        let shared = &self.epoch.shared;
+        match shared.store.set_aside_unreadable(&shared.key).await {
+            Ok(true) => StoreError::of(
+                StoreErrorKind::Unreadable,
+                "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
             )
             .caused_by(error),
             Ok(false) => error,
@@ -110,12 +118,13 @@ impl Shared {
     }
 
     async fn revoke(&self, token: &Secret) -> Result<()> {
-        let mut tries = 1;
+        let shared = &self.epoch.shared;
+        let mut attempts = 1;
         loop {
-            match endpoint::revoke(&self.provider, token).await {
-                Err(error) if error.is_retryable() && tries < 3 => {
-                    self.clock().sleep(Duration::from_secs(tries)).await;
-                    tries += 1;
+            match endpoint::revoke(&shared.provider, token).await {
+                Err(error) if error.is_retryable() && attempts < 3 => {
+                    shared.clock().sleep(Duration::from_secs(attempts)).await;
+                    attempts += 1;
                 }
                 result => return result,
             }

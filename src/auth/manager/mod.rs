@@ -1,37 +1,29 @@
 //! Keeps the tokens of one account fresh.
 //!
-//! `handle` is what users hold. `decide` finds under a short lock what a caller gets. `refresh_task` runs a refresh apart
-//! from its callers: the steps of `refresh`, under the lock of `lease`, with the mark of `mark`, the consequences of
-//! `verdict`. `reconcile` and `persist` keep memory and store in line; `saving` stores later what could not be stored at
-//! once, and `store_check` notices what other processes did. `login` and `logout` end an epoch; what belongs to it is
-//! discarded. `work` counts what is under way, for the end of a program.
+//! [`token_manager`] is what callers use: it serves the [`snapshot`], or starts and awaits a [`refresh_task`]. [`refresh`]
+//! is one refresh from the lock to the new tokens; [`lease`] has the store's lock and stores later what could not be stored
+//! at once, [`refresh_mark`] handles marks of unfinished refreshes. [`login`] and [`logout`] start a new [`epoch`]: tasks of
+//! an earlier one change nothing.
 
 mod builder;
-mod counters;
-mod decide;
+mod epoch;
 mod event;
-mod handle;
 mod lease;
 mod login;
 mod logout;
-mod mark;
-mod notice;
-mod persist;
-mod reconcile;
+mod policy;
 mod refresh;
+mod refresh_mark;
 mod refresh_task;
-mod saving;
 mod shared;
 mod snapshot;
-mod store_check;
-mod verdict;
-mod work;
+mod state;
+mod token_manager;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::builder::TokenManagerBuilder;
-pub use self::counters::Counters;
 pub use self::event::{Event, Events};
-pub use self::handle::TokenManager;
 pub use self::logout::LogoutReport;
+pub use self::token_manager::TokenManager;

@@ -1,207 +1,181 @@
-//! The steps of a refresh: look, lock, look again, wait for marks of others, mark the intent, send, judge, store, publish.
+//! One refresh, in order: read, lock, read again, wait for the marks of others, mark, send, judge, store, publish.
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::Event;
-use super::lease::Lease;
-use super::mark::MarkOutcome;
-use super::shared::{Held, Shared, Stop};
+use super::epoch::Epoch;
+use super::lease::{Lease, save_or_report};
+use super::refresh_mark::{MarkOutcome, RefreshMark};
+use super::state::{CachedTokens, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::Ended;
-use crate::auth::{AccessToken, StoreError};
+use crate::auth::{AccessToken, Record, TokenSet};
+use crate::secret::Secret;
 use crate::transport::{First, first};
 
-/// What is wrong with settings or needs the user does not mend itself in seconds.
+/// Wrong settings, or a provider that needs the user, do not change within seconds.
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 
-/// One refresh, in the epoch in which it was started.
+/// A request that timed out may still be on its way for as long as servers and proxies wait for each other.
+const IN_FLIGHT: Duration = Duration::from_secs(30);
+
 pub(super) struct Refresh {
-    pub(super) shared: Arc<Shared>,
-    pub(super) epoch: u64,
-    stale: Option<u64>,
+    pub(super) epoch: Epoch,
+    /// The generation to be replaced; without it any usable token is a result.
+    pub(super) replaces: Option<u64>,
 }
 
 impl Refresh {
-    pub(super) fn new(shared: Arc<Shared>, epoch: u64, stale: Option<u64>) -> Self {
-        Self {
-            shared,
-            epoch,
-            stale,
-        }
-    }
-
-    pub(super) async fn run(self) -> Result<AccessToken, Stop> {
-        if self.knows_too_little()?
-            && let Some(token) = self.look().await?
-        {
+    pub(super) async fn run(&self) -> Result<AccessToken, Stop> {
+        // If tokens are cached they need refreshing, so skip the unlocked read.
+        let needs_read = {
+            let state = self.epoch.state()?;
+            state.cached.is_none() || state.dead.is_some()
+        };
+        if needs_read && let Some(token) = self.read_store().await? {
             return Ok(token);
         }
-        let clock = self.shared.clock();
-        let until = clock.boot().saturating_add(self.shared.policy.lock_wait);
+        let (shared, mark) = (&self.epoch.shared, self.mark());
+        let clock = shared.clock();
+        let until = clock.boot().saturating_add(shared.policy.lock_wait);
         loop {
             let left = until.saturating_sub(clock.boot());
-            let locked = self.unless_over(self.shared.lease_and_load(left)).await?;
-            let (lease, read) = match locked {
+            let locked = Lease::acquire_and_load(shared, left);
+            let (lease, read) = match self.epoch.run(locked).await? {
                 Ok(locked) => locked,
                 Err(error) if error.is_lock_timeout() => {
                     // A process that hangs with the lock may have renewed the tokens before.
-                    let token = self.look().await?;
-                    self.forget_mark()?;
+                    let token = self.read_store().await?;
+                    mark.forget_foreign()?;
                     return token.ok_or_else(|| error.into());
                 }
-                Err(error) => return Err(self.not_stored(error)),
+                Err(error) => return Err(self.epoch.store_failed(error)),
             };
-            // Whoever held the lock may have renewed the tokens.
-            self.shared.reconcile(self.epoch, read)?;
-            if let Some(token) = self.usable() {
+            // The previous holder of the lock may have renewed the tokens.
+            self.epoch.reconcile(read)?;
+            if let Some(token) = self.usable_token() {
                 return Ok(token);
             }
-            if let Some(token) = self.save_first().await? {
+            if let Some(token) = self.save_unsaved().await? {
                 return Ok(token);
             }
-            if lease.kept && !self.shared.has_unsaved() {
+            if lease.kept && !shared.state().has_unsaved() {
                 // It may have been lost since: stored tokens are sent under a lock that was just taken.
                 continue;
             }
-            let Some(mark) = self.foreign_mark()? else {
-                return self.mark_and_request(lease).await;
+            let Some(foreign) = mark.foreign()? else {
+                return self.mark_and_send(lease).await;
             };
-            match self.wait_for_owner(mark, lease, until).await? {
+            match mark.wait_for_owner(foreign, lease, until).await? {
                 MarkOutcome::Token(token) => return Ok(token),
                 MarkOutcome::Changed => {}
-                MarkOutcome::Abandoned(lease) => return self.mark_and_request(lease).await,
+                MarkOutcome::Abandoned(lease) => return self.mark_and_send(lease).await,
             }
         }
     }
 
-    async fn mark_and_request(&self, lease: Lease) -> Result<AccessToken, Stop> {
-        let began = self.shared.clock().boot();
-        let held = self.mark_intent().await?;
-        self.may_send(began)?;
-        self.request(held, &mut Some(lease)).await
+    fn mark(&self) -> RefreshMark<'_> {
+        RefreshMark {
+            epoch: &self.epoch,
+            replaces: self.replaces,
+        }
     }
 
-    /// Stored tokens that are good need no lock. If tokens are held they need refreshing, so skip the unlocked read.
-    fn knows_too_little(&self) -> Result<bool, Stop> {
-        let state = self.shared.state_in(self.epoch)?;
-        Ok(state.held.is_none() || state.dead.is_some())
+    fn usable_token(&self) -> Option<AccessToken> {
+        self.epoch.shared.usable_token(self.replaces)
     }
 
-    /// Reads the store, and tells the token in use if it will do.
-    pub(super) async fn look(&self) -> Result<Option<AccessToken>, Stop> {
-        let read = match self.shared.stored().await {
-            Ok(read) => read,
-            Err(error) => return Err(self.not_stored(error)),
-        };
-        self.shared.reconcile(self.epoch, read)?;
-        Ok(self.usable())
-    }
-
-    fn not_stored(&self, error: StoreError) -> Stop {
-        self.fail(error.into(), Duration::ZERO, None)
-    }
-
-    pub(super) fn usable(&self) -> Option<AccessToken> {
-        let snapshot = self.shared.snapshot.load();
-        let usable = snapshot.as_ref().filter(|snapshot| {
-            snapshot.is_usable(self.shared.now()) && Some(snapshot.generation()) != self.stale
-        })?;
-        Some(usable.token.clone())
+    /// Reads the store; returns the current token if it is a result.
+    async fn read_store(&self) -> Result<Option<AccessToken>, Stop> {
+        let read = self.epoch.shared.load().await;
+        let read = read.map_err(|error| self.epoch.store_failed(error))?;
+        self.epoch.reconcile(read)?;
+        Ok(self.usable_token())
     }
 
     /// Tokens that an earlier refresh could not store come before new ones.
-    async fn save_first(&self) -> Result<Option<AccessToken>, Stop> {
-        if !self.shared.state_in(self.epoch)?.has_unsaved() {
+    async fn save_unsaved(&self) -> Result<Option<AccessToken>, Stop> {
+        if !self.epoch.state()?.has_unsaved() {
             return Ok(None);
         }
-        if self.shared.save(self.epoch).await?.is_ok() {
-            self.shared.publish_held(self.epoch)?;
+        if self.epoch.save().await?.is_ok() {
+            self.epoch.publish_cached()?;
         }
-        Ok(self.usable())
+        Ok(self.usable_token())
     }
 
-    async fn request(
-        &self,
-        mut held: Held,
-        lease: &mut Option<Lease>,
-    ) -> Result<AccessToken, Stop> {
+    async fn mark_and_send(&self, lease: Lease) -> Result<AccessToken, Stop> {
+        let clock = self.epoch.shared.clock();
+        let began = clock.boot();
+        let mut cached = self.mark().set().await?;
+        self.mark().check_unmarked(began)?;
         // Only the first failure of a row is repeated at once: an outage must not double the requests.
-        let mut may_repeat = self.shared.state_in(self.epoch)?.failures == 0;
+        let mut may_repeat = self.epoch.state()?.failures == 0;
+        let mut lease = Some(lease);
         loop {
-            if held.tokens.refresh_token.is_none() {
-                return Err(self.give_up(reauth("there is no refresh token"))?);
+            if cached.tokens.refresh_token.is_none() {
+                return Err(self.epoch.give_up(reauth("there is no refresh token")));
             }
-            let asked = self.shared.now();
-            let refusal = match self.send(&held, lease).await? {
-                Ok(issued) => return self.settle(&held, issued, asked.wall).await,
+            let sent = self.epoch.shared.now();
+            let refusal = match self.send(&cached, &mut lease).await? {
+                Ok(issued) => return self.accept(&cached, issued, sent.wall).await,
                 Err(refusal) => refusal,
             };
             let ambiguous = matches!(refusal.class, Class::Ambiguous | Class::TimedOut);
             if let Some(token) = refusal.salvaged {
-                held = self.keep_salvaged(&held, token).await?;
+                cached = self.keep_salvaged(&cached, token).await?;
             } else if ambiguous {
-                held.doubtful = true;
-                self.doubt()?;
-            }
-            match refusal.class {
-                Class::Dead => {
-                    let lost = held.doubtful;
-                    let ended = if lost {
-                        Ended::AnswerLost
-                    } else {
-                        Ended::Refused
-                    };
-                    return self.mark_revoked(&held, ended).await;
-                }
-                Class::Ambiguous | Class::TimedOut if may_repeat => {
-                    may_repeat = false;
-                    tracing::debug!("the answer to a refresh was lost");
-                    self.shared.emit(Event::RotationAmbiguous);
-                    let wait = self.wait_before_repeat(refusal.class, asked.boot);
-                    self.unless_over(self.shared.clock().sleep(wait)).await?;
-                    let began = self.shared.clock().boot();
-                    if let Some(token) = self.look().await? {
-                        return Ok(token);
-                    }
-                    self.may_send(began)?;
-                }
-                class => {
-                    if !ambiguous {
-                        self.clear_intent(&mut held).await;
-                    }
-                    let floor = match class {
-                        Class::Refused => REFUSED_PAUSE,
-                        _ => Duration::ZERO,
-                    };
-                    return Err(self.fail(refusal.error, floor, refusal.retry_after));
+                cached.possibly_used = true;
+                if let Some(cached) = &mut self.epoch.state()?.cached {
+                    cached.possibly_used = true;
                 }
             }
+            if refusal.class == Class::Dead {
+                return self.mark_revoked(&cached).await;
+            }
+            if !ambiguous || !may_repeat {
+                if !ambiguous {
+                    self.mark().clear(&mut cached).await;
+                }
+                let asked = refusal.retry_after.unwrap_or_default();
+                let floor = match refusal.class {
+                    Class::Refused => asked.max(REFUSED_PAUSE),
+                    _ => asked,
+                };
+                return Err(self.epoch.fail(refusal.error, floor));
+            }
+            may_repeat = false;
+            tracing::debug!("the reply to a refresh was lost");
+            self.epoch.shared.emit(Event::RotationAmbiguous);
+            let wait = self.wait_before_repeat(refusal.class, sent.boot);
+            self.epoch.run(clock.sleep(wait)).await?;
+            let began = clock.boot();
+            if let Some(token) = self.read_store().await? {
+                return Ok(token);
+            }
+            self.mark().check_unmarked(began)?;
         }
     }
 
-    /// Sends the refresh token. When the epoch ends meanwhile, the answer is waited for apart and discarded.
+    /// Sends the refresh token. When the epoch ends meanwhile, another task waits for the reply and discards it.
     async fn send(
         &self,
-        held: &Held,
+        cached: &CachedTokens,
         lease: &mut Option<Lease>,
     ) -> Result<Result<Issued, Refusal>, Stop> {
-        let (shared, tokens) = (self.shared.clone(), held.tokens.clone());
-        shared.counts.requests.fetch_add(1, Ordering::Relaxed);
-        let mut sending = Box::pin(async move {
+        let (shared, tokens) = (self.epoch.shared.clone(), cached.tokens.clone());
+        let mut reply = Box::pin(async move {
             let token = tokens.refresh_token.clone().unwrap_or_default();
             endpoint::refresh(&shared.provider, &token).await
         });
-        match first(sending.as_mut(), self.shared.superseded(self.epoch)).await {
-            First::Left(answer) => Ok(answer),
+        match first(reply.as_mut(), self.epoch.ended()).await {
+            First::Left(reply) => Ok(reply),
             First::Right(()) => {
                 drop(lease.take());
-                let shared = self.shared.clone();
-                self.shared.spawn(async move {
-                    if let Ok(issued) = sending.await {
+                let shared = self.epoch.shared.clone();
+                self.epoch.shared.spawn(async move {
+                    if let Ok(issued) = reply.await {
                         shared.discard(issued.refresh_token.as_ref()).await;
                     }
                 })?;
@@ -210,10 +184,115 @@ impl Refresh {
         }
     }
 
-    pub(super) async fn unless_over<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        match first(pin!(work), self.shared.superseded(self.epoch)).await {
-            First::Left(done) => Ok(done),
-            First::Right(()) => Err(Stop::Superseded),
+    /// If the request was not processed, the token works; if it was, the only copy of the new one is gone anyway. But a
+    /// request that is still on its way could arrive after the repeated one and end the session: that one is waited out,
+    /// unless the server accepts the token twice for long enough.
+    fn wait_before_repeat(&self, class: Class, sent: Duration) -> Duration {
+        let short = Duration::from_secs(1) + Duration::from_secs(1).mul_f64(fastrand::f64());
+        let overlap = self.epoch.shared.provider.0.rotation_overlap;
+        let elapsed = self.epoch.shared.clock().boot().saturating_sub(sent);
+        let overlap_left = overlap.saturating_sub(elapsed);
+        if !overlap_left.is_zero() {
+            short.min(overlap_left / 2)
+        } else if class == Class::TimedOut {
+            IN_FLIGHT.saturating_sub(elapsed).max(short)
+        } else {
+            short
         }
+    }
+
+    /// Stores the issued tokens, then publishes them.
+    async fn accept(
+        &self,
+        old: &CachedTokens,
+        issued: Issued,
+        sent_at: SystemTime,
+    ) -> Result<AccessToken, Stop> {
+        let shared = &self.epoch.shared;
+        let subject = issued.subject();
+        if subject.is_some() && old.tokens.subject.is_some() && subject != old.tokens.subject {
+            // Unused tokens must not stay valid.
+            if let Some(token) = issued.refresh_token {
+                let provider = shared.provider.clone();
+                // OK to ignore the result: the error of the refresh is reported.
+                shared.spawn(async move { endpoint::revoke(&provider, &token).await })?;
+            }
+            return self.end_session(old, Ended::AnotherUser).await;
+        }
+        let lifetime = shared.provider.0.default_lifetime;
+        let tokens = issued.into_set(Some(&old.tokens), sent_at, lifetime);
+        let new = tokens.refresh_token.clone();
+        let stored = self.store(old, tokens).await;
+        if stored.is_err() {
+            // Revoked if the user was logged out meanwhile, here or elsewhere; else they are still cached.
+            shared.discard(new.as_ref()).await;
+        }
+        let token = stored?;
+        let generation = token.generation();
+        tracing::debug!(generation, "tokens renewed");
+        shared.emit(Event::Refreshed { generation });
+        Ok(token)
+    }
+
+    async fn store(&self, old: &CachedTokens, tokens: TokenSet) -> Result<AccessToken, Stop> {
+        {
+            let mut state = self.epoch.state()?;
+            state.replace_tokens(old, tokens);
+            state.pause = None;
+            state.failures = 0;
+        }
+        let failed = save_or_report(&self.epoch).await?;
+        match failed.filter(|_| self.epoch.shared.policy.strict) {
+            Some(error) => Err(error.into()),
+            None => self.epoch.publish_cached(),
+        }
+    }
+
+    /// A reply that cannot be read as a whole may hold the only copy of the new refresh token.
+    async fn keep_salvaged(&self, old: &CachedTokens, token: Secret) -> Result<CachedTokens, Stop> {
+        let mut tokens = old.tokens.as_ref().clone();
+        tokens.refresh_token = Some(token);
+        self.epoch.state()?.replace_tokens(old, tokens);
+        // OK to ignore: it is tried again, under the lock that is kept until then.
+        let _ = save_or_report(&self.epoch).await?;
+        self.epoch.cached()
+    }
+
+    /// The refresh token is not accepted: the user has to log in, unless another process has stored a newer one.
+    async fn mark_revoked(&self, cached: &CachedTokens) -> Result<AccessToken, Stop> {
+        if let Some(token) = self.read_store().await? {
+            return Ok(token);
+        }
+        let ended = if cached.possibly_used {
+            Ended::AnswerLost
+        } else {
+            Ended::Refused
+        };
+        self.end_session(cached, ended).await
+    }
+
+    /// Stores the reason in the place of the tokens, so that every process reports it.
+    async fn end_session(&self, failed: &CachedTokens, ended: Ended) -> Result<AccessToken, Stop> {
+        let shared = &self.epoch.shared;
+        let record = Record::ended(&failed.tokens, ended);
+        let current = self.epoch.state()?.cached.clone();
+        let version = current.map_or(failed.version, |cached| cached.version);
+        // Only in the place of the record that failed: another process may be storing its own.
+        match shared.swap(version, &record).await {
+            Ok(Some(version)) => {
+                if let Some(cached) = &mut self.epoch.state()?.cached {
+                    cached.version = Some(version);
+                }
+            }
+            Ok(None) => {
+                if let Some(token) = self.read_store().await? {
+                    return Ok(token);
+                }
+            }
+            Err(error) => shared.emit(Event::PersistFailed {
+                error: error.into(),
+            }),
+        }
+        Err(self.epoch.give_up(reauth(ended.reason())))
     }
 }

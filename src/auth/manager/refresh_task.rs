@@ -1,101 +1,79 @@
-//! A refresh under way: a task that owns everything, and a channel on which all callers wait for it.
+//! A refresh that runs apart from its callers.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tracing::Instrument;
 
+use super::epoch::Epoch;
 use super::refresh::Refresh;
-use super::shared::{Shared, State, Stop};
-use super::work::{Work, runtime};
+use super::shared::Shared;
+use super::state::{Completion, State, Stop};
 use crate::auth::AccessToken;
-use crate::auth::failure::unavailable;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
-/// How a refresh ended.
-#[derive(Clone)]
-pub(super) enum Outcome {
-    Token(AccessToken),
-    Failed(Error),
-    Superseded,
-}
-
-pub(super) type Completion = watch::Receiver<Option<Outcome>>;
-
-/// A refresh that is registered and has still to be started, outside of the lock.
+/// A task that is registered in the state, and is to be started after the lock is released.
 pub(super) struct RefreshTask {
-    reporter: Reporter,
+    result: watch::Sender<Option<Result<AccessToken, Stop>>>,
+    registration: Registration,
     refresh: Refresh,
 }
 
-/// Reports the end of a refresh, also when its task panics or is dropped.
-struct Reporter {
+/// Ends with the task, also when the task panics or is dropped with its runtime.
+struct Registration {
     shared: Arc<Shared>,
-    id: u64,
-    result: watch::Sender<Option<Outcome>>,
-    _work: Work,
+    completion: Completion,
+    /// Counts the task before it is started.
+    _counted: TaskTrackerToken,
 }
 
 impl RefreshTask {
-    /// `replaces` is the generation to be replaced; without it any usable token will do.
-    pub(super) fn new(shared: &Arc<Shared>, state: &mut State, replaces: Option<u64>) -> Self {
+    /// `replaces` is the generation to be replaced; without it any usable token is a result.
+    pub(super) fn register(shared: &Arc<Shared>, state: &mut State, replaces: Option<u64>) -> Self {
         let (result, completion) = watch::channel(None);
-        state.refreshes += 1;
-        let id = state.refreshes;
-        state.refresh = Some((id, completion));
-        let shared = shared.clone();
+        state.refresh = Some(completion.clone());
+        let epoch = Epoch::current(shared, state);
         Self {
-            refresh: Refresh::new(shared.clone(), state.epoch, replaces),
-            reporter: Reporter {
-                _work: Work::begin(&shared),
-                shared,
-                id,
-                result,
+            result,
+            registration: Registration {
+                shared: shared.clone(),
+                completion,
+                _counted: shared.tasks.token(),
             },
+            refresh: Refresh { epoch, replaces },
         }
     }
 
     pub(super) fn completion(&self) -> Completion {
-        self.reporter.result.subscribe()
+        self.registration.completion.clone()
     }
 
-    pub(super) fn go(self) -> Result<()> {
-        let Self { reporter, refresh } = self;
-        let runtime = runtime()?;
+    /// The lock of the state must be released: a runtime that shuts down drops the task at once.
+    pub(super) fn start(self) -> Result<()> {
+        let shared = self.registration.shared.clone();
+        let task = async move {
+            // Dropped in the reverse order: a caller that is woken must not find a refresh that has ended.
+            let result = self.result;
+            let registration = self.registration;
+            let outcome = self.refresh.run().await;
+            drop(registration);
+            result.send_replace(Some(outcome));
+        };
         let span = tracing::debug_span!("token_refresh");
-        runtime.spawn(
-            async move {
-                let outcome = match refresh.run().await {
-                    Ok(token) => Outcome::Token(token),
-                    Err(Stop::Failed(error)) => Outcome::Failed(error),
-                    Err(Stop::Superseded) => Outcome::Superseded,
-                };
-                reporter.complete(outcome);
-            }
-            .instrument(span),
-        );
-        Ok(())
+        shared.spawn(task.instrument(span)).map(drop)
     }
 }
 
-impl Reporter {
-    fn complete(&self, outcome: Outcome) {
+impl Drop for Registration {
+    fn drop(&mut self) {
         let mut state = self.shared.state();
-        if state.refresh.as_ref().is_some_and(|(id, _)| *id == self.id) {
+        let running = state.refresh.as_ref();
+        if running.is_some_and(|running| running.same_channel(&self.completion)) {
             state.refresh = None;
         }
         if let Some(snapshot) = &*self.shared.snapshot.load() {
-            snapshot.attend(false);
-        }
-        drop(state);
-        self.result.send_replace(Some(outcome));
-    }
-}
-
-impl Drop for Reporter {
-    fn drop(&mut self) {
-        if self.result.borrow().is_none() {
-            self.complete(Outcome::Failed(unavailable("the refresh was cut off")));
+            snapshot.set_refreshing(false);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! An access token with the times at which it is renewed and given up.
+//! An access token with the times at which it is renewed and expires.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use super::shared::Policy;
+use super::policy::Policy;
 use crate::auth::{AccessToken, TokenSet};
 use crate::error::Result;
 use crate::transport::Clock;
@@ -18,40 +18,41 @@ pub(super) struct Moment {
 impl Moment {
     pub(super) fn now(clock: &Clock) -> Self {
         Self {
-            // Tokens are given up by a margin, to which a tick of the clock is nothing.
+            // A tick of the clock is small against the expiry margin.
             wall: clock.roughly_now(),
             boot: clock.boot(),
         }
+    }
+
+    fn is_before(self, other: Self) -> bool {
+        self.wall < other.wall && self.boot < other.boot
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) token: AccessToken,
-    soft: Moment,
-    hard: Moment,
-    /// When the store is read again, on the boot clock.
-    check: Duration,
-    /// The earlier one of `soft` and `check`, so that readers compare once.
-    quiet: Moment,
+    renew_at: Moment,
+    expires_at: Moment,
+    /// When the store is read again, in nanoseconds of the boot clock.
+    next_check: AtomicU64,
     /// A refresh is under way, so that readers have nothing to start. A stale "no" only costs one lock.
-    attended: AtomicBool,
+    is_refreshing: AtomicBool,
 }
 
 impl Snapshot {
-    /// The policy's margin is how long before its end the token is given up, at most a tenth of its life. `hurry` makes it
-    /// due at once: it is not known whether its refresh token is used up.
+    /// `renew_now`: it is not known whether the refresh token is used up.
     pub(super) fn new(
         tokens: &TokenSet,
         now: Moment,
         policy: &Policy,
-        hurry: bool,
+        renew_now: bool,
     ) -> Result<Self> {
         let life = tokens.lifetime;
         let margin = (life / 10).min(policy.margin);
-        let soft = match life {
-            _ if hurry => Duration::ZERO,
-            // Short ones leave time for a second try only if the first comes at half time.
+        let renew_after = match life {
+            _ if renew_now => Duration::ZERO,
+            // Short ones leave time for a second attempt only if the first is made at half time.
             _ if life < Duration::from_secs(300) => life / 2,
             // Drawn once for each token: clients that got theirs in the same second spread out.
             _ => life.mul_f64(0.8 - 0.1 * fastrand::f64()),
@@ -63,61 +64,54 @@ impl Snapshot {
             wall: tokens.issued_at + after,
             boot: now.boot + after.saturating_sub(age),
         };
-        let soft = limit(soft);
         let snapshot = Self {
             token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
-            soft,
-            hard: limit(life.saturating_sub(margin)),
-            check: Duration::ZERO,
-            quiet: soft,
-            attended: AtomicBool::new(false),
+            renew_at: limit(renew_after),
+            expires_at: limit(life.saturating_sub(margin)),
+            next_check: AtomicU64::default(),
+            is_refreshing: AtomicBool::default(),
         };
-        Ok(snapshot.with_next_check(now.boot.saturating_add(policy.store_check)))
+        snapshot.set_next_check(now.boot.saturating_add(policy.store_check));
+        Ok(snapshot)
     }
 
-    /// The same token, with another time for the next check of the store.
-    pub(super) fn with_next_check(&self, check: Duration) -> Self {
-        let quiet = Moment {
-            wall: self.soft.wall,
-            boot: self.soft.boot.min(check),
-        };
-        Self {
-            token: self.token.clone(),
-            soft: self.soft,
-            hard: self.hard,
-            check,
-            quiet,
-            attended: AtomicBool::new(self.attended.load(Ordering::Relaxed)),
-        }
+    pub(super) fn set_next_check(&self, boot: Duration) {
+        self.next_check.store(nanos(boot), Ordering::Relaxed);
     }
 
-    pub(super) fn attend(&self, attended: bool) {
-        self.attended.store(attended, Ordering::Relaxed);
+    pub(super) fn set_refreshing(&self, is_refreshing: bool) {
+        self.is_refreshing.store(is_refreshing, Ordering::Relaxed);
     }
 
-    /// Whether it serves and nothing is to be done about it.
-    pub(super) fn is_settled(&self, now: Moment) -> bool {
-        let quiet = now.wall < self.quiet.wall && now.boot < self.quiet.boot;
-        self.is_usable(now) && (quiet || self.attended.load(Ordering::Relaxed))
+    /// Whether it can be served and there is nothing to start.
+    pub(super) fn is_fresh(&self, now: Moment) -> bool {
+        let has_work = || self.is_renewal_due(now) || self.is_check_due(now);
+        self.is_usable(now) && (self.is_refreshing.load(Ordering::Relaxed) || !has_work())
     }
 
     /// Whether the store is to be read again.
     pub(super) fn is_check_due(&self, now: Moment) -> bool {
-        now.boot >= self.check
+        nanos(now.boot) >= self.next_check.load(Ordering::Relaxed)
     }
 
     pub(super) fn generation(&self) -> u64 {
         self.token.generation()
     }
 
-    /// Both clocks must agree: the calendar may be set back, and an older record knows no other clock.
+    /// Before the limit on both clocks: the wall clock may be set back, and the boot clock is not stored.
     pub(super) fn is_usable(&self, now: Moment) -> bool {
-        now.wall < self.hard.wall && now.boot < self.hard.boot
+        now.is_before(self.expires_at)
     }
 
-    pub(super) fn is_due(&self, now: Moment) -> bool {
-        now.wall >= self.soft.wall || now.boot >= self.soft.boot
+    pub(super) fn is_renewal_due(&self, now: Moment) -> bool {
+        !now.is_before(self.renew_at)
     }
+}
+
+/// Saturates after 584 years. Without `as_nanos`, whose 128 bits take longer than everything else of a read.
+fn nanos(time: Duration) -> u64 {
+    let seconds = time.as_secs().saturating_mul(1_000_000_000);
+    seconds.saturating_add(time.subsec_nanos().into())
 }
 
 #[cfg(test)]
@@ -158,8 +152,8 @@ mod tests {
         for _ in 0..100 {
             let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));
             let after = |time: Duration| at(time, HOUR + time);
-            assert!(!day.is_due(after(16 * HOUR)));
-            assert!(day.is_due(after(20 * HOUR)) && day.is_usable(after(20 * HOUR)));
+            assert!(!day.is_renewal_due(after(16 * HOUR)));
+            assert!(day.is_renewal_due(after(20 * HOUR)) && day.is_usable(after(20 * HOUR)));
             assert!(day.is_usable(after(Duration::from_secs(86_400 - 31))));
             assert!(!day.is_usable(after(Duration::from_secs(86_400 - 30))));
         }
@@ -170,7 +164,7 @@ mod tests {
     fn clients_that_got_their_tokens_in_the_same_second_renew_them_apart() {
         let mut seconds = std::collections::HashMap::new();
         for _ in 0..1_000 {
-            let soft = snapshot(24 * HOUR, at(Duration::ZERO, HOUR)).soft.boot;
+            let soft = snapshot(24 * HOUR, at(Duration::ZERO, HOUR)).renew_at.boot;
             *seconds.entry(soft.as_secs()).or_insert(0) += 1;
         }
         // 5 % of them. Spread over 8,640 seconds, a second gets one of them or none.
@@ -183,8 +177,8 @@ mod tests {
     fn a_short_life_still_has_a_time_of_use() {
         let short = snapshot(Duration::from_secs(10), at(Duration::ZERO, HOUR));
         let after = |secs| at(Duration::from_secs(secs), HOUR + Duration::from_secs(secs));
-        assert!(!short.is_due(after(4)));
-        assert!(short.is_due(after(5)) && short.is_usable(after(8)));
+        assert!(!short.is_renewal_due(after(4)));
+        assert!(short.is_renewal_due(after(5)) && short.is_usable(after(8)));
         assert!(!short.is_usable(after(9)));
     }
 

@@ -1,11 +1,19 @@
-//! The manager as users hold it.
+//! The manager as callers use it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, SystemTime};
 
+use super::epoch::Epoch;
+use super::lease::Saver;
+use super::login::Login;
+use super::logout::Logout;
+use super::refresh_mark;
+use super::refresh_task::RefreshTask;
 use super::shared::Shared;
-use super::{Counters, Events, LogoutReport, TokenManagerBuilder};
+use super::snapshot::{Moment, Snapshot};
+use super::state::{Completion, State, Stop};
+use super::{Events, LogoutReport, TokenManagerBuilder};
 use crate::auth::failure::unavailable;
 use crate::auth::{
     AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, TokenSet, TokenSource,
@@ -47,13 +55,15 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct TokenManager(Arc<Shared>);
+pub struct TokenManager(pub(super) Arc<Shared>);
+
+/// What a caller gets.
+enum Decision {
+    Token(AccessToken),
+    WaitFor(Completion),
+}
 
 impl TokenManager {
-    pub(super) fn new(shared: Shared) -> Self {
-        Self(Arc::new(shared))
-    }
-
     /// Starts the settings of a manager.
     pub fn builder(provider: Provider) -> TokenManagerBuilder {
         TokenManagerBuilder::new(provider)
@@ -87,7 +97,8 @@ impl TokenManager {
         if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
             return Err(Error::config("the login was started with another provider"));
         }
-        let task = self.0.spawn(self.0.clone().log_in(callback))?;
+        let shared = self.0.clone();
+        let task = self.0.spawn(Login { shared, callback }.run())?;
         task.await
             .map_err(|_| unavailable("the login was cut off"))?
     }
@@ -100,9 +111,9 @@ impl TokenManager {
     /// [`is_retryable`](Error::is_retryable): the token endpoint has a temporary problem;
     /// [`retry_at`](Error::retry_at) tells when it is asked again.
     pub async fn access_token(&self) -> Result<AccessToken> {
-        match self.0.fresh() {
+        match self.current() {
             Some(token) => Ok(token),
-            None => self.0.obtain(None).await,
+            None => self.obtain(None).await,
         }
     }
 
@@ -117,7 +128,7 @@ impl TokenManager {
     /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
     /// itself just renewed.
     pub async fn renew_after_rejection(&self, generation: u64) -> Result<AccessToken> {
-        self.0.obtain(Some(generation)).await
+        self.obtain(Some(generation)).await
     }
 
     /// Sends a refresh that another process marked in the store and did not finish, without the rest of
@@ -130,8 +141,8 @@ impl TokenManager {
     ///
     /// As [`access_token`](Self::access_token).
     pub async fn take_over_refresh(&self) -> Result<AccessToken> {
-        self.0.abandon_mark().await?;
-        self.0.obtain(None).await
+        refresh_mark::abandon(&self.0).await?;
+        self.obtain(None).await
     }
 
     /// Forgets and deletes the tokens, revokes the refresh token (RFC 7009), and tells the address that ends the session
@@ -143,15 +154,14 @@ impl TokenManager {
         &self,
         return_to: Option<&str>,
     ) -> impl Future<Output = LogoutReport> + Send + use<> {
-        let (epoch, held) = self.0.wipe();
+        let logout = Logout::begin(&self.0);
         let url = self.0.provider.logout_url(return_to);
-        let task = self.0.spawn(self.0.clone().sweep(epoch, held));
+        let task = self.0.spawn(logout.run());
         async move {
             let mut problems = match task {
-                Ok(task) => match task.await {
-                    Ok(problems) => problems,
-                    Err(_) => vec![unavailable("the logout was cut off")],
-                },
+                Ok(task) => task
+                    .await
+                    .unwrap_or_else(|_| vec![unavailable("the logout was cut off")]),
                 Err(error) => vec![error],
             };
             let url = url.unwrap_or_else(|error| {
@@ -165,7 +175,11 @@ impl TokenManager {
     /// Waits for what is under way (a refresh, a login, a logout, tokens that are still to be stored), at most this long;
     /// tells whether nothing is any more.
     pub async fn flush(&self, limit: Duration) -> bool {
-        self.0.wait_idle(limit).await
+        self.0
+            .clock()
+            .within(limit, self.0.tasks.wait())
+            .await
+            .is_some()
     }
 
     /// For the end of a program: starts no refresh any more and waits for what is under way, at most this long; tells
@@ -175,13 +189,7 @@ impl TokenManager {
     /// store makes the next start try at once, which helps if the server allows an overlap or had not got to it.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         self.0.state().closed = true;
-        self.0.wait_idle(limit).await
-    }
-
-    /// How often things happened since the manager was built.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.0.counts.read()
+        self.flush(limit).await
     }
 
     /// Who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.
@@ -195,20 +203,24 @@ impl TokenManager {
     #[must_use]
     pub fn session_ends_at(&self) -> Option<SystemTime> {
         let state = self.0.state();
-        state.held.as_ref()?.tokens.session_ends_at
+        state.cached.as_ref()?.tokens.session_ends_at
     }
 
     /// What happens from now on.
     #[must_use]
     pub fn events(&self) -> Events {
-        Events(self.0.listen())
+        Events(self.0.subscribe())
     }
 
     /// Reads the current token where it lies, without a wait, a lock or a copy, also while it is being renewed ahead of
     /// time; `None` when there is something to be done about it first, which [`access_token`](Self::access_token) does: a
     /// renewal, or a check of the store in the background (see [`store_check`](TokenManagerBuilder::store_check)).
     pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
-        self.0.read_fresh(read)
+        let snapshot = self.0.snapshot.load();
+        let snapshot = snapshot.as_ref()?;
+        snapshot
+            .is_fresh(self.0.now())
+            .then(|| read(&snapshot.token))
     }
 
     /// Whether nobody else holds this manager (a caller, or a task of its own), and nothing is lost with it.
@@ -216,14 +228,121 @@ impl TokenManager {
         let state = self.0.state();
         Arc::strong_count(&self.0) == 1
             && state.refresh.is_none()
-            && state.held.as_ref().is_none_or(|held| held.saved)
-            && state.pause(self.0.clock().boot()).is_none()
+            && !state.has_unsaved()
+            && state.paused(self.0.clock().boot()).is_none()
     }
 
     /// The provider's settings.
     #[must_use]
     pub fn provider(&self) -> &Provider {
         &self.0.provider
+    }
+
+    /// A token, waited for if need be; another one than the generation that the server rejected.
+    async fn obtain(&self, rejected: Option<u64>) -> Result<AccessToken> {
+        let clock = self.0.clock();
+        let give_up = clock.boot().saturating_add(self.0.policy.wait);
+        loop {
+            let mut completion = match self.decide(rejected)? {
+                Decision::Token(token) => return Ok(token),
+                Decision::WaitFor(completion) => completion,
+            };
+            let left = give_up.saturating_sub(clock.boot());
+            let outcome = clock.within(left, completion.wait_for(Option::is_some));
+            let Some(outcome) = outcome.await else {
+                let what = "the refresh takes longer than the caller waits";
+                return Err(unavailable(what));
+            };
+            match outcome.ok().and_then(|outcome| outcome.clone()) {
+                Some(Ok(token)) => return Ok(token),
+                Some(Err(Stop::Failed(error))) => return Err(error),
+                // A login or logout came in between: decide again.
+                Some(Err(Stop::Superseded)) => {}
+                None => return Err(unavailable("the refresh was cut off")),
+            }
+        }
+    }
+
+    fn decide(&self, rejected: Option<u64>) -> Result<Decision> {
+        let now = self.0.now();
+        let mut state = self.0.state();
+        let snapshot = self.0.snapshot.load();
+        let usable = snapshot.as_ref().filter(|snapshot| snapshot.is_usable(now));
+        let is_rejected = usable.is_some_and(|usable| rejected == Some(usable.generation()));
+        if let Some(usable) = usable.filter(|_| !is_rejected) {
+            self.start_background_work(state, usable, now)?;
+            return Ok(Decision::Token(usable.token.clone()));
+        }
+        if let Some(completion) = &state.refresh {
+            return Ok(Decision::WaitFor(completion.clone()));
+        }
+        if state.closed {
+            return Err(unavailable("the token manager was shut down"));
+        }
+        if let Some(error) = state.paused(now.boot) {
+            return Err(error);
+        }
+        if is_rejected {
+            let between = self.0.policy.between_forced;
+            let too_soon = |at: Duration| now.boot < at.saturating_add(between);
+            if state.forced_at.is_some_and(too_soon) {
+                let what = "a token that was just renewed was refused as well";
+                return Err(unavailable(what));
+            }
+            state.forced_at = Some(now.boot);
+        }
+        // Also when the tokens are dead: the user may have logged in in another process.
+        let replaces = rejected.filter(|_| is_rejected);
+        let task = RefreshTask::register(&self.0, &mut state, replaces);
+        drop(state);
+        let completion = task.completion();
+        task.start()?;
+        Ok(Decision::WaitFor(completion))
+    }
+
+    /// Starts a refresh ahead of time, or a check of the store, if one is due for a token that is still served.
+    fn start_background_work(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        usable: &Snapshot,
+        now: Moment,
+    ) -> Result<()> {
+        let policy = &self.0.policy;
+        let may_refresh = state.refresh.is_none()
+            && state.dead.is_none()
+            && state.paused(now.boot).is_none()
+            && !state.closed;
+        if policy.background && usable.is_renewal_due(now) && may_refresh {
+            let task = RefreshTask::register(&self.0, &mut state, Some(usable.generation()));
+            usable.set_refreshing(true);
+            drop(state);
+            return task.start();
+        }
+        if usable.is_check_due(now) {
+            usable.set_next_check(now.boot.saturating_add(policy.store_check));
+            if state.store_check.strong_count() == 0 && !state.closed {
+                let alive = Arc::new(());
+                state.store_check = Arc::downgrade(&alive);
+                let epoch = Epoch::current(&self.0, &state);
+                drop(state);
+                // OK to ignore: the token can be served without a runtime as well.
+                let _ = self.0.spawn(check_store(epoch, alive));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the store in the background while tokens are served from memory, to notice a logout or login elsewhere.
+async fn check_store(epoch: Epoch, _alive: Arc<()>) {
+    // Tokens that are unsaved because a runtime ended. OK to ignore: they are reported already.
+    let _ = Saver::start(&epoch.shared);
+    match epoch.shared.load().await {
+        Ok(read) => {
+            // OK to ignore: the next call returns what was found, and events report it.
+            let _ = epoch.reconcile(read);
+        }
+        Err(error) => tracing::debug!("the token store could not be read: {error}"),
     }
 }
 
@@ -237,7 +356,7 @@ impl TokenSource for TokenManager {
     }
 
     fn current(&self) -> Option<AccessToken> {
-        self.0.fresh()
+        self.read_current(AccessToken::clone)
     }
 }
 
