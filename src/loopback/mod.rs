@@ -1,19 +1,18 @@
 //! Login on the user's own machine: the browser comes back to a listener on the loopback address (RFC 8252 section 7.3).
 //!
 //! [`Loopback::bind`] takes a port of 127.0.0.1, [`Loopback::open_browser`] shows the user the identity provider, and
-//! [`Loopback::receive`] waits for the callback. It answers one address and one `Host` only, so that a web page that the
-//! user has open cannot reach it under another name; what does not carry the state of the login cannot end it. The page
-//! that the browser shows in the end holds nothing of the login. The port is free again as soon as the listener is
-//! dropped.
+//! [`Loopback::receive`] waits for the callback. It answers one address and one `Host` only, so that another web page in
+//! the browser cannot reach it under another name; a request without the state of the login cannot end it. The last page
+//! in the browser holds nothing of the login. The port is free again as soon as the listener is dropped.
 //!
 //! # On a machine with other users
 //!
-//! The address of a login holds its `state`. Another user who reads it in time can log in as himself and send the callback
-//! to the listener first: then the program goes on with the wrong account. [`Loopback::open_browser`] therefore gives the
-//! browser a file that only its owner can read; but what the browser makes of it, such as the arguments of its own child
-//! processes, is not in the hands of this crate. Where it is known who is to log in, say so with
-//! [`expected_subject`](crate::auth::AuthorizationRequest::expected_subject): anybody else is refused. Otherwise show the
-//! user who has logged in.
+//! The address of a login holds its `state`. Another user who reads it in time can log in to another account and send that
+//! callback to the listener first: then the program goes on with the wrong account. [`Loopback::open_browser`] therefore
+//! gives the browser a file that only its owner can read; this crate does not control what the browser does with the
+//! address, such as in the arguments of its child processes. Where the user is known, set
+//! [`expected_subject`](crate::auth::AuthorizationRequest::expected_subject): other users are refused. Otherwise show who
+//! has logged in.
 //!
 //! ```
 //! use envd_sdk::auth::TokenManager;
@@ -52,16 +51,184 @@
 //! # }
 //! ```
 
-mod browser;
-mod builder;
-mod listener;
-mod login_page;
-mod page;
+mod connections;
+mod redirect_file;
 mod request;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::browser::open_browser;
-pub use self::builder::LoopbackBuilder;
-pub use self::listener::Loopback;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use url::Url;
+
+use self::connections::receive_callback;
+use self::redirect_file::RedirectFile;
+use self::request::Response;
+use crate::auth::{CheckedCallback, PendingLogin};
+use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::transport::Clock;
+
+/// Settings of a [`Loopback`] listener; all of them have a default.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct LoopbackBuilder {
+    port: u16,
+    path: String,
+    host: IpAddr,
+    timeout: Duration,
+    clock: Clock,
+}
+
+impl LoopbackBuilder {
+    /// The port, for identity providers that compare the redirect address exactly; a free one unless set.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// The path of the callback; `/callback` unless set.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Listens on `[::1]` instead of 127.0.0.1.
+    pub fn ipv6(mut self) -> Self {
+        self.host = Ipv6Addr::LOCALHOST.into();
+        self
+    }
+
+    /// How long to wait for the browser; ten minutes unless set, after which the login has expired anyway.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// Starts to listen.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the port is taken or the path is not valid in an address.
+    pub async fn bind(self) -> Result<Loopback> {
+        let failed =
+            |source| Error::config("the loopback port cannot be listened on").with_source(source);
+        let listener = TcpListener::bind((self.host, self.port)).await;
+        let listener = listener.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let redirect_uri = Url::parse(&format!("http://{address}{}", self.path))
+            .ok()
+            .filter(|url| self.path.starts_with('/') && url.path() == self.path)
+            .filter(|url| url.query().is_none() && url.fragment().is_none())
+            .ok_or_else(|| Error::config("the path of the callback is not valid in an address"))?;
+        Ok(Loopback {
+            listener,
+            redirect_uri,
+            timeout: self.timeout,
+            clock: self.clock,
+            redirect_file: None,
+        })
+    }
+}
+
+/// Listens on the loopback address for the callback of one login.
+pub struct Loopback {
+    listener: TcpListener,
+    redirect_uri: Url,
+    timeout: Duration,
+    clock: Clock,
+    /// Deleted with the listener.
+    redirect_file: Option<RedirectFile>,
+}
+
+impl Loopback {
+    /// Listens on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when no port is available.
+    pub async fn bind() -> Result<Self> {
+        Self::builder().bind().await
+    }
+
+    /// Starts the settings of a listener.
+    pub fn builder() -> LoopbackBuilder {
+        LoopbackBuilder {
+            port: 0,
+            path: "/callback".to_owned(),
+            host: Ipv4Addr::LOCALHOST.into(),
+            // The lifetime of a pending login.
+            timeout: Duration::from_secs(600),
+            clock: Clock::system(),
+        }
+    }
+
+    /// The address for [`ProviderBuilder::redirect_uri`](crate::auth::ProviderBuilder::redirect_uri), such as
+    /// `http://127.0.0.1:49152/callback`.
+    #[must_use]
+    pub fn redirect_uri(&self) -> &Url {
+        &self.redirect_uri
+    }
+
+    /// Opens the address of a login in the user's browser, without showing it to other users of the machine.
+    ///
+    /// The arguments of a process are visible to all users, so the browser is given a file that redirects: only its owner
+    /// can read it, and it is deleted with the listener, or by the next login if the program is killed. It stands in the
+    /// home directory, because browsers that are installed as a snap can read no hidden files and no temporary ones; where
+    /// that cannot be written to, in the runtime directory (`XDG_RUNTIME_DIR`) or the temporary directory. The browser is
+    /// the program in the variable `BROWSER`, or the system's default for HTML files.
+    ///
+    /// Show the user the address as well: a browser that does not open, or cannot read the file, is not detected.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the file cannot be written, or this machine has no way to open a browser.
+    pub async fn open_browser(&mut self, login: &PendingLogin) -> Result<()> {
+        self.redirect_file = Some(RedirectFile::open(login.url()).await?);
+        Ok(())
+    }
+
+    /// Waits for the callback of a login, checks it, and shows the user a page that says how it ended.
+    ///
+    /// Only a request with the `state` of the login ends the wait; all others are refused and change nothing. The port is
+    /// free when this returns or is dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`PendingLogin::check`]; also [`is_login_refused`](Error::is_login_refused) when no callback comes in time, and
+    /// [`is_config`](Error::is_config) when the login has another redirect address.
+    pub async fn receive(self, login: PendingLogin) -> Result<CheckedCallback> {
+        let mut pairs = login.url().query_pairs();
+        let is_ours =
+            |(name, value): (_, _)| name == "redirect_uri" && value == self.redirect_uri.as_str();
+        if !pairs.any(is_ours) {
+            return Err(Error::config(
+                "the login has another redirect_uri than the listener",
+            ));
+        }
+        let callback = receive_callback(&self.listener, &self.redirect_uri, &login, &self.clock);
+        let Some(callback) = self.clock.within(self.timeout, callback).await else {
+            let code = "no_callback_in_time".to_owned();
+            return Err(Error::new(Kind::Auth(AuthProblem::LoginRefused { code })));
+        };
+        let checked = login.check(callback.query.expose());
+        let response = match &checked {
+            Ok(_) => Response::Done,
+            Err(_) => Response::LoginRefused,
+        };
+        callback.respond(response, &self.clock).await;
+        checked
+    }
+}
+
+impl fmt::Debug for Loopback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loopback")
+            .field("redirect_uri", &self.redirect_uri.as_str())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

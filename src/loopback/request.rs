@@ -1,84 +1,107 @@
-//! Reads the head of a request. Pure.
+//! Reads the head of a request, and has the pages to respond with. Does no I/O.
 
-use httparse::{EMPTY_HEADER, Error as Unreadable, Request, Status};
+use httparse::{EMPTY_HEADER, Error as ParseError, Request, Status};
+use url::{Position, Url};
 
-use super::page::Page;
 use crate::secret::Secret;
 
-/// Codes and states are short; browsers send a few hundred bytes of headers beside them.
-pub(super) const LONGEST_HEAD: usize = 16 * 1_024;
+const MAX_HEADERS: usize = 64;
 
-const MOST_HEADERS: usize = 64;
-
-/// What a request of the callback's address looks like.
-#[derive(Clone, Debug)]
-pub(super) struct Expected {
-    host: String,
-    path: String,
+/// A page in response to a request. It repeats nothing of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Response {
+    Done,
+    LoginRefused,
+    OtherLogin,
+    BadRequest,
+    NotFound,
+    NotGet,
+    TooSlow,
+    TooLarge,
 }
 
-/// What a request is.
-#[derive(Debug)]
-pub(super) enum Call {
-    /// For the address of the callback, with this query.
-    Callback(Secret),
-    /// Not to be looked at further.
-    Other(Page),
-}
-
-impl Expected {
-    pub(super) fn new(host: &str, path: &str) -> Self {
-        Self {
-            host: host.to_owned(),
-            path: path.to_owned(),
-        }
-    }
-
-    /// `None` when the head is not complete yet.
-    pub(super) fn judge(&self, head: &[u8]) -> Option<Call> {
-        let mut headers = [EMPTY_HEADER; MOST_HEADERS];
-        let mut request = Request::new(&mut headers);
-        let other = |page| Some(Call::Other(page));
-        match request.parse(head) {
-            Ok(Status::Complete(_)) => {}
-            Ok(Status::Partial) => return None,
-            Err(Unreadable::TooManyHeaders) => return other(Page::TooLarge),
-            Err(_) => return other(Page::BadRequest),
-        }
-        let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("host");
-        let mut hosts = request.headers.iter().filter(named);
-        // A page of another site can make the browser ask here, under a name of its own that points to this machine.
-        let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return other(Page::BadRequest);
+impl Response {
+    /// The whole response as HTTP/1.1.
+    pub(super) fn to_http(self) -> String {
+        let (status, text) = match self {
+            Self::Done => (
+                "200 OK",
+                "You can close this window and go back to the program.",
+            ),
+            // The user may refuse a login: no error of the browser.
+            Self::LoginRefused => (
+                "200 OK",
+                "The login was not completed. Go back to the program to try again.",
+            ),
+            Self::OtherLogin => ("400 Bad Request", "This is the callback of another login."),
+            Self::BadRequest => ("400 Bad Request", "The request cannot be understood."),
+            Self::NotFound => ("404 Not Found", "There is no such page."),
+            Self::NotGet => (
+                "405 Method Not Allowed\r\nallow: GET",
+                "Only GET is allowed.",
+            ),
+            Self::TooSlow => ("408 Request Timeout", "The request took too long."),
+            Self::TooLarge => (
+                "431 Request Header Fields Too Large",
+                "The request is too large.",
+            ),
         };
-        if host.value != self.host.as_bytes() {
-            return other(Page::BadRequest);
-        }
-        let target = request.path.unwrap_or_default();
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        match request.method {
-            _ if path != self.path => other(Page::NotFound),
-            Some("GET") => Some(Call::Callback(query.into())),
-            _ => other(Page::NotGet),
-        }
+        let page = format!(
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Login</title><p>{text}</p></html>\n"
+        );
+        let length = page.len();
+        // The address of the page holds the code: nothing may be loaded that would send it on as the referrer.
+        format!(
+            "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {length}\r\n\
+             cache-control: no-store\r\ncontent-security-policy: default-src 'none'\r\n\
+             referrer-policy: no-referrer\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{page}"
+        )
     }
+}
+
+/// The query of a request for the callback address, or the response to another request. `None` when the head is not
+/// complete yet.
+pub(super) fn callback_query(head: &[u8], redirect_uri: &Url) -> Option<Result<Secret, Response>> {
+    let mut headers = [EMPTY_HEADER; MAX_HEADERS];
+    let mut request = Request::new(&mut headers);
+    match request.parse(head) {
+        Ok(Status::Complete(_)) => {}
+        Ok(Status::Partial) => return None,
+        Err(ParseError::TooManyHeaders) => return Some(Err(Response::TooLarge)),
+        Err(_) => return Some(Err(Response::BadRequest)),
+    }
+    let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("host");
+    let mut hosts = request.headers.iter().filter(named);
+    let host = &redirect_uri[Position::BeforeHost..Position::AfterPort];
+    // A page of another site can make the browser send requests here, under a name of its own that resolves to this machine.
+    let is_ours = hosts
+        .next()
+        .is_some_and(|header| header.value == host.as_bytes());
+    if !is_ours || hosts.next().is_some() {
+        return Some(Err(Response::BadRequest));
+    }
+    let target = request.path.unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    Some(match request.method {
+        _ if path != redirect_uri.path() => Err(Response::NotFound),
+        Some("GET") => Ok(query.into()),
+        _ => Err(Response::NotGet),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judge(head: &str) -> Option<Result<String, Page>> {
-        let expected = Expected::new("127.0.0.1:8400", "/callback");
-        expected.judge(head.as_bytes()).map(|call| match call {
-            Call::Callback(query) => Ok(query.expose().to_owned()),
-            Call::Other(page) => Err(page),
-        })
+    fn query(head: &str) -> Option<Result<String, Response>> {
+        let redirect_uri = Url::parse("http://127.0.0.1:8400/callback").unwrap();
+        let query = callback_query(head.as_bytes(), &redirect_uri)?;
+        Some(query.map(|query| query.expose().to_owned()))
     }
 
     #[test]
     fn a_callback_gives_its_query() {
-        for (head, query) in [
+        for (head, expected) in [
             (
                 "GET /callback?code=c&state=s HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
                 "code=c&state=s",
@@ -92,67 +115,67 @@ mod tests {
                 "a?b",
             ),
         ] {
-            assert_eq!(judge(head), Some(Ok(query.to_owned())), "{head}");
+            assert_eq!(query(head), Some(Ok(expected.to_owned())), "{head}");
         }
     }
 
     #[test]
     fn everything_else_is_refused() {
-        for (head, page) in [
+        for (head, response) in [
             (
                 "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Page::NotFound,
+                Response::NotFound,
             ),
             (
                 "GET /callback/ HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Page::NotFound,
+                Response::NotFound,
             ),
             (
                 "GET //callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Page::NotFound,
+                Response::NotFound,
             ),
             (
                 "GET http://127.0.0.1:8400/callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Page::NotFound,
+                Response::NotFound,
             ),
             (
                 "POST /callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Page::NotGet,
+                Response::NotGet,
             ),
             (
                 "GET /callback HTTP/1.1\r\nHost: evil.example:8400\r\n\r\n",
-                Page::BadRequest,
+                Response::BadRequest,
             ),
             (
                 "GET /callback HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-                Page::BadRequest,
+                Response::BadRequest,
             ),
             (
                 "GET /callback HTTP/1.1\r\nHost: 127.0.0.1:84000\r\n\r\n",
-                Page::BadRequest,
+                Response::BadRequest,
             ),
-            ("GET /callback HTTP/1.1\r\n\r\n", Page::BadRequest),
+            ("GET /callback HTTP/1.1\r\n\r\n", Response::BadRequest),
             (
                 "GET /callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Page::BadRequest,
+                Response::BadRequest,
             ),
-            ("\u{16}\u{3}\u{1}\r\n\r\n", Page::BadRequest),
-            ("GET /call back HTTP/1.1\r\n\r\n", Page::BadRequest),
+            ("\u{16}\u{3}\u{1}\r\n\r\n", Response::BadRequest),
+            ("GET /call back HTTP/1.1\r\n\r\n", Response::BadRequest),
         ] {
-            assert_eq!(judge(head), Some(Err(page)), "{head}");
+            assert_eq!(query(head), Some(Err(response)), "{head}");
         }
         let many = format!(
             "GET / HTTP/1.1\r\n{}\r\n",
-            "a: b\r\n".repeat(MOST_HEADERS + 1)
+            "a: b\r\n".repeat(MAX_HEADERS + 1)
         );
-        assert_eq!(judge(&many), Some(Err(Page::TooLarge)));
+        assert_eq!(query(&many), Some(Err(Response::TooLarge)));
     }
 
     #[test]
     fn an_unfinished_head_is_waited_for() {
         let whole = "GET /callback?code=c HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n";
         for end in 0..whole.len() {
-            assert_eq!(judge(&whole[..end]), None, "{end}");
+            assert_eq!(query(&whole[..end]), None, "{end}");
         }
     }
 }

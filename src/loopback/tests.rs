@@ -8,7 +8,7 @@ use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 use url::Url;
 
-use super::{Loopback, open_browser};
+use super::{Loopback, RedirectFile};
 use crate::auth::{CheckedCallback, PendingLogin, Provider};
 use crate::error::Result;
 use crate::transport::Clock;
@@ -35,11 +35,9 @@ fn login(redirect_uri: &str, clock: &Clock) -> PendingLogin {
 impl Trial {
     async fn start() -> Self {
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
-        let listener = Loopback::builder()
-            .clock(clock.clone())
-            .bind()
-            .await
-            .unwrap();
+        let mut builder = Loopback::builder();
+        builder.clock = clock.clone();
+        let listener = builder.bind().await.unwrap();
         let login = login(listener.redirect_uri().as_str(), &clock);
         let mut pairs = login.url().query_pairs();
         let state = pairs
@@ -301,9 +299,8 @@ async fn a_login_that_returns_elsewhere_is_refused_at_once() {
 #[tokio::test]
 async fn only_addresses_of_the_web_are_opened() {
     for address in ["file:///etc/passwd", "javascript:alert(1)", "mailto:a@b.c"] {
-        let error = open_browser(&Url::parse(address).unwrap())
-            .await
-            .unwrap_err();
+        let address = Url::parse(address).unwrap();
+        let error = RedirectFile::open(&address).await.unwrap_err();
         assert!(
             error.is_config() && error.to_string().contains("http"),
             "{error}"

@@ -1,4 +1,4 @@
-//! The page that takes the browser to the identity provider.
+//! The file that redirects the browser to the identity provider.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -8,9 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use url::Url;
 
+use crate::error::{Error, Result};
+
 const PREFIX: &str = "envd-sdk-login-";
 
-/// A login is good for ten minutes.
+/// The lifetime of a pending login.
 const LIFETIME: Duration = Duration::from_secs(600);
 
 /// A file that redirects the browser to the address of a login. Only its owner may read it (mode 600), and it is deleted
@@ -19,15 +21,34 @@ const LIFETIME: Duration = Duration::from_secs(600);
 /// The arguments of a process are visible to all users of the machine, so the browser gets the name of this file instead
 /// of the address, which holds the `state` of the login.
 #[derive(Debug)]
-pub(super) struct LoginPage(PathBuf);
+pub(super) struct RedirectFile(PathBuf);
 
-impl LoginPage {
-    pub(super) fn write(address: &Url) -> io::Result<Self> {
+impl RedirectFile {
+    /// Writes the file and opens it in the browser.
+    pub(super) async fn open(address: &Url) -> Result<Self> {
+        // Other schemes start other programs.
+        if !matches!(address.scheme(), "http" | "https") {
+            return Err(Error::config(
+                "only http and https addresses are opened in the browser",
+            ));
+        }
         let text = redirect_to(address);
+        let opened = tokio::task::spawn_blocking(move || {
+            let file = Self::write(&text).map_err(|source| {
+                let what = "the file that redirects the browser cannot be written";
+                Error::config(what).with_source(source)
+            })?;
+            opener::open_browser(file.address().map_err(no_browser)?).map_err(no_browser)?;
+            Ok(file)
+        });
+        opened.await.map_err(no_browser)?
+    }
+
+    fn write(text: &str) -> io::Result<Self> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for directory in directories() {
-            match Self::write_in(&directory, &text) {
-                Ok(page) => return Ok(page),
+            match Self::write_in(&directory, text) {
+                Ok(file) => return Ok(file),
                 Err(error) => last = error,
             }
         }
@@ -36,31 +57,35 @@ impl LoginPage {
 
     fn write_in(directory: &Path, text: &str) -> io::Result<Self> {
         remove_leftovers(directory);
-        // Need not be hard to guess: a file that exists already is an error.
+        // Need not be unpredictable: a file that exists already is an error.
         let name = format!("{PREFIX}{:016x}.html", fastrand::u64(..));
         let mut options = OpenOptions::new();
         let mut file = private(options.write(true).create_new(true)).open(directory.join(&name))?;
-        let page = Self(directory.join(name));
+        let path = Self(directory.join(name));
         file.write_all(text.as_bytes())?;
-        Ok(page)
+        Ok(path)
     }
 
-    /// What the browser is given: a `file` address.
-    pub(super) fn address(&self) -> io::Result<String> {
+    /// The address for the browser, with the scheme `file`.
+    fn address(&self) -> io::Result<String> {
         let address = Url::from_file_path(&self.0);
         let address = address.map_err(|()| io::Error::from(io::ErrorKind::InvalidFilename))?;
         Ok(address.into())
     }
 }
 
-impl Drop for LoginPage {
+impl Drop for RedirectFile {
     fn drop(&mut self) {
-        // OK to ignore: the login in it ends after ten minutes in any case.
+        // OK to ignore: the login in it expires after ten minutes in any case.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// The first that can be written to. Browsers that come as a snap read no hidden files, nothing in the temporary
+fn no_browser(source: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::config("no browser could be opened").with_source(source)
+}
+
+/// The directories to try in order. Browsers that are installed as a snap read no hidden files, nothing in the temporary
 /// directory and nothing in the runtime directory: so the home directory is the first, and the name is not hidden.
 fn directories() -> impl Iterator<Item = PathBuf> {
     let home = env::home_dir().filter(|path| path.is_absolute());
@@ -69,16 +94,16 @@ fn directories() -> impl Iterator<Item = PathBuf> {
     home.into_iter().chain(runtime).chain([env::temp_dir()])
 }
 
-/// Pages of programs that were killed before they could delete them.
+/// Removes the files of programs that were killed before they could.
 fn remove_leftovers(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
         let prefixed = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let is_page = prefixed && path.extension().is_some_and(|kind| kind == "html");
+        let is_ours = prefixed && path.extension().is_some_and(|kind| kind == "html");
         let changed = || entry.metadata().and_then(|about| about.modified());
         let age = |time| SystemTime::now().duration_since(time);
-        if is_page && changed().is_ok_and(|time| age(time).is_ok_and(|age| age > LIFETIME)) {
-            // OK to ignore: it may be another user's, or gone.
+        if is_ours && changed().is_ok_and(|time| age(time).is_ok_and(|age| age > LIFETIME)) {
+            // OK to ignore: it may belong to another user, or be gone.
             let _ = fs::remove_file(path);
         }
     }
@@ -95,7 +120,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// A page with a link besides, for browsers that do not follow the redirect by themselves.
+/// A page with a link as well, for browsers that do not follow the redirect.
 fn redirect_to(address: &Url) -> String {
     let address = escaped(address.as_str());
     format!(
@@ -107,18 +132,11 @@ fn redirect_to(address: &Url) -> String {
 
 /// For the value of an attribute in double quotes.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 64);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]
@@ -158,7 +176,7 @@ mod tests {
             let file = fs::File::create(folder.join(name)).unwrap();
             file.set_modified(changed).unwrap();
         }
-        drop(LoginPage::write_in(&folder, "text").unwrap());
+        drop(RedirectFile::write_in(&folder, "text").unwrap());
         let names = fs::read_dir(&folder).unwrap();
         let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
@@ -178,7 +196,7 @@ mod tests {
     fn the_page_is_for_its_owner_alone_and_gone_when_dropped() {
         use std::os::unix::fs::PermissionsExt;
 
-        let page = LoginPage::write_in(&env::temp_dir(), "text").unwrap();
+        let page = RedirectFile::write_in(&env::temp_dir(), "text").unwrap();
         let path = page.0.clone();
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
