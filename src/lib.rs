@@ -131,22 +131,6 @@ mod secret;
 mod seeded;
 #[cfg(feature = "client")]
 mod send;
-#[cfg(all(feature = "client", feature = "rustls"))]
-#[path = "transport/tls/ring.rs"]
-mod tls;
-#[cfg(all(
-    feature = "client",
-    not(feature = "rustls"),
-    any(feature = "rustls-aws-lc", feature = "native-tls")
-))]
-#[path = "transport/tls/reqwest_default.rs"]
-mod tls;
-#[cfg(all(
-    feature = "client",
-    not(any(feature = "rustls", feature = "rustls-aws-lc", feature = "native-tls"))
-))]
-#[path = "transport/tls/none.rs"]
-mod tls;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;

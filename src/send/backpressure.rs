@@ -66,7 +66,7 @@ impl Backpressure {
             };
             let waited = clock.boot().saturating_sub(start);
             if policy.next_wait(1, waited, Some(left)).is_none() {
-                return Err(refusal.with_attempts(0).with_retry_after(Some(left)));
+                return Err(refusal.with_retry_after(Some(left)));
             }
             first(pin!(clock.sleep(left)), ended).await;
         }

@@ -86,6 +86,15 @@ pub(super) struct Facts {
     pub(super) attempts: u32,
 }
 
+impl Settings {
+    /// Notes facts for a [`Response`], if one was asked for.
+    pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
+        if let Some(facts) = &self.facts {
+            note(&mut facts.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
 impl<T: Send + 'static> Call<T> {
     /// A call whose first request is this one. `start` may send it, and others with the same settings.
     pub(crate) fn new<S, F>(sender: &Sender, settings: Settings, work: Result<(Request, S)>) -> Self

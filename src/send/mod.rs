@@ -8,6 +8,8 @@ mod call;
 mod headers;
 mod response;
 mod sender;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 pub use self::call::Call;

@@ -1,9 +1,7 @@
 //! The life of a request, from top to bottom: pause, token, send, refresh once when refused, judge; the whole tried
 //! again where that does no harm.
 
-use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
@@ -14,9 +12,7 @@ use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::model::ServerError;
 use crate::transport::header::{AUTHORIZATION, HeaderMap};
-use crate::transport::{
-    Budget, Clock, Http, Reply, Request, RetryPolicy, Safety, retry_after, with_retries,
-};
+use crate::transport::{Budget, Clock, Http, Reply, Request, RetryPolicy, Safety, retry_after};
 
 /// How many other documents a request tries: the four homes of the user details, each with and without doubtful fields.
 const DOCUMENTS: u32 = 8;
@@ -75,13 +71,15 @@ struct Exchange<'a, O> {
     settings: &'a Settings,
     request: Request,
     safety: Safety,
-    attempts: AtomicU32,
-    sent: AtomicU32,
+    /// How many attempts came as far as sending.
+    attempts: u32,
+    /// The current attempt is one of them.
+    is_sent: bool,
     /// The status of the last reply.
-    status: AtomicU16,
-    renewed: AtomicBool,
-    /// A request is on its way, or one that was may have been carried out.
-    in_doubt: AtomicBool,
+    status: u16,
+    is_renewed: bool,
+    /// A change is on its way, or one that was may have been carried out.
+    in_doubt: bool,
 }
 
 impl Sender {
@@ -153,7 +151,7 @@ impl Sender {
         request: Request,
         settings: &Settings,
     ) -> Result<O::Value> {
-        let exchange = Exchange {
+        let mut exchange = Exchange {
             sender: self,
             operation,
             settings,
@@ -163,31 +161,29 @@ impl Sender {
                 (true, true) => Safety::Idempotent,
                 (true, false) => Safety::Once,
             },
-            attempts: AtomicU32::new(0),
-            sent: AtomicU32::new(0),
-            status: AtomicU16::new(0),
-            renewed: AtomicBool::new(false),
-            in_doubt: AtomicBool::new(false),
+            attempts: 0,
+            is_sent: false,
+            status: 0,
+            is_renewed: false,
+            in_doubt: false,
         };
         let span = trace::call(operation.name(), operation.kind(), settings.page);
         let result = exchange.run().instrument(span.clone()).await;
-        let attempts = match &result {
-            Ok(_) => exchange.attempts.load(Ordering::Relaxed),
-            Err(error) => error.attempts(),
-        };
+        let (attempts, in_doubt) = (exchange.attempts, exchange.in_doubt);
+        let result = result.map_err(|error| {
+            let error = error.with_attempts(attempts);
+            error.with_may_have_applied(in_doubt)
+        });
         span.record("attempts", attempts);
         exchange.trace_end(&span, &result);
-        if let Some(facts) = &settings.facts {
-            let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
-            facts.attempts += attempts;
-        }
+        settings.note(|facts| facts.attempts += attempts);
         result.map_err(|error| error.with_operation(operation.name()))
     }
 }
 
 impl<O: Operation> Exchange<'_, O> {
     /// Within the time of the call.
-    async fn run(&self) -> Result<O::Value> {
+    async fn run(&mut self) -> Result<O::Value> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
@@ -195,29 +191,54 @@ impl<O: Operation> Exchange<'_, O> {
         };
         let left = end.saturating_sub(pool.clock.boot());
         let policy = policy.clone().deadline(left);
-        let done = pool.clock.within(left, self.retried(&policy)).await;
-        done.unwrap_or_else(|| Err(self.out_of_time()))
+        match pool.clock.within(left, self.retried(&policy)).await {
+            Some(result) => result,
+            None => Err(Error::new(Kind::Transport(Failure {
+                what: "the deadline of the call has passed",
+                timeout: true,
+                unsent: if self.attempts > 0 {
+                    Unsent::Perhaps
+                } else {
+                    Unsent::Surely
+                },
+                refused_locally: false,
+            }))),
+        }
     }
 
-    /// Again and again, as far as the policy goes.
-    async fn retried(&self, policy: &RetryPolicy) -> Result<O::Value> {
+    /// Again until it succeeds, or the failure or the policy allows no further attempt.
+    async fn retried(&mut self, policy: &RetryPolicy) -> Result<O::Value> {
         let pool = &self.sender.pool;
         pool.backpressure.wait(&pool.clock, policy).await?;
-        with_retries(policy, &pool.budget, &pool.clock, self.safety, |number| {
-            self.attempts.store(number, Ordering::Relaxed);
+        let (start, mut number) = (pool.clock.boot(), 1);
+        loop {
+            self.is_sent = false;
             let span = trace::attempt(number);
-            let attempt = self.attempt().instrument(span.clone());
-            async move {
-                let result = attempt.await;
-                self.trace_end(&span, &result);
-                result
-            }
-        })
-        .await
+            let result = self.attempt().instrument(span.clone()).await;
+            self.trace_end(&span, &result);
+            let error = match result {
+                Ok(value) => {
+                    pool.budget.give_back();
+                    return Ok(value);
+                }
+                Err(error) => error,
+            };
+            let elapsed = pool.clock.boot().saturating_sub(start);
+            let wait = Some(&error)
+                .filter(|error| self.safety.allows_retry(error))
+                .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
+                // Last, so that only a retry that is made costs something.
+                .filter(|_| pool.budget.take());
+            let Some(wait) = wait else {
+                return Err(error);
+            };
+            pool.clock.sleep(wait).await;
+            number += 1;
+        }
     }
 
     /// With a token, and once more with a new one when it is refused.
-    async fn attempt(&self) -> Result<O::Value> {
+    async fn attempt(&mut self) -> Result<O::Value> {
         let Some(tokens) = &self.sender.tokens else {
             return self.send_fitting(None).await;
         };
@@ -230,13 +251,12 @@ impl<O: Operation> Exchange<'_, O> {
             Err(refused)
                 if refused.is_unauthorized()
                     && !self.safety.may_have_applied(&refused)
-                    && !self.renewed.swap(true, Ordering::Relaxed) =>
+                    && !std::mem::replace(&mut self.is_renewed, true) =>
             {
                 match tokens.renew(&token).await {
                     Ok(token) => self.send_fitting(Some(&token)).await,
                     Err(error) if error.is_retryable() => Err(refused),
-                    // The request was sent: an error of the renewal must not say that it was not.
-                    Err(error) => Err(error.with_attempts(1)),
+                    Err(error) => Err(error),
                 }
             }
             result => result,
@@ -244,53 +264,54 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Again with another document when the server's schema does not fit the first one.
-    async fn send_fitting(&self, token: Option<&AccessToken>) -> Result<O::Value> {
-        let mut request = Cow::Borrowed(&self.request);
-        let mut result = self.send(&request, token).await;
+    async fn send_fitting(&mut self, token: Option<&AccessToken>) -> Result<O::Value> {
+        let mut result = self.send(self.request.clone(), token).await;
+        let mut request = None;
         for _ in 0..DOCUMENTS {
             let Err(error) = &result else { break };
-            let Some(adapted) = self.operation.adapt(&request, error) else {
+            let refused = request.as_ref().unwrap_or(&self.request);
+            let Some(adapted) = self.operation.adapt(refused, error) else {
                 break;
             };
-            request = Cow::Owned(adapted);
-            result = self.send(&request, token).await;
+            result = self.send(adapted.clone(), token).await;
             if result.is_ok() {
-                self.operation.adapted(&request);
+                self.operation.adapted(&adapted);
             }
+            request = Some(adapted);
         }
         result
     }
 
     /// Once.
-    async fn send(&self, request: &Request, token: Option<&AccessToken>) -> Result<O::Value> {
-        self.sent.fetch_add(1, Ordering::Relaxed);
-        let in_doubt = self.in_doubt.swap(true, Ordering::Relaxed);
-        let mut request = request.clone();
+    async fn send(
+        &mut self,
+        mut request: Request,
+        token: Option<&AccessToken>,
+    ) -> Result<O::Value> {
         if let Some(token) = token {
             request = request.header(AUTHORIZATION, token.header());
         }
+        self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
+        let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
         let reply = self.sender.pool.http.send(request).await;
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;
         }
         let result = reply.and_then(|reply| self.judge(reply));
-        if let Err(error) = &result {
-            let in_doubt = in_doubt || self.safety.may_have_applied(error);
-            self.in_doubt.store(in_doubt, Ordering::Relaxed);
-        }
+        self.in_doubt =
+            was_in_doubt || matches!(&result, Err(error) if self.safety.may_have_applied(error));
         result
     }
 
-    fn judge(&self, reply: Reply) -> Result<O::Value> {
+    fn judge(&mut self, reply: Reply) -> Result<O::Value> {
         let pool = &self.sender.pool;
         let wait = retry_after(&reply.headers, pool.clock.now());
-        self.status.store(reply.status, Ordering::Relaxed);
-        if let Some(facts) = &self.settings.facts {
-            let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
+        self.status = reply.status;
+        self.settings.note(|facts| {
             facts.status = Some(reply.status);
             facts.request_id = reply.request_id().map(str::to_owned);
-        }
+        });
         self.operation.judge(reply).map_err(|error| {
             trace::decode_failure(&error);
             let error = error.with_retry_after(wait);
@@ -300,29 +321,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     fn trace_end(&self, span: &tracing::Span, result: &Result<O::Value>) {
-        let result = result.as_ref().map(|value| {
-            let status = self.status.load(Ordering::Relaxed);
-            (status, O::problems(value))
-        });
-        trace::ended(span, result);
-    }
-
-    /// The deadline of the call has passed.
-    fn out_of_time(&self) -> Error {
-        let sent = self.sent.load(Ordering::Relaxed);
-        let error = Error::new(Kind::Transport(Failure {
-            what: "the deadline of the call has passed",
-            timeout: true,
-            unsent: if sent > 0 {
-                Unsent::Perhaps
-            } else {
-                Unsent::Surely
-            },
-            refused_locally: false,
-        }));
-        // Earlier attempts may all have been refused, and the time have passed while a token was renewed.
-        let in_doubt =
-            self.in_doubt.load(Ordering::Relaxed) && self.safety.may_have_applied(&error);
-        error.with_attempts(sent).with_may_have_applied(in_doubt)
+        let result = result.as_ref();
+        trace::ended(span, result.map(|value| (self.status, O::problems(value))));
     }
 }

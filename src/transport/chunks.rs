@@ -3,7 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::http::{Watch, failed, too_large};
+use super::Watch;
+use super::http::{failed, too_large};
 use crate::error::Error;
 
 /// What came of a body, and why it ended too early, if it did.

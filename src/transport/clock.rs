@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
@@ -122,14 +122,21 @@ impl Clock {
         }
     }
 
+    /// How many waits on a manual clock are under way.
+    #[cfg(test)]
+    pub(crate) fn sleepers(&self) -> usize {
+        match &self.0 {
+            Inner::System | Inner::Running { .. } => 0,
+            Inner::Manual(moment) => moment.receiver_count(),
+        }
+    }
+
     /// Does some work, unless this much time passes first.
     pub(crate) async fn within<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
-        let (mut work, mut end) = (pin!(work), pin!(self.sleep(limit)));
-        poll_fn(|context| match work.as_mut().poll(context) {
-            Poll::Ready(done) => Poll::Ready(Some(done)),
-            Poll::Pending => end.as_mut().poll(context).map(|()| None),
-        })
-        .await
+        match first(pin!(work), self.sleep(limit)).await {
+            First::Left(done) => Some(done),
+            First::Right(()) => None,
+        }
     }
 
     /// Waits until this much time has passed on the clock.
@@ -160,6 +167,27 @@ impl fmt::Debug for Clock {
             Inner::Manual(_) => "Clock(manual)",
         })
     }
+}
+
+/// What [`first`] gives.
+pub(crate) enum First<A, B> {
+    Left(A),
+    Right(B),
+}
+
+/// Waits for the first of two futures. The left one is borrowed: when the right one is first, it can be awaited further.
+pub(crate) async fn first<A, B>(
+    mut left: Pin<&mut impl Future<Output = A>>,
+    right: impl Future<Output = B>,
+) -> First<A, B> {
+    let mut right = pin!(right);
+    poll_fn(|context| {
+        if let Poll::Ready(done) = left.as_mut().poll(context) {
+            return Poll::Ready(First::Left(done));
+        }
+        right.as_mut().poll(context).map(First::Right)
+    })
+    .await
 }
 
 // Linux keeps the time of its last tick, at most 10 ms ago, which takes a third of the time to read.

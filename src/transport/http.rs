@@ -2,21 +2,14 @@
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
-use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
-};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect;
 use url::Url;
 
-use super::HttpOptions;
 use super::chunks::{gather, gather_and_wipe};
-use super::is_loopback;
-use crate::error::{Error, Failure, Kind, Received, Unsent};
-use crate::tls;
+use super::{Body, HttpOptions, Reply, Request, is_loopback, tls};
+use crate::error::{Error, Failure, Kind, Unsent};
 
 /// Sends requests. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
@@ -24,132 +17,6 @@ pub(crate) struct Http {
     client: reqwest::Client,
     max_body_bytes: usize,
     user_agent: String,
-}
-
-/// Sees the beginning of a reply's body again and again while it grows.
-pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
-
-/// What is sent with a request.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Body {
-    #[default]
-    Empty,
-    Json(Bytes),
-    Form(Bytes),
-}
-
-/// A request; cloning it does not copy the body.
-#[derive(Clone)]
-pub(crate) struct Request {
-    pub(crate) method: reqwest::Method,
-    pub(crate) url: Url,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Body,
-    /// The time limit for this request, in place of the client's.
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) watch: Option<Watch>,
-}
-
-impl Body {
-    pub(crate) fn media_type(&self) -> Option<&'static str> {
-        match self {
-            Self::Empty => None,
-            Self::Json(_) => Some("application/json"),
-            Self::Form(_) => Some("application/x-www-form-urlencoded"),
-        }
-    }
-}
-
-/// A complete reply, of any status.
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-}
-
-impl Request {
-    pub(crate) fn get(url: Url) -> Self {
-        Self {
-            method: reqwest::Method::GET,
-            url,
-            headers: HeaderMap::new(),
-            body: Body::Empty,
-            timeout: None,
-            watch: None,
-        }
-    }
-
-    pub(crate) fn post(url: Url, body: Body) -> Self {
-        Self {
-            method: reqwest::Method::POST,
-            url,
-            headers: HeaderMap::new(),
-            body,
-            timeout: None,
-            watch: None,
-        }
-    }
-
-    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
-        self
-    }
-}
-
-impl Reply {
-    /// The media type without parameters, in lower case.
-    pub(crate) fn media_type(&self) -> Option<String> {
-        let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
-        Some(
-            value
-                .split(';')
-                .next()
-                .unwrap_or_default()
-                .trim()
-                .to_ascii_lowercase(),
-        )
-    }
-
-    /// The id that the server gave the request.
-    pub(crate) fn request_id(&self) -> Option<&str> {
-        let mut names = ["x-request-id", "x-correlation-id"].into_iter();
-        names.find_map(|name| self.headers.get(name)?.to_str().ok())
-    }
-
-    /// The start of the body as text, for an error's accessor.
-    pub(crate) fn excerpt(&self) -> String {
-        String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()
-    }
-
-    /// Whether the body is in another form than asked for (RFC 9110 section 8.4), so that it cannot be read.
-    pub(crate) fn is_encoded(&self) -> bool {
-        self.encoding().is_some() && !self.body.is_empty()
-    }
-
-    fn encoding(&self) -> Option<&str> {
-        // A value that is not text is an unknown encoding.
-        let name = self.headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
-        Some(name.trim()).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
-    }
-
-    /// The error for a reply that is not of the interface.
-    pub(crate) fn into_error(self) -> Error {
-        let received = self.received();
-        Error::new(Kind::Http {
-            status: self.status,
-            media_type: self.media_type(),
-            excerpt: self.excerpt(),
-        })
-        .with_received(received)
-    }
-
-    fn received(&self) -> Received {
-        let location = self.headers.get(LOCATION);
-        let location = location.map(|address| address.to_str().unwrap_or_default());
-        Received::new(self.status, self.media_type().as_deref(), &self.body, None)
-            .redirected(location)
-            .encoded(self.encoding().filter(|_| self.is_encoded()))
-    }
 }
 
 impl Http {
@@ -331,6 +198,7 @@ fn is_foreign(source: &reqwest::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};

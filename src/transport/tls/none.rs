@@ -5,7 +5,7 @@ use reqwest::ClientBuilder;
 use crate::error::Error;
 
 /// Refuses https endpoints and certificates with the name of the cure.
-pub(crate) fn configure(
+pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,
     extra_roots_pem: &[Vec<u8>],

@@ -5,7 +5,7 @@ use reqwest::ClientBuilder;
 use crate::error::Error;
 
 /// Leaves TLS to reqwest.
-pub(crate) fn configure(
+pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,
     extra_roots_pem: &[Vec<u8>],

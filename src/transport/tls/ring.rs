@@ -12,7 +12,7 @@ use rustls_platform_verifier::Verifier;
 use crate::error::Error;
 
 /// Sets up TLS, or does without it when no endpoint needs it: a machine without a certificate bundle can still use a fake.
-pub(crate) fn configure(
+pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,
     extra_roots_pem: &[Vec<u8>],

@@ -1,0 +1,120 @@
+//! Attempts and waits of the lane, with scripted failures.
+
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use url::Url;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{Headers, Operation, Sender, Settings};
+use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::transport::{Clock, Http, HttpOptions, Reply, Request, RetryPolicy};
+
+/// An operation whose replies are judged to be these failures, and well after the last.
+struct Failing {
+    is_change: bool,
+    failures: Mutex<std::vec::IntoIter<Error>>,
+}
+
+impl Operation for Failing {
+    type Value = ();
+
+    fn name(&self) -> &str {
+        "failing"
+    }
+
+    fn kind(&self) -> &'static str {
+        "test"
+    }
+
+    fn is_change(&self) -> bool {
+        self.is_change
+    }
+
+    fn judge(&self, _reply: Reply) -> Result<()> {
+        self.failures.lock().unwrap().next().map_or(Ok(()), Err)
+    }
+}
+
+fn http(status: u16) -> Error {
+    Error::new(Kind::Http {
+        status,
+        media_type: None,
+        excerpt: String::new(),
+    })
+}
+
+fn lost() -> Error {
+    Error::new(Kind::Transport(Failure {
+        what: "lost",
+        timeout: false,
+        unsent: Unsent::Perhaps,
+        refused_locally: false,
+    }))
+}
+
+/// The result, and how many requests were sent. Each reply asks to wait for so many seconds.
+async fn run(
+    is_change: bool,
+    failures: Vec<Error>,
+    wait: u64,
+    clock: &Clock,
+) -> (Result<()>, usize) {
+    let server = MockServer::start().await;
+    let reply = ResponseTemplate::new(200).insert_header("retry-after", wait.to_string());
+    let reply = Mock::given(any()).respond_with(reply);
+    reply.mount(&server).await;
+    let url = Url::parse(&server.uri()).unwrap();
+    let http = Http::new(&HttpOptions::default(), &[&url]).unwrap();
+    let policy = RetryPolicy::default().base_wait(Duration::ZERO);
+    let sender = Sender::new(http, Headers::default(), policy, clock.clone(), None).unwrap();
+    let operation = Failing {
+        is_change,
+        failures: Mutex::new(failures.into_iter()),
+    };
+    let settings = Settings::default();
+    let result = sender.send(&operation, Request::get(url), &settings).await;
+    (result, server.received_requests().await.unwrap().len())
+}
+
+fn clock() -> Clock {
+    Clock::manual(SystemTime::UNIX_EPOCH)
+}
+
+#[tokio::test]
+async fn a_read_is_sent_until_it_succeeds_and_its_error_counts_the_attempts() {
+    let (result, sent) = run(false, vec![http(503), lost()], 0, &clock()).await;
+    assert!(result.is_ok() && sent == 3);
+    let (result, sent) = run(false, vec![http(503); 9], 0, &clock()).await;
+    let error = result.unwrap_err();
+    assert_eq!((error.attempts(), error.may_have_applied()), (4, false));
+    assert_eq!((error.operation(), sent), (Some("failing"), 4));
+}
+
+#[tokio::test]
+async fn a_change_that_may_have_been_carried_out_is_not_sent_again() {
+    let (result, sent) = run(true, vec![lost()], 0, &clock()).await;
+    let error = result.unwrap_err();
+    assert_eq!((error.attempts(), error.may_have_applied()), (1, true));
+    assert_eq!(sent, 1);
+}
+
+#[tokio::test]
+async fn a_retry_waits_on_the_clock_for_as_long_as_the_server_asks() {
+    let clock = clock();
+    let task = tokio::spawn({
+        let clock = clock.clone();
+        async move { run(true, vec![http(429)], 20, &clock).await }
+    });
+    while clock.sleepers() == 0 {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(Duration::from_secs(19));
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!task.is_finished());
+    clock.advance(Duration::from_secs(1));
+    assert!(matches!(task.await.unwrap(), (Ok(()), 2)));
+}

@@ -1,0 +1,204 @@
+//! A request, and its reply.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+};
+use url::Url;
+
+use crate::error::{Error, Kind, Received};
+
+/// Sees the beginning of a reply's body again and again while it grows.
+pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// What is sent with a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Body {
+    #[default]
+    Empty,
+    Json(Bytes),
+    Form(Bytes),
+}
+
+/// A request; cloning it does not copy the body.
+#[derive(Clone)]
+pub(crate) struct Request {
+    pub(crate) method: reqwest::Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Body,
+    /// The time limit for this request, in place of the client's.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) watch: Option<Watch>,
+}
+
+impl Body {
+    pub(crate) fn media_type(&self) -> Option<&'static str> {
+        match self {
+            Self::Empty => None,
+            Self::Json(_) => Some("application/json"),
+            Self::Form(_) => Some("application/x-www-form-urlencoded"),
+        }
+    }
+}
+
+/// A complete reply, of any status.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Request {
+    pub(crate) fn get(url: Url) -> Self {
+        Self {
+            method: reqwest::Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: Body::Empty,
+            timeout: None,
+            watch: None,
+        }
+    }
+
+    pub(crate) fn post(url: Url, body: Body) -> Self {
+        Self {
+            method: reqwest::Method::POST,
+            url,
+            headers: HeaderMap::new(),
+            body,
+            timeout: None,
+            watch: None,
+        }
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+}
+
+impl Reply {
+    /// The media type without parameters, in lower case.
+    pub(crate) fn media_type(&self) -> Option<String> {
+        let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        Some(
+            value
+                .split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_ascii_lowercase(),
+        )
+    }
+
+    /// The id that the server gave the request.
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        let mut names = ["x-request-id", "x-correlation-id"].into_iter();
+        names.find_map(|name| self.headers.get(name)?.to_str().ok())
+    }
+
+    /// The start of the body as text, for an error's accessor.
+    pub(crate) fn excerpt(&self) -> String {
+        String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()
+    }
+
+    /// Whether the body is in another form than asked for (RFC 9110 section 8.4), so that it cannot be read.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.encoding().is_some() && !self.body.is_empty()
+    }
+
+    fn encoding(&self) -> Option<&str> {
+        // A value that is not text is an unknown encoding.
+        let name = self.headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
+        Some(name.trim()).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
+    }
+
+    /// The error for a reply that is not of the interface.
+    pub(crate) fn into_error(self) -> Error {
+        let received = self.received();
+        Error::new(Kind::Http {
+            status: self.status,
+            media_type: self.media_type(),
+            excerpt: self.excerpt(),
+        })
+        .with_received(received)
+    }
+
+    pub(super) fn received(&self) -> Received {
+        let location = self.headers.get(LOCATION);
+        let location = location.map(|address| address.to_str().unwrap_or_default());
+        Received::new(self.status, self.media_type().as_deref(), &self.body, None)
+            .redirected(location)
+            .encoded(self.encoding().filter(|_| self.is_encoded()))
+    }
+}
+
+/// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
+    if let Some(wait) = text(RETRY_AFTER.as_str()) {
+        if !wait.is_empty() && wait.bytes().all(|b| b.is_ascii_digit()) {
+            // A number that no integer holds is the longest wait, not none.
+            let seconds = wait.parse().unwrap_or(u64::MAX);
+            return Some(Duration::from_secs(seconds));
+        }
+        if let Ok(date) = httpdate::parse_http_date(wait) {
+            return Some(until(date));
+        }
+    }
+    let reset = text("x-ratelimit-reset")?.parse().ok()?;
+    Some(until(
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?,
+    ))
+}
+
+/// The time by the server's own clock (RFC 9110 section 6.6.1).
+pub(crate) fn server_time(headers: &HeaderMap) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?.trim()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())])
+    }
+
+    #[test]
+    fn seconds_dates_and_auth0s_reset_are_read() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        for (name, value, seconds) in [
+            ("retry-after", "120", Some(120)),
+            ("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
+            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            (
+                "retry-after",
+                "0000000000000000000000000000000000000007",
+                Some(7),
+            ),
+            (
+                "retry-after",
+                "9999999999999999999999999999999999999999",
+                Some(u64::MAX),
+            ),
+            ("retry-after", "", None),
+            ("retry-after", "-1", None),
+            ("retry-after", "+1", None),
+            ("retry-after", "soon", None),
+            ("x-ratelimit-reset", "784111787", Some(10)),
+            ("x-ratelimit-reset", "18446744073709551615", None),
+        ] {
+            assert_eq!(
+                retry_after(&headers(name, value), now),
+                seconds.map(Duration::from_secs),
+                "{name}: {value}"
+            );
+        }
+    }
+}
