@@ -137,7 +137,8 @@ pub use self::manager::{Event, Events, LogoutReport, TokenManager, TokenManagerB
 pub use self::pending_login::{AuthorizationRequest, PendingLogin};
 pub use self::provider::{Provider, ProviderBuilder};
 pub use self::store::{
-    FileStore, MemoryStore, Record, Seal, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,
+    Versioned,
 };
 pub use self::token_manager_set::{TokenManagerSet, TokenManagerSetBuilder};
 pub use self::token_set::TokenSet;

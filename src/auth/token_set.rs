@@ -67,21 +67,6 @@ impl TokenSet {
         self.issued_at + self.lifetime
     }
 
-    /// The times and the generation alone.
-    pub(super) fn without_secrets(&self) -> Self {
-        Self {
-            access_token: Secret::default(),
-            refresh_token: None,
-            id_token: None,
-            subject: None,
-            scopes: Vec::new(),
-            issued_at: self.issued_at,
-            lifetime: self.lifetime,
-            generation: self.generation,
-            session_ends_at: self.session_ends_at,
-        }
-    }
-
     /// Counts the refreshes of this account.
     #[must_use]
     pub fn generation(&self) -> u64 {

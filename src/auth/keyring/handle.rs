@@ -10,7 +10,7 @@ use keyring_core::CredentialStore;
 
 use super::entry::{Keyring, of_the_user};
 use crate::auth::{
-    BoxFuture, FileStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
 
 /// Keeps refresh tokens in the keyring of the operating system: the Keychain of macOS, the Credential Manager of Windows,
@@ -149,10 +149,10 @@ impl KeyringStore {
 }
 
 impl TokenStore for KeyringStore {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let (store, key) = (self.clone(), key.to_owned());
         // Under the write lock: keyrings do not promise that a read in the middle of a write sees one or the other.
-        Box::pin(self.locks.exclusively(move || store.read(&key)))
+        Box::pin(self.locks.with_write_lock(move || store.read(&key)))
     }
 
     fn swap<'a>(
@@ -160,28 +160,23 @@ impl TokenStore for KeyringStore {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         let (store, key, new) = (self.clone(), key.to_owned(), new.clone());
         Box::pin(
             self.locks
-                .exclusively(move || store.replace(key, expected, new)),
+                .with_write_lock(move || store.replace(key, expected, new)),
         )
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         let (store, key) = (self.clone(), key.to_owned());
-        Box::pin(self.locks.exclusively(move || store.delete(&key, expected)))
+        Box::pin(
+            self.locks
+                .with_write_lock(move || store.delete(&key, expected)),
+        )
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         self.locks.lock(key, wait)
     }
 

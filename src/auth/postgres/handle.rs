@@ -18,7 +18,7 @@ use super::migrate::{check, migrate, script};
 use super::names::Names;
 use super::rows::{Columns, DELETE, LOAD, Parameter, read};
 use super::session::Session;
-use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
 /// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
 ///
@@ -224,7 +224,7 @@ fn found(row: Option<Row>) -> Result<Option<Versioned>, StoreError> {
 }
 
 impl TokenStore for PostgresStore {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(self.find(key))
     }
 
@@ -233,23 +233,15 @@ impl TokenStore for PostgresStore {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(self.write(key, expected, new))
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(self.delete(key, expected))
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         Box::pin(async move { Ok(self.take(key, wait).await?.0) })
     }
 
@@ -257,7 +249,7 @@ impl TokenStore for PostgresStore {
         &'a self,
         key: &'a str,
         wait: Duration,
-    ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
+    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
         Box::pin(async move {
             let (guard, row) = self.take(key, wait).await?;
             Ok((guard, found(row)?))

@@ -7,12 +7,9 @@
 //! Each record is bound to its account: moved to another one, it does not open. An older record of the same account does
 //! open, so who can write to the store can still put an old one back.
 
-mod account_hash;
-mod handle;
-mod key;
+mod sealed_store;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::handle::SealedStore;
-pub use self::key::SealingKey;
+pub use self::sealed_store::{SealedStore, SealingKey};

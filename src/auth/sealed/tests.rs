@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use super::sealed_store::sealed_record;
 use super::{SealedStore, SealingKey};
+use crate::auth::store::record::Seal;
 use crate::auth::{MemoryStore, Record, TokenStore};
 
 fn record(generation: u64) -> Record {
@@ -16,6 +18,11 @@ fn record(generation: u64) -> Record {
 
 fn key(id: &str, byte: u8) -> SealingKey {
     SealingKey::new(id, &[byte; 32])
+}
+
+fn seal(key_id: &str, text: &str) -> Seal {
+    let (key_id, text) = (key_id.to_owned(), text.to_owned());
+    Seal { key_id, text }
 }
 
 fn two() -> (MemoryStore, SealedStore<MemoryStore>) {
@@ -32,7 +39,7 @@ async fn the_store_inside_sees_times_and_no_token() {
     for secret in ["s3cr3t", "auth0|sam", "openid"] {
         assert!(!text.expose().contains(secret), "{secret}");
     }
-    assert_eq!(seen.seal().unwrap().key_id(), "new");
+    assert_eq!(seen.seal.as_ref().unwrap().key_id, "new");
     assert_eq!(seen.tokens().generation(), 7);
     assert_eq!(seen.tokens().expires_at(), record(7).tokens().expires_at());
     assert_eq!(seen.refresh_began_at(), record(7).refresh_began_at());
@@ -50,7 +57,7 @@ async fn the_same_record_is_sealed_differently_each_time() {
     for account in ["a", "b", "c"] {
         sealed.swap(account, None, &record(1)).await.unwrap();
         let stored = inner.load(account).await.unwrap().unwrap().record;
-        seen.push(stored.seal().unwrap().text().to_owned());
+        seen.push(stored.seal.clone().unwrap().text);
     }
     seen.dedup();
     assert_eq!(seen.len(), 3);
@@ -71,7 +78,7 @@ async fn a_record_of_which_any_part_was_changed_does_not_open() {
     let (inner, sealed) = two();
     sealed.swap("sam", None, &record(1)).await.unwrap();
     let stored = inner.load("sam").await.unwrap().unwrap().record;
-    let text = stored.seal().unwrap().text().to_owned();
+    let text = stored.seal.clone().unwrap().text;
     for at in [0, 20, 40, text.len() / 2, text.len() - 4] {
         let other = if text.as_bytes()[at] == b'A' {
             "B"
@@ -80,18 +87,18 @@ async fn a_record_of_which_any_part_was_changed_does_not_open() {
         };
         let mut changed = text.clone();
         changed.replace_range(at..=at, other);
-        let seal = crate::auth::Seal::new("new", changed);
+        let seal = seal("new", &changed);
         let account = format!("sam-{at}");
         // Under its own account, so that only the text differs.
         assert!(key("new", 1).open("sam", &seal).is_none(), "{at}");
         inner
-            .swap(&account, None, &stored.sealed(seal))
+            .swap(&account, None, &sealed_record(&stored, seal))
             .await
             .unwrap();
         assert!(sealed.load(&account).await.unwrap_err().is_unreadable());
     }
     for short in ["", "AAAA", "no base64!"] {
-        let seal = crate::auth::Seal::new("new", short);
+        let seal = seal("new", short);
         assert!(key("new", 1).open("sam", &seal).is_none());
     }
 }
@@ -113,7 +120,7 @@ async fn a_reading_key_opens_and_the_writing_key_seals() {
         .unwrap()
         .unwrap();
     let seen = inner.load("sam").await.unwrap().unwrap().record;
-    assert_eq!(seen.seal().unwrap().key_id(), "new");
+    assert_eq!(seen.seal.as_ref().unwrap().key_id, "new");
     assert!(old.load("sam").await.is_err());
     let wrong = SealedStore::new(inner, key("new", 2));
     assert!(wrong.load("sam").await.unwrap_err().is_unreadable());
@@ -131,7 +138,7 @@ async fn a_record_that_is_not_sealed_is_an_error_unless_it_is_asked_for() {
     let version = Some(stored.version);
     changing.swap("sam", version, &record(2)).await.unwrap();
     let seen = inner.load("sam").await.unwrap().unwrap();
-    assert!(seen.record.seal().is_some());
+    assert!(seen.record.seal.is_some());
 }
 
 #[tokio::test]
@@ -145,7 +152,7 @@ async fn nothing_shows_keys_tokens_or_users() {
     for secret in ["s3cr3t", "sam", "[1, 1", "0101"] {
         assert!(!shown.contains(secret), "{shown}");
     }
-    assert!(!shown.contains(stored.seal().unwrap().text()));
+    assert!(!shown.contains(&stored.seal.as_ref().unwrap().text));
 }
 
 /// Two hosts over one store; each deploy reaches one host after the other, and all the time each reads the other's records.
@@ -186,7 +193,7 @@ async fn a_host_without_the_key_names_it_and_leaves_the_record_alone() {
     let (inner, sealed) = two();
     let version = sealed.swap("sam", None, &record(1)).await.unwrap();
     // The new key was made the writing key before every host could read with it.
-    let late = SealedStore::new(inner, key("old", 9));
+    let late = SealedStore::new(inner.clone(), key("old", 9));
     let loaded = late.load("sam").await.unwrap_err();
     let locked = late.lock_and_load("sam", Duration::ZERO).await;
     for error in [loaded, locked.unwrap_err()] {
@@ -196,11 +203,11 @@ async fn a_host_without_the_key_names_it_and_leaves_the_record_alone() {
     }
     let stored = sealed.load("sam").await.unwrap().unwrap();
     assert_eq!(Some(stored.version), version);
-    let other = crate::auth::StoreError::of(crate::auth::store::StoreErrorKind::Unreadable, "x");
-    assert_eq!(other.missing_key_id(), None);
     // An id from the store may be any text.
-    let planted = super::handle::missing_key(&format!("a\n\u{1b}{}", "b".repeat(500)));
-    let shown = planted.to_string();
+    let id = format!("a\n\u{1b}{}", "b".repeat(500));
+    let planted = sealed_record(&record(1), seal(&id, ""));
+    inner.swap("eve", None, &planted).await.unwrap();
+    let shown = sealed.load("eve").await.unwrap_err().to_string();
     assert!(
         shown.len() < 300 && !shown.contains(char::is_control),
         "{shown}"
@@ -291,4 +298,33 @@ async fn a_damaged_file_below_the_seals_is_set_aside_by_the_file_store() {
     assert!(sealed.set_aside_unreadable("sam").await.unwrap());
     assert!(sealed.load("sam").await.unwrap().is_none());
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_sealed_record_goes_through_text_and_tells_times_only() {
+    let sealed = sealed_record(&record(7), seal("key-1", "c2VhbGVk"));
+    let text = sealed.to_secret_json();
+    for secret in ["s3cr3t", "sam", "openid"] {
+        assert!(!text.expose().contains(secret), "{}", text.expose());
+    }
+    let back = Record::from_secret_json(&text).unwrap();
+    assert_eq!(back.to_secret_json().expose(), text.expose());
+    let seal = back.seal.as_ref().unwrap();
+    assert_eq!((&*seal.key_id, &*seal.text), ("key-1", "c2VhbGVk"));
+    assert_eq!(back.tokens().expires_at(), record(7).tokens().expires_at());
+    assert_eq!(back.tokens().generation(), 7);
+    assert!(back.open().unwrap_err().is_unreadable());
+}
+
+#[test]
+fn a_seal_and_the_number_of_the_form_belong_together() {
+    let sealed = sealed_record(&record(7), seal("key-1", "c2VhbGVk"));
+    let sealed = sealed.to_secret_json();
+    let plain = record(7).to_secret_json();
+    for mixed in [
+        sealed.expose().replace("\"form\":2", "\"form\":1"),
+        plain.expose().replace("\"form\":1", "\"form\":2"),
+    ] {
+        assert!(Record::from_secret_json(&mixed.into()).is_err());
+    }
 }

@@ -1,4 +1,4 @@
-//! A store that forgets.
+//! A store in memory.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use tokio::sync;
 
-use super::{Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
-use crate::auth::BoxFuture;
+use super::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
 /// Keeps tokens in memory, for as long as the process lives. Clones share what they keep.
 #[derive(Clone, Default)]
@@ -52,7 +51,7 @@ impl fmt::Debug for MemoryStore {
 }
 
 impl TokenStore for MemoryStore {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move { Ok(self.accounts().records.get(key).cloned()) })
     }
 
@@ -61,7 +60,7 @@ impl TokenStore for MemoryStore {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
             let mut accounts = self.accounts();
             if accounts.records.get(key).map(|stored| stored.version) != expected {
@@ -75,11 +74,7 @@ impl TokenStore for MemoryStore {
         })
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let mut accounts = self.accounts();
             let found = accounts.records.get(key).map(|stored| stored.version) == Some(expected);
@@ -90,11 +85,7 @@ impl TokenStore for MemoryStore {
         })
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         Box::pin(async move {
             let lock = self.lock_of(key).lock_owned();
             match tokio::time::timeout(wait, lock).await {

@@ -1,26 +1,25 @@
 //! Where tokens are kept between runs and between processes.
 //!
-//! A store holds one [`Record`] an account, written whole or not at all. [`TokenStore`] is for you to implement on your
-//! database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] forgets everything at the end of
-//! the process.
+//! A store holds one [`Record`] for each account, written whole or not at all. [`TokenStore`] is for you to implement on
+//! your database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] loses them at the end of the
+//! process.
 
 mod file;
-#[cfg(test)]
-mod hooked;
 mod memory_store;
-mod record;
-mod seal;
+pub(super) mod record;
 mod store_error;
-mod token_store;
+pub(super) mod token_store;
+
+#[cfg(test)]
+mod tests;
 
 pub use self::file::FileStore;
 pub use self::memory_store::MemoryStore;
 pub use self::record::Record;
-pub use self::seal::Seal;
 pub use self::store_error::StoreError;
-pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};
+pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
-#[cfg(test)]
-pub(super) use self::hooked::{Call, HookedStore, counts_down};
-pub(super) use self::record::{Ended, Intent};
+pub(super) use self::record::{Ended, Intent, read_stored};
 pub(super) use self::store_error::StoreErrorKind;
+#[cfg(test)]
+pub(super) use self::tests::{HookedStore, StoreCall, counts_down};

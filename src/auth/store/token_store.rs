@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::{Record, StoreError};
 use crate::auth::BoxFuture;
 
+/// What the methods of a [`TokenStore`] return.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
 /// Keeps the tokens of accounts; implement it on whatever your processes share.
 ///
 /// Two rules carry everything: a record is written whole or not at all, and [`swap`](Self::swap) and
@@ -18,7 +21,7 @@ use crate::auth::BoxFuture;
 pub trait TokenStore: Send + Sync + 'static {
     /// The record of an account. `None` only if there is none: what cannot be read is an error, so that it is never
     /// mistaken for a user who is not logged in.
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>>;
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>>;
 
     /// Writes a record if the stored version is still `expected` (`None`: there is no record), and tells the new
     /// version. `Ok(None)` means that somebody else was faster and nothing was written.
@@ -27,23 +30,15 @@ pub trait TokenStore: Send + Sync + 'static {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>>;
+    ) -> StoreFuture<'a, Option<Version>>;
 
     /// Deletes the record if the stored version is still `expected`, and tells whether it did.
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>>;
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool>;
 
     /// Takes the lock of an account, among all processes that share the store, until the guard is dropped.
     ///
     /// When it is not free within `wait`: [`StoreError::lock_timeout`]. The lock must become free when its holder dies.
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>>;
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard>;
 
     /// Takes the lock, then reads the record: it is the one at the time of the lock, or a later one.
     ///
@@ -52,7 +47,7 @@ pub trait TokenStore: Send + Sync + 'static {
         &'a self,
         key: &'a str,
         wait: Duration,
-    ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
+    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
         Box::pin(async move {
             let guard = self.lock(key, wait).await?;
             let stored = self.load(key).await?;
@@ -75,7 +70,7 @@ pub trait TokenStore: Send + Sync + 'static {
     ///
     /// What can be read, and what a newer version of this crate wrote, must stay as it is. A store that does not
     /// implement it sets nothing aside.
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         let _ = key;
         Box::pin(async { Ok(false) })
     }
@@ -130,5 +125,26 @@ impl StoreGuard {
 impl fmt::Debug for StoreGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StoreGuard")
+    }
+}
+
+/// The pauses between attempts to lock: they double, with jitter, so that waiters do not try in step.
+pub(in crate::auth) struct RetryPauses {
+    next: Duration,
+    longest: Duration,
+}
+
+impl RetryPauses {
+    pub(in crate::auth) fn new(first: Duration, longest: Duration) -> Self {
+        Self {
+            next: first,
+            longest,
+        }
+    }
+
+    pub(in crate::auth) fn next(&mut self) -> Duration {
+        let pause = self.next.mul_f64(0.5 + 0.5 * fastrand::f64());
+        self.next = (self.next * 2).min(self.longest);
+        pause
     }
 }

@@ -10,7 +10,7 @@ use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{TokenManagerSet, TokenManagerSetBuilder};
-use crate::auth::store::{Call, HookedStore};
+use crate::auth::store::{HookedStore, StoreCall};
 use crate::auth::{MemoryStore, Provider, Record, StoreError, TokenManager, TokenSet, TokenStore};
 use crate::mock;
 use crate::transport::Clock;
@@ -247,7 +247,9 @@ async fn an_account_with_unstored_tokens_is_not_forgotten() {
     let broken = Arc::new(AtomicBool::new(true));
     let is_broken = broken.clone();
     let store = HookedStore::new(bench.store.clone(), move |call| match call {
-        Call::Swap(new) if is_broken.load(Ordering::SeqCst) && new.tokens().generation() > 1 => {
+        StoreCall::Swap(new)
+            if is_broken.load(Ordering::SeqCst) && new.tokens().generation() > 1 =>
+        {
             Err(StoreError::new("the disk is full"))
         }
         _ => Ok(()),

@@ -178,10 +178,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let written = other.swap(&self.key, Some(version), &record(2)?).await?;
         written.ok_or("another handle cannot write")?;
         let generation = self.stored().await?.map(|(generation, _)| generation);
-        ensure(
-            generation == Some(2),
-            "what another handle writes is not seen",
-        )?;
+        ensure(generation == Some(2), "its write is not seen")?;
         self.clean_up().await
     }
 
@@ -199,10 +196,7 @@ impl<S: TokenStore> CheckedStore<S> {
         for (key, generation) in keys.iter().zip(1..) {
             let stored = self.store.load(key).await?;
             let read = stored.map(|stored| stored.record.tokens().generation());
-            ensure(
-                read == Some(generation),
-                "a key reads the record of another key",
-            )?;
+            ensure(read == Some(generation), "a key reads another record")?;
         }
         for (key, version) in keys.iter().zip(versions) {
             let removed = self.store.remove(key, version).await?;
@@ -214,10 +208,7 @@ impl<S: TokenStore> CheckedStore<S> {
     async fn first_write_expects_none(&self) -> Result {
         let written = self.swap(Some(Version::new(1)), 1).await?;
         let refused = written.is_none() && self.stored().await?.is_none();
-        ensure(
-            refused,
-            "a write that expects a version succeeds without a record",
-        )?;
+        ensure(refused, "a write with a version inserts a record")?;
         let version = self.insert(1).await?;
         let written = self.swap(None, 2).await?;
         let refused = written.is_none() && self.stored().await? == Some((1, version));
@@ -282,10 +273,7 @@ impl<S: TokenStore> CheckedStore<S> {
                 return Err(Violation(format!("{count} of {WRITERS} writes succeed")));
             };
             let same = self.stored().await? == Some(winner);
-            ensure(
-                same,
-                "the stored record is not that of the successful write",
-            )?;
+            ensure(same, "a refused write is stored")?;
             expected = Some(winner.1);
         }
         self.clean_up().await

@@ -4,7 +4,7 @@ use std::time::Duration;
 use std::{env, fs, process};
 
 use crate::auth::{
-    BoxFuture, FileStore, MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version,
+    FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,
     Versioned,
 };
 use crate::fake::store_conformance::{Law, check};
@@ -82,7 +82,7 @@ impl Broken {
 }
 
 impl TokenStore for Broken {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
             let stored = self.inner.load(&self.key(key)).await?;
             if stored.is_none() && self.is(Law::AbsentIsNone) {
@@ -99,7 +99,7 @@ impl TokenStore for Broken {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
             let key = self.key(key);
             if self.is(Law::LockStopsNoWrites) {
@@ -121,11 +121,7 @@ impl TokenStore for Broken {
         })
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let key = self.key(key);
             let Some(stored) = self.true_version(&key).await else {
@@ -139,11 +135,7 @@ impl TokenStore for Broken {
         })
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         Box::pin(async move {
             let wait = match self.law {
                 Law::LockExcludes => return Ok(StoreGuard::new(())),
@@ -175,7 +167,7 @@ impl TokenStore for Broken {
         })
     }
 
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             if !self.is(Law::ReadableIsNotSetAside) {
                 return Ok(false);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use envd_sdk::auth::{
-    BoxFuture, FileStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
 
 /// Ends the place of the file for the process that finds the disk full.
@@ -47,7 +47,7 @@ fn sign(place: &str) -> PathBuf {
 }
 
 impl TokenStore for FullDisk {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         self.file.load(key)
     }
 
@@ -56,7 +56,7 @@ impl TokenStore for FullDisk {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
             // The mark of a refresh still fits; what the answer brings does not.
             let is_new = new.refresh_began_at().is_none();
@@ -70,19 +70,11 @@ impl TokenStore for FullDisk {
         })
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         self.file.remove(key, expected)
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         self.file.lock(key, wait)
     }
 

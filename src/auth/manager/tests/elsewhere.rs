@@ -8,7 +8,7 @@ use serde_json::json;
 use wiremock::ResponseTemplate;
 
 use super::bench::{Bench, DAY, KEY, Turn, callback, event};
-use crate::auth::store::{Call, HookedStore};
+use crate::auth::store::{HookedStore, StoreCall};
 use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
 
 const CHECK: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ async fn counted(bench: &Bench) -> (TokenManager, Arc<AtomicUsize>, Arc<AtomicBo
     );
     let (count, is_up) = (loads.clone(), works.clone());
     let store = HookedStore::new(bench.store.clone(), move |call| {
-        if let Call::Load = call {
+        if let StoreCall::Load = call {
             count.fetch_add(1, Ordering::SeqCst);
             if !is_up.load(Ordering::SeqCst) {
                 return Err(StoreError::io(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, event};
-use crate::auth::store::{Call, HookedStore, counts_down};
+use crate::auth::store::{HookedStore, StoreCall, counts_down};
 use crate::auth::{Event, StoreError, TokenSource, TokenStore};
 
 /// Row 13.
@@ -97,7 +97,7 @@ async fn a_panic_under_the_lock_frees_it_and_the_next_call_works() {
     let left = panics.clone();
     let store = HookedStore::new(bench.store.clone(), move |call| {
         // The first write stands under the lock.
-        let panics = matches!(call, Call::Swap(_)) && counts_down(&left);
+        let panics = matches!(call, StoreCall::Swap(_)) && counts_down(&left);
         assert!(!panics, "as told");
         Ok(())
     });
@@ -137,7 +137,7 @@ async fn a_record_that_cannot_be_deleted_is_told_and_its_token_is_revoked() {
     let bench = Bench::new().await;
     bench.seed(Duration::ZERO).await;
     let store = HookedStore::new(bench.store.clone(), |call| match call {
-        Call::Remove => Err(StoreError::new("the disk is read-only")),
+        StoreCall::Remove => Err(StoreError::new("the disk is read-only")),
         _ => Ok(()),
     });
     let manager = bench.builder().store(store).build().unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, callback, event, pass_until};
-use crate::auth::store::{Call, HookedStore, counts_down};
+use crate::auth::store::{HookedStore, StoreCall, counts_down};
 use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
 use crate::error::Error;
 
@@ -24,10 +24,10 @@ impl Disk {
         let (is_full, count) = (full.clone(), locks.clone());
         let store = HookedStore::new(bench.store.clone(), move |call| {
             match call {
-                Call::Lock => {
+                StoreCall::Lock => {
                     count.fetch_add(1, Ordering::SeqCst);
                 }
-                Call::Swap(new) if is_full.load(Ordering::SeqCst) => {
+                StoreCall::Swap(new) if is_full.load(Ordering::SeqCst) => {
                     let token = new.tokens().refresh_token();
                     if !token.is_some_and(|token| token.matches("rt-1")) {
                         return Err(StoreError::io(
@@ -201,7 +201,7 @@ async fn a_logout_in_the_middle_of_storing_leaves_nothing_behind() {
         let manager = Arc::new(OnceLock::<TokenManager>::new());
         let (logging_out, left) = (manager.clone(), AtomicUsize::new(failures));
         let store = HookedStore::new(bench.store.clone(), move |call| {
-            if let Call::Swap(new) = call
+            if let StoreCall::Swap(new) = call
                 && new.tokens().generation() == 2
             {
                 if counts_down(&left) {
@@ -279,7 +279,7 @@ async fn a_store_that_panics_with_new_tokens_is_tried_again() {
     let panics = Arc::new(AtomicUsize::new(2));
     let left = panics.clone();
     let store = HookedStore::new(bench.store.clone(), move |call| {
-        if let Call::Swap(new) = call
+        if let StoreCall::Swap(new) = call
             && new
                 .tokens()
                 .refresh_token()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use super::bench::{Bench, DAY, KEY, Turn, event, pass_until, tokens};
-use crate::auth::store::{Call, HookedStore, Intent};
+use crate::auth::store::{HookedStore, Intent, StoreCall};
 use crate::auth::{AccessToken, Event, Record, StoreError, TokenManager, TokenStore, Version};
 use crate::error::{Error, Result};
 
@@ -34,13 +34,13 @@ impl Network {
         let (can_load, can_write) = (loads.clone(), writes.clone());
         let hooked = HookedStore::new(bench.store.clone(), move |call| {
             let works = match call {
-                Call::Load | Call::Lock => can_load.load(Ordering::SeqCst),
+                StoreCall::Load | StoreCall::Lock => can_load.load(Ordering::SeqCst),
                 // The mark and the look work; the answer does not get through.
-                Call::Swap(new) => {
+                StoreCall::Swap(new) => {
                     let first = new.tokens().generation() == 1;
                     first || can_write.load(Ordering::SeqCst)
                 }
-                Call::Remove => true,
+                StoreCall::Remove => true,
             };
             let down = || {
                 StoreError::io(
@@ -290,7 +290,7 @@ async fn a_process_that_was_stopped_for_long_before_it_sends_looks_again() {
     bench.seed(DAY).await;
     let (clock, stops) = (bench.clock.clone(), AtomicBool::new(true));
     let store = HookedStore::new(bench.store.clone(), move |call| {
-        if let Call::Swap(_) = call
+        if let StoreCall::Swap(_) = call
             && stops.swap(false, Ordering::SeqCst)
         {
             clock.advance(DAY);

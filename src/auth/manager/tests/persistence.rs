@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, event, tokens};
-use crate::auth::store::{Call, HookedStore, Intent, counts_down};
+use crate::auth::store::{HookedStore, Intent, StoreCall, counts_down};
 use crate::auth::{Event, Record, StoreError, TokenManager, TokenSource, TokenStore};
 
 /// What was written, and what the manager handed out then.
@@ -22,10 +22,10 @@ struct Watched {
 
 impl Watched {
     /// Notes what the manager hands out at each write, and fails as often as it is told to.
-    fn watch(&self, call: Call<'_>) -> Result<(), StoreError> {
+    fn watch(&self, call: StoreCall<'_>) -> Result<(), StoreError> {
         match call {
-            Call::Load => assert!(!counts_down(&self.panics), "as told"),
-            Call::Swap(new) => {
+            StoreCall::Load => assert!(!counts_down(&self.panics), "as told"),
+            StoreCall::Swap(new) => {
                 let written = new.tokens().access_token().expose().to_owned();
                 let current = self.manager.get().and_then(TokenSource::current);
                 let current = current.map(|token| token.expose().to_owned());
@@ -35,7 +35,7 @@ impl Watched {
                     return Err(StoreError::new("the disk is full"));
                 }
             }
-            Call::Remove | Call::Lock => {}
+            StoreCall::Remove | StoreCall::Lock => {}
         }
         Ok(())
     }

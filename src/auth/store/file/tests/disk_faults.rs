@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::super::fault::{Faults, Point};
+use super::super::token_file::{Faults, Step};
 use super::folder::{Folder, generation, put, record};
 use crate::auth::{FileStore, StoreError, TokenStore};
 
 /// A store whose disk fails at one point for as long as the switch is on.
-fn failing(folder: &Folder, at: Point, kind: ErrorKind) -> (FileStore, Arc<AtomicBool>) {
+fn failing(folder: &Folder, at: Step, kind: ErrorKind) -> (FileStore, Arc<AtomicBool>) {
     let broken = Arc::new(AtomicBool::new(true));
     let mut store = folder.store();
     let switch = broken.clone();
@@ -36,7 +36,7 @@ async fn a_write_that_fails_leaves_the_old_file_and_says_why() {
         (ErrorKind::ReadOnlyFilesystem, StoreError::is_denied),
     ];
     for (kind, is) in reasons {
-        for point in [Point::Begin, Point::Made, Point::Written] {
+        for point in [Step::Begin, Step::Made, Step::Written] {
             let folder = Folder::new();
             let old = put(&folder.store(), "sam", 1).await;
             let text = fs::read(folder.file()).unwrap();
@@ -57,7 +57,7 @@ async fn a_write_that_fails_leaves_the_old_file_and_says_why() {
 #[tokio::test]
 async fn a_first_write_that_fails_leaves_no_file() {
     let folder = Folder::new();
-    let (store, _broken) = failing(&folder, Point::Written, ErrorKind::StorageFull);
+    let (store, _broken) = failing(&folder, Step::Written, ErrorKind::StorageFull);
     let error = store.swap("sam", None, &record(1)).await.unwrap_err();
     assert!(error.is_full());
     assert!(store.load("sam").await.unwrap().is_none());
@@ -68,7 +68,7 @@ async fn a_first_write_that_fails_leaves_no_file() {
 async fn a_removal_that_fails_leaves_the_record() {
     let folder = Folder::new();
     let version = put(&folder.store(), "sam", 1).await.version;
-    let (store, broken) = failing(&folder, Point::Begin, ErrorKind::ReadOnlyFilesystem);
+    let (store, broken) = failing(&folder, Step::Begin, ErrorKind::ReadOnlyFilesystem);
     assert!(store.remove("sam", version).await.unwrap_err().is_denied());
     assert_eq!(generation(&store, "sam").await, Some(1));
     broken.store(false, Ordering::SeqCst);
@@ -90,7 +90,7 @@ async fn what_a_dead_process_left_half_written_is_in_nobodys_way() {
 async fn a_file_system_without_locks_is_an_error_of_its_own_and_nothing_is_written() {
     let folder = Folder::new();
     for kind in [ErrorKind::Unsupported, ErrorKind::Other] {
-        let (store, _broken) = failing(&folder, Point::Lock, kind);
+        let (store, _broken) = failing(&folder, Step::Lock, kind);
         let lock = store.lock("sam", Duration::from_secs(1)).await;
         assert!(lock.unwrap_err().is_unsupported());
         let error = store.swap("sam", None, &record(1)).await.unwrap_err();

@@ -14,7 +14,7 @@ use serde_json::json;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
-use super::super::fault::{Faults, Point};
+use super::super::token_file::{Faults, Step};
 use super::folder::{Folder, put};
 use crate::auth::{FileStore, Provider, TokenManager, TokenStore};
 
@@ -105,17 +105,17 @@ fn what_a_child_does() {
     let moment: usize = env::var(MOMENT).unwrap().parse().unwrap();
     // The first write is that of the intent, the second that of the new tokens.
     let stop = match MOMENTS[moment].0 {
-        "before send" => Some((1, Point::Renamed)),
-        "after response" => Some((2, Point::Begin)),
-        "in the new file" => Some((2, Point::Made)),
-        "after the new file" => Some((2, Point::Written)),
-        "after rename" => Some((2, Point::Renamed)),
+        "before send" => Some((1, Step::Renamed)),
+        "after response" => Some((2, Step::Begin)),
+        "in the new file" => Some((2, Step::Made)),
+        "after the new file" => Some((2, Step::Written)),
+        "after rename" => Some((2, Step::Renamed)),
         _ => None,
     };
     let writes = AtomicUsize::new(0);
     let mut store = FileStore::new(file);
     store.faults = Faults::new(move |point| {
-        if point == Point::Begin {
+        if point == Step::Begin {
             writes.fetch_add(1, Ordering::SeqCst);
         }
         if stop == Some((writes.load(Ordering::SeqCst), point)) {

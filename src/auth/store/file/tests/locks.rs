@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
 
-use super::super::fault::{Faults, Point};
+use super::super::token_file::{Faults, Step};
 use super::folder::{Folder, generation, put, record};
 use crate::auth::TokenStore;
 use crate::transport::Clock;
@@ -75,7 +75,7 @@ async fn a_swap_that_has_begun_goes_through_when_its_caller_leaves() {
     let (gone, signal) = (Mutex::new(gone), begun.clone());
     let mut store = folder.store();
     store.faults = Faults::new(move |point| {
-        if point == Point::Begin {
+        if point == Step::Begin {
             signal.add_permits(1);
             // Ends with an error when the other end is dropped, which is the sign to go on.
             let _ = gone.lock().unwrap().recv();

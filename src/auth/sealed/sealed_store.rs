@@ -1,14 +1,111 @@
-//! The wrapper.
+//! Encrypts records around a store.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::SealingKey;
-use super::account_hash::AccountHash;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use chacha20poly1305::aead::{Aead, Generate, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
 use crate::auth::store::StoreErrorKind;
-use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::store::record::Seal;
+use crate::auth::{
+    Record, StoreError, StoreFuture, StoreGuard, TokenSet, TokenStore, Version, Versioned,
+};
+use crate::secret::Secret;
+
+/// Bytes of the nonce, which stands before the ciphertext.
+const NONCE: usize = 24;
+
+/// Separates these hashes from any other use of the same key.
+const HASH_DOMAIN: &[u8] = b"envd-sdk account key 1\0";
+
+/// A key of 256 bits that encrypts records, and the id under which they name it. Wiped from memory when dropped.
+#[derive(Clone)]
+pub struct SealingKey {
+    id: String,
+    cipher: XChaCha20Poly1305,
+}
+
+impl SealingKey {
+    /// A key from 32 random bytes, such as `openssl rand 32` or a key service makes.
+    ///
+    /// The id is stored in the clear with each record. A new key takes a new id, such as the month from which it is used.
+    #[must_use]
+    pub fn new(id: impl Into<String>, bytes: &[u8; 32]) -> Self {
+        Self {
+            id: id.into(),
+            cipher: XChaCha20Poly1305::new(bytes.into()),
+        }
+    }
+
+    pub(super) fn seal(&self, account: &str, record: &Record) -> Result<Record, StoreError> {
+        // Random nonces of 24 bytes do not collide, so there is no counter.
+        let nonce = XNonce::try_generate()
+            .map_err(|_| StoreError::new("the operating system returns no random numbers"))?;
+        let text = record.to_secret_json();
+        let payload = Payload {
+            msg: text.expose().as_bytes(),
+            aad: account.as_bytes(),
+        };
+        let mut sealed = nonce.to_vec();
+        let ciphertext = self.cipher.encrypt(&nonce, payload);
+        sealed.extend(ciphertext.map_err(|_| StoreError::new("the record cannot be encrypted"))?);
+        let seal = Seal {
+            key_id: self.id.clone(),
+            text: STANDARD.encode(sealed),
+        };
+        Ok(sealed_record(record, seal))
+    }
+
+    /// `None` when it is not what this key sealed for the account.
+    pub(super) fn open(&self, account: &str, seal: &Seal) -> Option<Secret> {
+        let sealed = STANDARD.decode(&seal.text).ok()?;
+        let (nonce, ciphertext) = sealed.split_at_checked(NONCE)?;
+        let payload = Payload {
+            msg: ciphertext,
+            aad: account.as_bytes(),
+        };
+        let nonce = XNonce::try_from(nonce).ok()?;
+        let opened = Zeroizing::new(self.cipher.decrypt(&nonce, payload).ok()?);
+        Some(Secret::new(std::str::from_utf8(&opened).ok()?))
+    }
+}
+
+impl fmt::Debug for SealingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealingKey")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The record with a seal instead of everything but its times, its generation and the mark of a refresh.
+pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
+    let tokens = &record.tokens;
+    Record {
+        tokens: TokenSet {
+            access_token: Secret::default(),
+            refresh_token: None,
+            id_token: None,
+            subject: None,
+            scopes: Vec::new(),
+            issued_at: tokens.issued_at,
+            lifetime: tokens.lifetime,
+            generation: tokens.generation,
+            session_ends_at: tokens.session_ends_at,
+        },
+        intent: record.intent,
+        ended: None,
+        seal: Some(seal),
+    }
+}
 
 /// Encrypts the records of a store, so that nobody who reads the store reads a token.
 ///
@@ -39,7 +136,8 @@ use crate::auth::{BoxFuture, Record, StoreError, StoreGuard, TokenStore, Version
 pub struct SealedStore<S> {
     inner: S,
     keys: Arc<Vec<SealingKey>>,
-    account_hash: Option<Arc<AccountHash>>,
+    /// Hashes the keys of accounts. Wiped from memory when dropped.
+    account_hash: Option<Hmac<Sha256>>,
     accept_unsealed: bool,
 }
 
@@ -79,7 +177,12 @@ impl<S: TokenStore> SealedStore<S> {
     /// ```
     #[must_use]
     pub fn hash_accounts(mut self, key: &[u8; 32]) -> Self {
-        self.account_hash = Some(Arc::new(AccountHash::new(key)));
+        // A block of SHA-256: RFC 2104 fills shorter keys up with zeros.
+        let mut block = Zeroizing::new([0; 64]);
+        block[..32].copy_from_slice(key);
+        let mut hash = Hmac::<Sha256>::new((&*block).into());
+        hash.update(HASH_DOMAIN);
+        self.account_hash = Some(hash);
         self
     }
 
@@ -87,7 +190,11 @@ impl<S: TokenStore> SealedStore<S> {
     #[must_use]
     pub fn stored_account<'a>(&self, account: &'a str) -> Cow<'a, str> {
         match &self.account_hash {
-            Some(hash) => Cow::Owned(hash.of(account)),
+            Some(hash) => {
+                let hash = hash.clone().chain_update(account).finalize().into_bytes();
+                // 43 characters, which fit every store.
+                Cow::Owned(URL_SAFE_NO_PAD.encode(hash))
+            }
             None => Cow::Borrowed(account),
         }
     }
@@ -102,37 +209,28 @@ impl<S: TokenStore> SealedStore<S> {
         self
     }
 
-    fn seal(&self, account: &str, record: &Record) -> Result<Record, StoreError> {
-        let seal = self.keys[0].seal(account, &record.to_secret_json())?;
-        Ok(record.sealed(seal))
-    }
-
     fn open(&self, account: &str, stored: Versioned) -> Result<Versioned, StoreError> {
-        let Some(seal) = stored.record.seal() else {
-            return if self.accept_unsealed {
-                Ok(stored)
-            } else {
-                Err(StoreError::of(
-                    StoreErrorKind::Unreadable,
-                    "the stored record is not sealed",
-                ))
+        let unreadable = |message| StoreError::of(StoreErrorKind::Unreadable, message);
+        let Some(seal) = &stored.record.seal else {
+            return match self.accept_unsealed {
+                true => Ok(stored),
+                false => Err(unreadable("the stored record is not sealed")),
             };
         };
-        let mut keys = self.keys.iter().filter(|key| key.id() == seal.key_id());
-        let Some(key) = keys.next() else {
-            return Err(missing_key(seal.key_id()));
-        };
+        let key = self.keys.iter().find(|key| key.id == seal.key_id);
+        let key = key.ok_or_else(|| missing_key(&seal.key_id))?;
         let text = key.open(account, seal).ok_or_else(|| {
-            StoreError::of(StoreErrorKind::Unreadable, "the stored record does not open: it was changed, moved, or sealed with another key of the same id",
-            )
+            unreadable("the stored record does not open: it was changed, moved, or sealed with another key of the same id")
         })?;
-        let record = Record::from_secret_json(&text)?;
-        Ok(Versioned::new(stored.version, record))
+        Ok(Versioned::new(
+            stored.version,
+            Record::from_secret_json(&text)?,
+        ))
     }
 }
 
 impl<S: TokenStore> TokenStore for SealedStore<S> {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
             let stored = self.inner.load(&self.stored_account(key)).await?;
             stored.map(|stored| self.open(key, stored)).transpose()
@@ -144,30 +242,22 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
-            let sealed = self.seal(key, new)?;
+            let sealed = self.keys[0].seal(key, new)?;
             let account = self.stored_account(key);
             self.inner.swap(&account, expected, &sealed).await
         })
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let account = self.stored_account(key);
             self.inner.remove(&account, expected).await
         })
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         Box::pin(async move { self.inner.lock(&self.stored_account(key), wait).await })
     }
 
@@ -175,7 +265,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         &'a self,
         key: &'a str,
         wait: Duration,
-    ) -> BoxFuture<'a, Result<(StoreGuard, Option<Versioned>), StoreError>> {
+    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
         Box::pin(async move {
             let account = self.stored_account(key);
             let (guard, stored) = self.inner.lock_and_load(&account, wait).await?;
@@ -185,7 +275,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     }
 
     /// What was sealed with a key that is not here stays: another host can read it.
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let account = self.stored_account(key);
             match self.inner.load(&account).await {
@@ -209,8 +299,8 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     }
 }
 
-/// The id is shown, in part when it is long: the store may hold anything there.
-pub(super) fn missing_key(id: &str) -> StoreError {
+/// The error shows a part of the id only: the store may hold any text in its place.
+fn missing_key(id: &str) -> StoreError {
     let shown: String = id.chars().take(64).flat_map(char::escape_debug).collect();
     let message = format!(
         "the stored record is sealed with the key \"{shown}\", which this process does not have"

@@ -1,110 +1,84 @@
-//! Opens the files of the store, if they and their directory are the user's own.
+//! Opens the files of the store, if they and their directory are safe from other users.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use super::super::StoreError;
-use super::super::store_error::StoreErrorKind;
-
-/// Opens a file without following a link or waiting for another end, as one of a pipe, and checks what was opened.
-/// `what` names the file in errors.
 #[cfg(unix)]
+use rustix::fs::OFlags;
+#[cfg(unix)]
+use rustix::process::geteuid;
+
+use crate::auth::StoreError;
+use crate::auth::store::StoreErrorKind;
+
+/// Opens a file without following a link and without waiting, as for the other end of a pipe, and checks what was opened.
+/// `name` names the file in errors. Where there are neither modes nor owners, the permissions of the directory count.
 pub(super) fn open(
     path: &Path,
     options: &mut OpenOptions,
-    what: &str,
+    name: &str,
 ) -> Result<Option<File>, StoreError> {
-    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-
-    use rustix::fs::OFlags;
-
-    let failed = |source| StoreError::io(format!("{what} cannot be opened"), source);
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let opened = options.custom_flags(flags.bits().cast_signed()).open(path);
-    let file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            // The number that says so differs between systems.
-            refuse_link(path, what)?;
-            return Err(failed(error));
-        }
-    };
-    let about = file.metadata().map_err(failed)?;
-    if !about.is_file() {
-        return Err(StoreError::of(
-            StoreErrorKind::Unreadable,
-            format!("{what} is not a file"),
-        ));
-    }
-    if about.uid() != rustix::process::geteuid().as_raw() {
-        return Err(StoreError::of(
-            StoreErrorKind::Insecure,
-            format!(
-                "{what} belongs to another user than this program runs as; look at it, then delete it or change its owner"
-            ),
-        ));
-    }
-    Ok(Some(file))
-}
-
-/// Where there are neither modes nor owners, the permissions of the directory count.
-#[cfg(not(unix))]
-pub(super) fn open(
-    path: &Path,
-    options: &mut OpenOptions,
-    what: &str,
-) -> Result<Option<File>, StoreError> {
-    refuse_link(path, what)?;
-    let failed = |source| StoreError::io(format!("{what} cannot be opened"), source);
+    let failed = |source| StoreError::io(format!("{name} cannot be opened"), source);
+    #[cfg(unix)]
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    #[cfg(not(unix))]
+    refuse_link(path, name)?;
     let file = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
+        Err(error) => {
+            // The error number for a link differs between systems.
+            refuse_link(path, name)?;
+            return Err(failed(error));
+        }
     };
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(StoreError::of(
-            StoreErrorKind::Unreadable,
-            format!("{what} is not a file"),
-        ));
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        let message = format!("{name} is not a file");
+        return Err(StoreError::of(StoreErrorKind::Unreadable, message));
+    }
+    #[cfg(unix)]
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(insecure(format!(
+            "{name} belongs to another user than this program runs as; check it, then delete it or change its owner"
+        )));
     }
     Ok(Some(file))
 }
 
+fn insecure(message: impl Into<String>) -> StoreError {
+    StoreError::of(StoreErrorKind::Insecure, message)
+}
+
 /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.
-fn refuse_link(path: &Path, what: &str) -> Result<(), StoreError> {
+fn refuse_link(path: &Path, name: &str) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
-        Ok(about) if about.is_symlink() => Err(StoreError::of(
-            StoreErrorKind::Insecure,
-            format!("{what} is a symbolic link; name the file that it points to"),
-        )),
+        Ok(metadata) if metadata.is_symlink() => Err(insecure(format!(
+            "{name} is a symbolic link; configure the path of the file that it points to"
+        ))),
         _ => Ok(()),
     }
 }
 
-/// Files are made for their owner alone.
-#[cfg(unix)]
+/// Files are created for their owner alone.
 pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-#[cfg(not(unix))]
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    options.mode(0o600);
     options
 }
 
-/// Takes the right to read from others. Where others could write, the tokens may be anybody's, and that is refused.
+/// Removes the right to read from others. A file that others could write is refused, for it may hold anybody's tokens.
 #[cfg(unix)]
 pub(super) fn keep_to_owner(file: &File) -> Result<(), StoreError> {
-    use std::os::unix::fs::PermissionsExt;
-
-    let failed = |source| StoreError::io("the token file cannot be kept from others", source);
+    let failed = |source| StoreError::io("the mode of the token file cannot be changed", source);
     let mode = file.metadata().map_err(failed)?.permissions().mode();
     if mode & 0o022 != 0 {
-        let what =
-            "others than its owner may write the token file; look at it, then set its mode to 600";
-        return Err(StoreError::of(StoreErrorKind::Insecure, what));
+        return Err(insecure(
+            "others than its owner may write the token file; check it, then set its mode to 600",
+        ));
     }
     if mode & 0o077 != 0 {
         tracing::warn!("others could read the token file; its mode is set to 600");
@@ -123,16 +97,12 @@ pub(super) fn keep_to_owner(_: &File) -> Result<(), StoreError> {
 /// Refuses a directory in which another user could replace the files.
 #[cfg(unix)]
 pub(super) fn check_directory(path: &Path) -> Result<(), StoreError> {
-    use std::os::unix::fs::MetadataExt;
-
-    let about = fs::metadata(path).map_err(|source| {
+    let metadata = fs::metadata(path).map_err(|source| {
         StoreError::io("the directory of the token file cannot be used", source)
     })?;
-    let user = rustix::process::geteuid().as_raw();
-    match weakness(about.uid(), about.gid(), about.mode(), user) {
-        None => Ok(()),
-        Some(what) => Err(StoreError::of(StoreErrorKind::Insecure, what)),
-    }
+    let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
+    weakness(owner, group, mode, geteuid().as_raw())
+        .map_or(Ok(()), |message| Err(insecure(message)))
 }
 
 #[cfg(not(unix))]
@@ -141,7 +111,7 @@ pub(super) fn check_directory(_: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Why a directory is no place for tokens.
+/// Why a directory is not safe for tokens.
 #[cfg(unix)]
 fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<&'static str> {
     const STICKY: u32 = 0o1000;

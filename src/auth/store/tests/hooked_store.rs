@@ -1,22 +1,23 @@
-//! A store for tests that can be told to misbehave.
+//! A store for tests that runs a hook before each call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::{MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
-use crate::auth::BoxFuture;
+use crate::auth::{
+    MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
+};
 
 /// A call that reaches the store.
 #[derive(Clone, Copy)]
-pub(in crate::auth) enum Call<'a> {
+pub(in crate::auth) enum StoreCall<'a> {
     Load,
     Swap(&'a Record),
     Remove,
     Lock,
 }
 
-type Hook = dyn Fn(Call<'_>) -> Result<(), StoreError> + Send + Sync;
+type Hook = dyn Fn(StoreCall<'_>) -> Result<(), StoreError> + Send + Sync;
 
 /// Takes one from a count; false when there is none left.
 pub(in crate::auth) fn counts_down(left: &AtomicUsize) -> bool {
@@ -25,7 +26,7 @@ pub(in crate::auth) fn counts_down(left: &AtomicUsize) -> bool {
     one.is_ok()
 }
 
-/// A memory store that asks a test before each call. The test may note the call, fail it, or panic.
+/// A memory store that runs a hook before each call. The hook may record the call, fail it, or panic.
 #[derive(Clone)]
 pub(in crate::auth) struct HookedStore {
     inner: MemoryStore,
@@ -36,7 +37,7 @@ pub(in crate::auth) struct HookedStore {
 impl HookedStore {
     pub(in crate::auth) fn new(
         inner: MemoryStore,
-        hook: impl Fn(Call<'_>) -> Result<(), StoreError> + Send + Sync + 'static,
+        hook: impl Fn(StoreCall<'_>) -> Result<(), StoreError> + Send + Sync + 'static,
     ) -> Self {
         let hook = Arc::new(hook);
         Self {
@@ -54,9 +55,9 @@ impl HookedStore {
 }
 
 impl TokenStore for HookedStore {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
-            (self.hook)(Call::Load)?;
+            (self.hook)(StoreCall::Load)?;
             self.inner.load(key).await
         })
     }
@@ -66,31 +67,23 @@ impl TokenStore for HookedStore {
         key: &'a str,
         expected: Option<Version>,
         new: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
-            (self.hook)(Call::Swap(new))?;
+            (self.hook)(StoreCall::Swap(new))?;
             self.inner.swap(key, expected, new).await
         })
     }
 
-    fn remove<'a>(
-        &'a self,
-        key: &'a str,
-        expected: Version,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            (self.hook)(Call::Remove)?;
+            (self.hook)(StoreCall::Remove)?;
             self.inner.remove(key, expected).await
         })
     }
 
-    fn lock<'a>(
-        &'a self,
-        key: &'a str,
-        wait: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
         Box::pin(async move {
-            (self.hook)(Call::Lock)?;
+            (self.hook)(StoreCall::Lock)?;
             if self.fragile_lock {
                 return Ok(StoreGuard::new(()));
             }

@@ -1,0 +1,343 @@
+//! The file with the records, replaced in one step.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+#[cfg(test)]
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use super::file_access::{check_directory, keep_to_owner, open, private};
+use crate::auth::store::{StoreErrorKind, read_stored};
+use crate::auth::{Record, StoreError, Version, Versioned};
+use crate::secret::Secret;
+
+/// The number of the file's format; a higher one is of a newer crate and is not touched.
+const FORM: u32 = 1;
+
+const NOT_WRITTEN: &str = "the token file cannot be written";
+
+/// The path of the file, with all links among its directories resolved, so that all paths of one file mean the same locks.
+pub(super) struct TokenFile {
+    directory: PathBuf,
+    name: OsString,
+    faults: Faults,
+}
+
+impl TokenFile {
+    pub(super) fn find(path: &Path, faults: Faults) -> Result<Self, StoreError> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(StoreError::new(
+                "the path of the token file has no file name",
+            ));
+        };
+        let directory = fs::canonicalize(directory).map_err(|source| {
+            StoreError::io("the directory of the token file cannot be used", source)
+        })?;
+        check_directory(&directory)?;
+        let name = name.to_owned();
+        Ok(Self {
+            directory,
+            name,
+            faults,
+        })
+    }
+
+    /// Held while the file is replaced.
+    pub(super) fn write_lock(&self) -> PathBuf {
+        self.beside(".lock".as_ref())
+    }
+
+    /// Held while an account's tokens are renewed. The key may be the name of a user, so the file's name has a hash of it.
+    pub(super) fn account_lock(&self, key: &str) -> PathBuf {
+        self.beside(format!(".{:016x}.lock", fnv1a(key)).as_ref())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.join(&self.name)
+    }
+
+    fn beside(&self, ending: &OsStr) -> PathBuf {
+        let mut name = self.name.clone();
+        name.push(ending);
+        self.directory.join(name)
+    }
+
+    /// The text of the file; `None` only if there is no file.
+    pub(super) fn read(&self) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
+        let failed = |source| StoreError::io("the token file cannot be read", source);
+        let mut options = OpenOptions::new();
+        let Some(mut file) = open(&self.path(), options.read(true), "the token file")? else {
+            return Ok(None);
+        };
+        keep_to_owner(&file)?;
+        // With room for all of it: a buffer that grows leaves copies of the tokens behind.
+        let size = file.metadata().map_err(failed)?.len();
+        let size = usize::try_from(size).unwrap_or_default();
+        let mut text = Zeroizing::new(Vec::with_capacity(size + 64));
+        file.read_to_end(&mut text).map_err(failed)?;
+        Ok(Some(text))
+    }
+
+    /// Replaces what is in the file, whole or not at all; without accounts, deletes the file. The write lock is held.
+    pub(super) fn write(&self, contents: &FileContents<'_>) -> Result<(), StoreError> {
+        let begun = self.faults.pass(Step::Begin);
+        begun.map_err(|source| StoreError::io(NOT_WRITTEN, source))?;
+        if contents.accounts.is_empty() {
+            return self.delete();
+        }
+        let text = contents.to_json()?;
+        let successor = self.beside(".tmp".as_ref());
+        let replaced = self
+            .write_successor(&successor, &text)
+            .and_then(|()| fs::rename(&successor, self.path()));
+        if let Err(error) = replaced {
+            // OK to ignore: the next write removes it.
+            let _ = fs::remove_file(&successor);
+            return Err(StoreError::io(NOT_WRITTEN, error));
+        }
+        self.faults
+            .pass(Step::Renamed)
+            .and_then(|()| sync_directory(&self.directory))
+            .map_err(|source| StoreError::io("the token file may not be on the disk yet", source))
+    }
+
+    /// One name for it is enough: it is written under a lock.
+    fn write_successor(&self, path: &Path, text: &[u8]) -> io::Result<()> {
+        // What a process left that died in the middle of this.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+        self.faults.pass(Step::Made)?;
+        file.write_all(text)?;
+        // On the disk before it gets the name: after a power cut the name must not stand for an empty file.
+        file.sync_all()?;
+        self.faults.pass(Step::Written)
+    }
+
+    fn delete(&self) -> Result<(), StoreError> {
+        fs::remove_file(self.path())
+            .and_then(|()| sync_directory(&self.directory))
+            .map_err(|source| StoreError::io("the token file cannot be deleted", source))
+    }
+
+    /// Sets aside the file if it cannot be read, or the account's record alone if the rest can. The write lock is held.
+    pub(super) fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
+        let is_damaged = |error: &StoreError| error.is_unreadable() && !error.is_newer_version();
+        let json = self.read()?;
+        let mut contents = match FileContents::parse(json.as_deref()) {
+            Ok(contents) => contents,
+            Err(error) if is_damaged(&error) => {
+                self.keep_copy()?;
+                self.delete()?;
+                tracing::warn!(
+                    "the token file is damaged; it was renamed to one that ends in .damaged"
+                );
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
+        };
+        match contents.find(key) {
+            Ok(_) => Ok(false),
+            Err(error) if is_damaged(&error) => {
+                self.keep_copy()?;
+                contents.remove(key);
+                self.write(&contents)?;
+                tracing::warn!(
+                    "a record in the token file is damaged; a copy of the file ends in .damaged"
+                );
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Links the damaged file to a further name, never over an earlier copy.
+    fn keep_copy(&self) -> Result<(), StoreError> {
+        let failed = |source| StoreError::io("the damaged token file cannot be set aside", source);
+        let (from, to) = (self.path(), self.free_name().map_err(failed)?);
+        // The same file under another name has its permissions from the start.
+        fs::hard_link(&from, &to)
+            .or_else(|_| fs::copy(&from, &to).map(drop))
+            .map_err(failed)
+    }
+
+    fn free_name(&self) -> io::Result<PathBuf> {
+        let names = (1..=1_000).map(|number| match number {
+            1 => self.beside(".damaged".as_ref()),
+            _ => self.beside(format!(".damaged-{number}").as_ref()),
+        });
+        for name in names {
+            match fs::symlink_metadata(&name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(name),
+                Err(error) => return Err(error),
+                Ok(_) => {}
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+/// The 64-bit FNV-1a hash: the same in all processes, of whatever version. If two keys share a hash, their accounts wait
+/// for each other; no more.
+fn fnv1a(key: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    key.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Puts the change of a name on the disk.
+#[cfg(unix)]
+fn sync_directory(path: &Path) -> io::Result<()> {
+    match File::open(path)?.sync_all() {
+        // Some file systems cannot.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        result => result,
+    }
+}
+
+/// Where directories cannot be opened, the file system's journal has to do.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// What is in the file: a record for each account, under the number of its write.
+///
+/// Borrows the records from the text, so that those of other accounts are written as they were read, and no copy of them
+/// is left in memory.
+#[derive(Serialize, Deserialize)]
+pub(super) struct FileContents<'a> {
+    form: u32,
+    /// Counts the writes, so that no version occurs twice, not even after a record was removed.
+    writes: u64,
+    #[serde(borrow)]
+    accounts: BTreeMap<String, VersionedJson<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct VersionedJson<'a> {
+    version: u64,
+    #[serde(borrow)]
+    record: &'a RawValue,
+}
+
+impl<'a> FileContents<'a> {
+    pub(super) fn parse(json: Option<&'a Vec<u8>>) -> Result<Self, StoreError> {
+        match json {
+            Some(json) if json.trim_ascii().is_empty() => Err(StoreError::of(
+                StoreErrorKind::Unreadable,
+                "the token file is empty",
+            )),
+            Some(json) => read_stored(json, FORM, "the token file"),
+            None => Ok(Self {
+                form: FORM,
+                // A random start: a file that is deleted and written anew must not repeat versions either.
+                writes: fastrand::u64(..1 << 52),
+                accounts: BTreeMap::new(),
+            }),
+        }
+    }
+
+    pub(super) fn find(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        let Some(stored) = self.accounts.get(key) else {
+            return Ok(None);
+        };
+        let record = Record::from_secret_json(&Secret::new(stored.record.get()))?;
+        Ok(Some(Versioned::new(Version::new(stored.version), record)))
+    }
+
+    pub(super) fn version(&self, key: &str) -> Option<Version> {
+        let stored = self.accounts.get(key)?;
+        Some(Version::new(stored.version))
+    }
+
+    pub(super) fn insert(&mut self, key: &str, record: &'a Secret) -> Result<Version, StoreError> {
+        let record = serde_json::from_str(record.expose())
+            .map_err(|_| StoreError::new("the record cannot be written"))?;
+        let version = self.count_write();
+        let stored = VersionedJson { version, record };
+        self.accounts.insert(key.to_owned(), stored);
+        Ok(Version::new(version))
+    }
+
+    pub(super) fn remove(&mut self, key: &str) {
+        self.count_write();
+        self.accounts.remove(key);
+    }
+
+    fn count_write(&mut self) -> u64 {
+        self.writes = self.writes.wrapping_add(1);
+        self.writes
+    }
+
+    fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        let accounts = self.accounts.iter();
+        // Six bytes for each of a key, and room around: a buffer that grows leaves copies of the tokens behind.
+        let sizes = accounts.map(|(key, stored)| 6 * key.len() + stored.record.get().len() + 64);
+        let mut json = Zeroizing::new(Vec::with_capacity(sizes.sum::<usize>() + 128));
+        serde_json::to_writer(&mut *json, self).map_err(|_| StoreError::new(NOT_WRITTEN))?;
+        json.push(b'\n');
+        Ok(json)
+    }
+}
+
+/// A step at which tests let a write fail or a process die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A lock is about to be taken.
+    Lock,
+    /// The file was read, and nothing is written yet.
+    Begin,
+    /// The new file is made, and nothing is in it yet.
+    Made,
+    /// The new file is whole, beside the old one.
+    Written,
+    /// The new file is in place.
+    Renamed,
+}
+
+/// Does nothing, outside of tests.
+#[derive(Clone, Default)]
+pub(super) struct Faults {
+    #[cfg(test)]
+    at: Option<Arc<dyn Fn(Step) -> io::Result<()> + Send + Sync>>,
+}
+
+impl Faults {
+    #[cfg(test)]
+    pub(super) fn new(at: impl Fn(Step) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        let at = Arc::new(at);
+        Self { at: Some(at) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn pass(&self, step: Step) -> io::Result<()> {
+        self.at.as_ref().map_or(Ok(()), |at| at(step))
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
+    pub(super) fn pass(&self, _: Step) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fnv1a;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(fnv1a(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a("a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a("foobar"), 0x8594_4171_f739_67e8);
+    }
+}

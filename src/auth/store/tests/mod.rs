@@ -1,0 +1,6 @@
+//! Tests of what is stored, and the store with hooks for tests of the manager.
+
+mod hooked_store;
+mod record;
+
+pub(in crate::auth) use self::hooked_store::{HookedStore, StoreCall, counts_down};

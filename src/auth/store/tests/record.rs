@@ -1,0 +1,118 @@
+//! What is written for an account, and what is read back.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::auth::TokenSet;
+use crate::auth::store::{Ended, Intent, Record};
+use crate::auth::token_set::LONGEST;
+
+fn record() -> Record {
+    Record {
+        tokens: TokenSet {
+            access_token: "at-s3cr3t".into(),
+            refresh_token: Some("rt-s3cr3t".into()),
+            id_token: Some("it-s3cr3t".into()),
+            subject: Some("auth0|person".to_owned()),
+            scopes: vec!["openid".to_owned()],
+            issued_at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+            lifetime: Duration::from_secs(86_400),
+            generation: 7,
+            session_ends_at: Some(UNIX_EPOCH + Duration::from_secs(1_702_592_000)),
+        },
+        intent: Some(Intent {
+            generation: 7,
+            at: UNIX_EPOCH + Duration::from_secs(1_700_000_500),
+            owner: Some(u64::MAX),
+        }),
+        ended: None,
+        seal: None,
+    }
+}
+
+#[test]
+fn a_record_goes_through_text_unchanged() {
+    let text = record().to_secret_json();
+    let back = Record::from_secret_json(&text).unwrap();
+    assert_eq!(back.to_secret_json().expose(), text.expose());
+    assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
+    let intent = back.intent.unwrap();
+    assert_eq!((intent.generation, intent.owner), (7, Some(u64::MAX)));
+    assert_eq!(back.tokens.session_ends_at, record().tokens.session_ends_at);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_not_an_empty_store() {
+    for bad in [
+        "",
+        "{}",
+        "null",
+        "{\"form\":1}",
+        "{\"form\":1,\"tokens\":{}}",
+        "{\"form\":2}",
+    ] {
+        assert!(Record::from_secret_json(&bad.into()).is_err(), "{bad}");
+    }
+    let newer = Record::from_secret_json(&"{\"form\":3,\"other\":true}".into());
+    assert!(newer.unwrap_err().to_string().contains("newer"));
+}
+
+#[test]
+fn times_that_cannot_be_do_not_panic() {
+    let text = record().to_secret_json();
+    for (field, wrong) in [
+        ("1700000000123", u64::MAX.to_string()),
+        ("86400000", u64::MAX.to_string()),
+    ] {
+        let changed = text.expose().replace(field, &wrong);
+        if let Ok(record) = Record::from_secret_json(&changed.into()) {
+            let tokens = record.tokens();
+            assert!(tokens.expires_at() <= tokens.issued_at() + LONGEST);
+        }
+    }
+}
+
+#[test]
+fn a_small_record_has_no_access_token_and_is_expired() {
+    let small = record().without_access_token();
+    let text = small.to_secret_json();
+    assert!(!text.expose().contains("at-s3cr3t") && !text.expose().contains("it-s3cr3t"));
+    assert!(small.tokens.refresh_token.is_some() && small.intent.is_some());
+    assert_eq!(small.tokens.expires_at(), small.tokens.issued_at());
+}
+
+/// Row 54.
+#[test]
+fn the_reason_of_an_ended_session_is_read_and_does_not_break_older_versions() {
+    for (ended, code) in [
+        (Ended::Refused, "refused"),
+        (Ended::AnswerLost, "answer_lost"),
+        (Ended::AnotherUser, "another_user"),
+    ] {
+        let text = Record::ended(&record().tokens, ended).to_secret_json();
+        assert!(!text.expose().contains("s3cr3t") && text.expose().contains(code));
+        // What older versions read: the form that they know, without a refresh token and out of date.
+        let value: serde_json::Value = serde_json::from_str(text.expose()).unwrap();
+        assert_eq!(
+            (&value["form"], &value["tokens"]["lifetime_ms"]),
+            (&1.into(), &0.into())
+        );
+        let back = Record::from_secret_json(&text).unwrap();
+        assert_eq!(back.ended, Some(ended));
+        let newer = text.expose().replace(code, "for_a_reason_of_2030");
+        let newer = Record::from_secret_json(&newer.into()).unwrap();
+        assert_eq!(newer.ended, Some(Ended::Other));
+    }
+    let older = r#"{"form":1,"tokens":{"access_token":"a","issued_at_ms":1,"lifetime_ms":1,
+        "generation":1},"intent":{"generation":1,"at_ms":1}}"#;
+    let older = Record::from_secret_json(&older.into()).unwrap();
+    assert!(older.ended.is_none() && older.intent.unwrap().owner.is_none());
+}
+
+#[test]
+fn debug_hides_tokens_and_subject() {
+    let shown = format!("{:?}", record());
+    assert!(
+        !shown.contains("s3cr3t") && !shown.contains("person"),
+        "{shown}"
+    );
+}
