@@ -9,7 +9,7 @@ use super::prepared::{Group, Kind, NONE, Node, Prepared, Shown, Span, Table, at}
 use super::size::{self, Weights, step};
 use super::year::Years;
 use super::{Policy, UncheckedReason, order};
-use crate::model::{FormType, Question, QuestionType, ValidatorType};
+use crate::model::{FormType, Question, QuestionType, QuestionValidator, ValidatorType};
 
 /// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
@@ -76,7 +76,8 @@ impl Prepared {
                 end: position,
             });
         }
-        let (required, years) = self.rules(question, position);
+        let mut shown = Shown::new(question);
+        let (required, years) = self.rules(question, position, &mut shown);
         let read_only = question.read_only == Some(true);
         let choices = self.acceptable(question);
         let groups = self.triggers(question);
@@ -96,11 +97,7 @@ impl Prepared {
         // Without an id it cannot be answered.
         node.required = required && !read_only && question.id.is_some() && node.takes_answers();
         self.nodes.push(node);
-        self.shown.push(Shown {
-            order: question.order,
-            text: SmolStr::new(question.text.as_deref().unwrap_or_default()),
-            question_type: question.question_type.clone(),
-        });
+        self.shown.push(shown);
         position
     }
 
@@ -119,42 +116,28 @@ impl Prepared {
         Kind::Unknown
     }
 
-    fn rules(&mut self, question: &Question, position: u32) -> (bool, Years) {
+    /// Whether an answer is required, and which years will do; the service's texts go to what is shown.
+    fn rules(&mut self, question: &Question, position: u32, shown: &mut Shown) -> (bool, Years) {
         let mut required = false;
         let mut years = Years::default();
         for validator in &question.validators {
-            let parameter = validator.parameter.as_deref().unwrap_or_default().trim();
-            let year = || parameter.parse::<i32>().ok();
-            let unreadable = || UncheckedReason::UnreadableParameter(parameter.to_owned());
-            let reason = match &validator.validator_type {
-                Some(ValidatorType::Required) => {
+            let message = SmolStr::new(validator.error_message.as_deref().unwrap_or_default());
+            match bound(validator) {
+                Ok(None) => {
                     required = true;
-                    continue;
+                    shown.required_message = message;
                 }
-                Some(ValidatorType::MinYear) => match year() {
-                    Some(year) => {
-                        years.min = years.min.max(Some(year));
-                        continue;
-                    }
-                    None => unreadable(),
-                },
-                Some(ValidatorType::MaxYear) if parameter.eq_ignore_ascii_case("now") => {
-                    years.not_future = true;
-                    continue;
+                Ok(Some(bound)) => {
+                    years.min = years.min.max(bound.min);
+                    years.max = match (years.max, bound.max) {
+                        (Some(one), Some(other)) => Some(one.min(other)),
+                        (one, other) => one.or(other),
+                    };
+                    years.not_future |= bound.not_future;
+                    shown.year_messages.push((bound, message));
                 }
-                Some(ValidatorType::MaxYear) => match year() {
-                    Some(year) => {
-                        years.max = Some(years.max.map_or(year, |max| max.min(year)));
-                        continue;
-                    }
-                    None => unreadable(),
-                },
-                Some(ValidatorType::Unrecognized(text)) => {
-                    UncheckedReason::UnknownValidator(text.clone())
-                }
-                None => UncheckedReason::UnknownValidator(String::new()),
-            };
-            self.unchecked.push((position, reason));
+                Err(reason) => self.unchecked.push((position, reason)),
+            }
         }
         (required, years)
     }
@@ -235,6 +218,27 @@ impl Prepared {
         self.evaluation = order.positions;
         self.has_rings = !order.rings.is_empty();
     }
+}
+
+/// The years that a validator lets pass, `None` for `required`; else why it cannot be checked.
+fn bound(validator: &QuestionValidator) -> Result<Option<Years>, UncheckedReason> {
+    let parameter = validator.parameter.as_deref().unwrap_or_default().trim();
+    let unreadable = || UncheckedReason::UnreadableParameter(parameter.to_owned());
+    let year = || parameter.parse().map(Some).map_err(|_| unreadable());
+    let mut years = Years::default();
+    match &validator.validator_type {
+        Some(ValidatorType::Required) => return Ok(None),
+        Some(ValidatorType::MinYear) => years.min = year()?,
+        Some(ValidatorType::MaxYear) if parameter.eq_ignore_ascii_case("now") => {
+            years.not_future = true;
+        }
+        Some(ValidatorType::MaxYear) => years.max = year()?,
+        Some(ValidatorType::Unrecognized(text)) => {
+            return Err(UncheckedReason::UnknownValidator(text.clone()));
+        }
+        None => return Err(UncheckedReason::UnknownValidator(String::new())),
+    }
+    Ok(Some(years))
 }
 
 /// Puts siblings on the pile, the first in display order on top; those without an order stand behind those that have one.

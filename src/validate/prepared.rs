@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use super::size::Weights;
 use super::year::Years;
 use super::{Finding, Policy, UncheckedReason};
-use crate::model::{FormType, QuestionId, QuestionType};
+use crate::model::{FormType, Question, QuestionId, QuestionType};
 
 /// No position and no number: no list is that long.
 pub(super) const NONE: u32 = u32::MAX;
@@ -92,8 +92,28 @@ impl Node {
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) order: Option<i64>,
-    pub(super) text: SmolStr,
     pub(super) question_type: Option<QuestionType>,
+    pub(super) text: SmolStr,
+    pub(super) help: Option<SmolStr>,
+    pub(super) tip: Option<SmolStr>,
+    /// The service's text for a missing answer; empty where it has none.
+    pub(super) required_message: SmolStr,
+    /// By validator of years: what it lets pass, and the service's text where an answer does not.
+    pub(super) year_messages: Vec<(Years, SmolStr)>,
+}
+
+impl Shown {
+    pub(super) fn new(question: &Question) -> Self {
+        Self {
+            order: question.order,
+            question_type: question.question_type.clone(),
+            text: SmolStr::new(question.text.as_deref().unwrap_or_default()),
+            help: question.help.as_deref().map(SmolStr::new),
+            tip: question.tip.as_deref().map(SmolStr::new),
+            required_message: SmolStr::default(),
+            year_messages: Vec::new(),
+        }
+    }
 }
 
 /// Triggers of one question on the same source: any of the values will do.
