@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use envd_sdk::Error;
-use envd_sdk::fake::{Fake, Fault, Person, World};
+use envd_sdk::fake::{Fake, Fault, UserRecord, World};
 use envd_sdk::graphql::generated::Consignments;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 
@@ -36,7 +36,7 @@ async fn a_good_day() -> Test {
 }
 
 async fn a_world_of_our_own() -> Test {
-    let kim = Person::new("kim@example.com")
+    let kim = UserRecord::new("kim@example.com")
         .role("Producer")
         .account("envd-7", "LPA", "QAZZ7777");
     let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));

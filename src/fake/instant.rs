@@ -1,22 +1,21 @@
-//! Instants in the form that the service writes.
+//! Days and instants on the wire.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, seven fraction digits (as in `location_4.4.0`, `guide::sources`).
+/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, with seven digits of the fraction (as in `location_4.4.0`, `guide::sources`).
 pub(super) fn wire(time: SystemTime) -> String {
-    let time = utc(time);
+    let time = DateTime::<Utc>::from(time);
     let ticks = time.timestamp_subsec_nanos() / 100;
     format!("{}.{ticks:07}+00:00", time.format("%Y-%m-%dT%H:%M:%S"))
 }
 
-/// The day at UTC+11:00, the first of Australia's zones to begin one: what is dated today anywhere in the country is not in
-/// the future. assumed
+/// The day at UTC+11:00, the first Australian time zone to begin a day: today's date anywhere in the country is not in the
+/// future. assumed
 pub(super) fn day(time: SystemTime) -> NaiveDate {
-    let summer = TimeDelta::hours(11);
-    let local = utc(time).naive_utc().checked_add_signed(summer);
-    local.map_or(NaiveDate::MAX, |local| local.date())
+    let local = DateTime::<Utc>::from(time) + TimeDelta::hours(11);
+    local.date_naive()
 }
 
 /// Seconds since 1970, as in the claims of a token.
@@ -25,82 +24,56 @@ pub(super) fn epoch_seconds(time: SystemTime) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Reads what a caller may send for an instant: with a zone, without one (taken as UTC), or a bare day.
-pub(super) fn parse(text: &str) -> Option<SystemTime> {
-    let time = DateTime::parse_from_rfc3339(text)
-        .map(|time| time.with_timezone(&Utc))
-        .or_else(|_| {
-            NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").map(|t| t.and_utc())
-        })
-        .or_else(|_| {
-            NaiveDate::parse_from_str(text, "%Y-%m-%d")
-                .map(|day| day.and_time(chrono::NaiveTime::MIN).and_utc())
-        })
-        .ok()?;
-    let seconds = u64::try_from(time.timestamp()).ok()?;
-    let since = Duration::new(seconds, time.timestamp_subsec_nanos().min(999_999_999));
-    SystemTime::UNIX_EPOCH.checked_add(since)
+/// Reads an instant with a zone or without one (taken as UTC), or a bare day.
+pub(super) fn parse(text: &str) -> Option<DateTime<Utc>> {
+    let zoned = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+    let local = || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f");
+    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d");
+    zoned
+        .or_else(|_| local().map(|time| time.and_utc()))
+        .or_else(|_| day().map(|day| day.and_time(NaiveTime::MIN).and_utc()))
+        .ok()
 }
 
-/// `yyyy-MM-dd`, and nothing else.
+/// Reads `yyyy-MM-dd` and no other format.
 pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
-    let has_form = text.len() == 10 && day.format("%Y-%m-%d").to_string() == text;
-    (has_form && day.year() > 0).then_some(day)
+    let is_exact = text.len() == 10 && day.format("%Y-%m-%d").to_string() == text;
+    (is_exact && day.year() > 0).then_some(day)
 }
 
-/// `yyyy-MM-ddTHH:mm:ss`, and nothing else.
+/// Whether a text is `yyyy-MM-ddTHH:mm:ss`.
 pub(super) fn is_date_time(text: &str) -> bool {
     let parts = text.split_once('T');
-    parts.is_some_and(|(day, time)| parse_day(day).is_some() && is_clock(time, "99:99:99"))
+    parts.is_some_and(|(day, time)| parse_day(day).is_some() && is_time(time, "%H:%M:%S"))
 }
 
-/// The day of a day with a time: `HH:mm`, perhaps with seconds and a fraction of them, perhaps with a zone. assumed
+/// The day of a day with a time: `HH:mm` or `HH:mm:ss`, optionally with a fraction of the seconds and a zone. assumed
 pub(super) fn day_of_date_time(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_once('T')?;
-    let offset = time.len().checked_sub("+99:99".len());
-    let offset = offset.filter(|at| {
-        time.get(*at..)
-            .and_then(|zone| zone.strip_prefix(['+', '-']))
-            .is_some_and(|zone| is_clock(zone, "99:99"))
-    });
-    let local = match offset {
-        Some(at) => &time[..at],
-        None => time.strip_suffix('Z').unwrap_or(time),
-    };
-    let is_time = match local.split_once('.') {
+    let utc = || (time.strip_suffix('Z').unwrap_or(time), "00:00");
+    let (local, zone) = time.split_once(['+', '-']).unwrap_or_else(utc);
+    let is_local = match local.split_once('.') {
         Some((clock, fraction)) => {
             let is_fraction = fraction.bytes().all(|byte| byte.is_ascii_digit());
-            is_fraction && !fraction.is_empty() && is_clock(clock, "99:99:99")
+            is_fraction && !fraction.is_empty() && is_time(clock, "%H:%M:%S")
         }
-        None => is_clock(local, "99:99") || is_clock(local, "99:99:99"),
+        None => is_time(local, "%H:%M") || is_time(local, "%H:%M:%S"),
     };
-    parse_day(day).filter(|_| is_time)
+    parse_day(day).filter(|_| is_local && is_time(zone, "%H:%M"))
 }
 
-/// Hours to 23, minutes and seconds to 59, in one form. Chrono would also read second 60, which only a leap second has.
-fn is_clock(text: &str, form: &str) -> bool {
-    let digits_as_nines = text.bytes().map(|byte| match byte {
-        b'0'..=b'9' => b'9',
-        other => other,
-    });
-    digits_as_nines.eq(form.bytes())
-        && text
-            .split(':')
-            .zip(["24", "60", "60"])
-            .all(|(n, end)| n < end)
-}
-
-fn utc(time: SystemTime) -> DateTime<Utc> {
-    let since = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
-    DateTime::from_timestamp(seconds, since.subsec_nanos()).unwrap_or(DateTime::<Utc>::MAX_UTC)
+/// Whether a text is a time in exactly this format. Chrono also reads second 60, which only a leap second has.
+pub(super) fn is_time(text: &str, format: &str) -> bool {
+    NaiveTime::parse_from_str(text, format).is_ok_and(|time| {
+        time.nanosecond() < 1_000_000_000 && time.format(format).to_string() == text
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -1,28 +1,138 @@
-//! What a test does at the identity provider.
+//! Clients, logins and tokens of the fake.
 
-use super::Fake;
+use url::Url;
+
 use super::provider::Consent;
+use super::{Fake, User};
+use crate::auth::{Provider, ProviderBuilder, StaticToken, TokenManager};
+use crate::client::{Client, ClientBuilder};
+use crate::error::Error;
 use crate::secret::Secret;
 
 impl Fake {
-    /// Whoever logs in from now on cancels, or consents again: the browser comes back with `access_denied`.
-    /// [`consent`](Self::consent) consents all the same.
+    /// Settings of a client of this fake, with an access token of the user who logs in.
+    pub fn client(&self) -> ClientBuilder {
+        let builder = Client::builder(self.graphql_url()).clock(self.clock().clone());
+        match StaticToken::new(self.access_token().expose()) {
+            Ok(token) => builder.token_source(token),
+            Err(_) => builder,
+        }
+    }
+
+    /// Settings for the fake's identity provider.
+    pub fn provider(&self) -> ProviderBuilder {
+        Provider::builder(self.client_id())
+            .authorize_url(self.authorize_url())
+            .token_url(self.token_url())
+            .revoke_url(self.revoke_url())
+            .logout_url(self.logout_url())
+            .issuer(self.issuer())
+            .audience(self.audience())
+            .redirect_uri(self.redirect_uri())
+            .clock(self.clock().clone())
+    }
+
+    /// A token manager, in which the user has just logged in, with a store in memory.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::start().await;
+    /// let manager = fake.token_manager().await?;
+    /// let client = fake.client().token_source(manager.clone()).build()?;
+    /// assert!(client.registered_user().await.is_ok());
+    ///
+    /// // The service refuses the token from now on, so the client refreshes it.
+    /// fake.expire_access_tokens();
+    /// assert!(client.registered_user().await.is_ok());
+    /// assert_eq!(manager.access_token().await?.generation(), 2);
+    /// # Ok::<(), envd_sdk::Error>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// None while the fake runs.
+    pub async fn token_manager(&self) -> Result<TokenManager, Error> {
+        let manager = TokenManager::builder(self.provider().build()?).build()?;
+        let login = manager.provider().authorization().start()?;
+        let callback = self.consent(login.url())?;
+        manager.complete_login(login, callback.as_str()).await?;
+        Ok(manager)
+    }
+
+    /// An access token of the user who logs in, issued at the start.
+    #[must_use]
+    pub fn access_token(&self) -> Secret {
+        self.access_token.clone()
+    }
+
+    /// A new access token of a user.
+    #[must_use]
+    pub fn access_token_for(&self, user: User) -> Secret {
+        let now = self.state.clock.now();
+        Secret::new(self.state.parts().provider.grant(user, now))
+    }
+
+    /// Makes all access tokens invalid from now on. Refresh tokens stay valid.
+    pub fn expire_access_tokens(&self) {
+        self.state.parts().provider.expire_access_tokens();
+    }
+
+    /// The number of calls to the token endpoint.
+    #[must_use]
+    pub fn token_requests(&self) -> usize {
+        self.state.parts().provider.token_requests
+    }
+
+    /// Logs the user in like a browser: from the authorization address to the callback address.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the provider would show an error page instead of redirecting: for another client,
+    /// or a redirect address that is missing or neither https nor on loopback.
+    pub fn consent(&self, authorization: &Url) -> Result<Url, Error> {
+        self.authorize(authorization, Consent::Given)
+    }
+
+    /// Cancels the login like a user in a browser: the callback has `access_denied`.
+    ///
+    /// # Errors
+    ///
+    /// As [`consent`](Self::consent).
+    pub fn refuse(&self, authorization: &Url) -> Result<Url, Error> {
+        self.authorize(authorization, Consent::Refused)
+    }
+
+    fn authorize(&self, authorization: &Url, consent: Consent) -> Result<Url, Error> {
+        let query = authorization.query().unwrap_or_default();
+        let now = self.state.clock.now();
+        let mut parts = self.state.parts();
+        parts
+            .provider
+            .authorize(query, consent, now)
+            .map_err(Error::config)
+    }
+
+    /// Denies all further logins over HTTP with `access_denied`, or allows them again. [`consent`](Self::consent) still
+    /// consents.
     pub fn deny_logins(&self, deny: bool) {
         let consent = if deny {
             Consent::Refused
         } else {
             Consent::Given
         };
-        self.state().parts().provider.consent = consent;
+        self.state.parts().provider.consent = consent;
     }
 
-    /// Makes an access token invalid; of a refresh token, all tokens of the same login.
+    /// Revokes an access token, or a refresh token with all tokens of the same login.
     pub fn revoke(&self, token: &Secret) {
-        self.state().parts().provider.revoke(token.expose());
+        self.state.parts().provider.revoke(token.expose());
     }
 
-    /// Ends every login, as an administrator could: no token that was issued works any longer, and no code either.
+    /// Ends every login, like an administrator: all issued tokens and codes become invalid.
     pub fn revoke_logins(&self) {
-        self.state().parts().provider.revoke_all();
+        self.state.parts().provider.revoke_all();
     }
 }

@@ -8,15 +8,14 @@
 //! | property register | [`Fake::register_url`] | searches 60 invented properties |
 //! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, a discovery document |
 //!
-//! A test may script what goes wrong ([`Fault`]) and what is answered ([`On`]), start from a world of its own ([`World`]),
-//! and look at what was received ([`Fake::requests`]). How to test an application with it is told in
-//! [`guide::testing`](crate::guide::testing).
+//! A test may script faults ([`Fault`]) and replies ([`On`]), start from a world of its own ([`World`]), and inspect the
+//! received requests ([`Fake::requests`]). [`guide::testing`](crate::guide::testing) shows how to test an application with it.
 //!
-//! It reads the specification by itself, apart from [`validate`](mod@crate::validate), and walks the wire JSON: two
-//! readings that agree are worth more than one that agrees with itself. All people, properties and texts are invented;
-//! only the four test PICs are the service's own.
+//! It implements the specification independently of [`validate`](mod@crate::validate), on the wire JSON, so that a test
+//! against it can find errors of the validator. All users, properties and texts are invented; only the four test PICs are the
+//! service's own.
 //!
-//! # What is there
+//! # The sample
 //!
 //! Sam Sample, who logs in unless [`FakeBuilder::user`] says otherwise, has the accounts `envd-100201` (PIC QAZZ7777) and
 //! `envd-100202` (QBZZ2222) of the type LPA, with eight consignments each, and `envd-100203` of another type, with none.
@@ -26,64 +25,229 @@
 //!
 //! # What is assumed
 //!
-//! The specification leaves much open. Where it does, this is what the fake does:
+//! Where the specification leaves a behaviour open, the fake does this:
 //!
-//! * An account that is not one of the user's: "Access denied" and HTTP 403, as for a missing accreditation. The same for
+//! * An account of another user: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
 //! * A form of a program that the user is not accredited for: "Access denied" and HTTP 403, also for a copy. The forms of the
-//!   LPA program want `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG`, MSAC1 `mSA`, those of the NFAS program `nFAS`, others none.
+//!   LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG`, MSAC1 `mSA`, those of the NFAS program `nFAS`, others none.
 //! * Question 185 of `LPAHRG0`: any answer but Yes is refused; without an answer a draft is saved with the warning
-//!   "Required", and anything but a draft is refused. It does not matter whether the list has the question.
-//! * `LPAHRG0` is seen with the accreditation hRG only (stated, 9.3): without it such consignments are not listed and are
-//!   answered as unknown ones.
+//!   "Required", and anything but a draft is refused. This holds whether or not the list has the question.
+//! * `LPAHRG0` is visible with the accreditation hRG only (stated, 9.3): without it such consignments are not listed, and a
+//!   read of one fails as for an unknown one.
 //! * An unknown consignment or template: the body that the specification shows for an update of one (7.2), also for reads.
 //!   `LOCKED` and `DELETED` records refuse changes with that body.
-//! * An update names its record by `id` or `number`, replaces the fields that are given, and is judged as a whole.
-//! * Deleted consignments stay readable and are listed only when the status `DELETED` is asked for.
+//! * An update names its record by `id` or `number`, replaces the fields that are given, and is validated as a whole.
+//! * Deleted consignments stay readable and are listed only with the filter `status: DELETED`.
 //! * Lists are newest first by creation. A page holds 20 records unless `first` says otherwise, and at most 200.
 //!   `fromDate` and `toDate` compare `updatedAt` and are inclusive.
-//! * Questions 23, 24 and 87 are no part of LPAG3, also in a list that names them for it (stated, 2.6 and 9.4). A child that
-//!   names no forms has those of the question above.
-//! * `today` is the day at UTC+11:00, where Australia's days begin first. Answers inside a REPEATABLE question carry the row, answers elsewhere no index; others do
-//!   not count.
-//! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), gives 25 records a page unless asked, at
-//!   most 100, and calls fuzzy what contains the text without regard to case. The properties of the sample are found by one
-//!   postcode a state, such as 4999 in Queensland, which their records do not show; see [`World::property_postcode`].
-//! * Statuses of errors before execution are 400, also for the media type `application/json`, for which
-//!   graphql-over-http would rather have 200.
-//! * The identity provider shows no pages: who logs in consents at once. A request with `prompt=none` succeeds when somebody
-//!   logged in before and did not log out. ID tokens carry no signature.
-//! * Messages of field rules follow the family of the two that the specification shows.
+//! * Questions 23, 24 and 87 do not belong to LPAG3, even in a list that names them for it (stated, 2.6 and 9.4). A child
+//!   that names no forms has those of its parent.
+//! * `today` is the day at UTC+11:00, where Australia's days begin first. Answers inside a REPEATABLE question have the
+//!   index of their row, or make a row of their own without one. The index of other answers is ignored.
+//! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), returns 25 records a page by default
+//!   and at most 100, and matches a text anywhere in a field, without regard to case. A search by postcode finds the properties
+//!   of the sample by one postcode a state, such as 4999 in Queensland, which their records do not show.
+//! * Errors before execution have the status 400, also with the media type `application/json`, for which graphql-over-http
+//!   recommends 200.
+//! * The identity provider shows no pages: a login succeeds at once. A request with `prompt=none` succeeds after a login
+//!   without a logout. ID tokens carry no signature.
+//! * Messages of field rules follow the wording of the two that the specification shows.
 
-mod base64;
 mod builder;
-mod front;
 mod graphql;
-mod handles;
 mod instant;
-mod ledger;
-mod library;
-mod listing;
 mod logins;
 mod problem;
 mod provider;
-mod record;
+mod record_page;
+mod records;
+mod reference_data;
 mod register;
 mod reply;
 mod routes;
 mod rules;
 mod script;
-mod seed;
-mod server;
 pub mod store_conformance;
+mod tcp_proxy;
 #[cfg(test)]
 mod tests;
-mod user;
-mod wire;
 mod world;
 
+use std::fmt;
+use std::sync::Arc;
+
+use url::Url;
+
 pub use self::builder::FakeBuilder;
-pub use self::script::{Fault, On, Received, Times, Untyped};
-pub use self::server::Fake;
-pub use self::user::User;
-pub use self::world::{Person, World};
+use self::provider::{AUDIENCE, CLIENT_ID};
+use self::routes::State;
+pub use self::script::{Fault, On, Received, Untyped};
+use self::tcp_proxy::TcpProxy;
+pub use self::world::{User, UserRecord, World};
+use crate::mock::Mock;
+use crate::secret::Secret;
+use crate::transport::Clock;
+
+const RETURN_TO: &str = "http://127.0.0.1:8400/logged-out";
+const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
+
+/// A running fake of both interfaces and of the identity provider.
+///
+/// Dropping it stops it, prints unused scripts to standard error, and panics when expectations were not met, unless the
+/// test panics already.
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use envd_sdk::fake::Fake;
+///
+/// let fake = Fake::start().await;
+/// assert_eq!(fake.graphql_url().path(), "/v2/graphql");
+/// assert_eq!(fake.account_id(), "envd-100201");
+/// # });
+/// ```
+pub struct Fake {
+    // Dropped first, so that no client can connect any more.
+    proxy: TcpProxy,
+    _server: Mock,
+    state: Arc<State>,
+    base: Url,
+    user: User,
+    access_token: Secret,
+}
+
+impl Fake {
+    /// Starts a fake with all defaults, on a free port of 127.0.0.1.
+    ///
+    /// # Panics
+    ///
+    /// When no port is free; [`builder`](Self::builder) gives an error instead.
+    pub async fn start() -> Self {
+        match Self::builder().start().await {
+            Ok(fake) => fake,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Settings before the start.
+    pub fn builder() -> FakeBuilder {
+        FakeBuilder::default()
+    }
+
+    /// The endpoint of the declaration interface.
+    #[must_use]
+    pub fn graphql_url(&self) -> Url {
+        self.at("/v2/graphql")
+    }
+
+    /// The base address of the property register: `/api/v2/PICRegister` comes below it (spec 4.2).
+    #[must_use]
+    pub fn register_url(&self) -> Url {
+        self.base.clone()
+    }
+
+    /// The authorization endpoint. It shows no page and redirects at once.
+    #[must_use]
+    pub fn authorize_url(&self) -> Url {
+        self.at("/authorize")
+    }
+
+    /// The token endpoint. It ignores a client secret.
+    #[must_use]
+    pub fn token_url(&self) -> Url {
+        self.at("/oauth/token")
+    }
+
+    /// The revocation endpoint (RFC 7009).
+    #[must_use]
+    pub fn revoke_url(&self) -> Url {
+        self.at("/oauth/revoke")
+    }
+
+    /// The logout page.
+    #[must_use]
+    pub fn logout_url(&self) -> Url {
+        self.at("/v2/logout")
+    }
+
+    /// The issuer, with a slash at its end, as in `iss` of the callback and of ID tokens.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        self.base.as_str()
+    }
+
+    /// The id of the only client of the identity provider.
+    #[must_use]
+    pub fn client_id(&self) -> &str {
+        CLIENT_ID
+    }
+
+    /// The audience of valid access tokens. It is not an address of the fake.
+    #[must_use]
+    pub fn audience(&self) -> &str {
+        AUDIENCE
+    }
+
+    /// A redirect address for logins, where nothing listens. Any https address and any loopback address is accepted too.
+    #[must_use]
+    pub fn redirect_uri(&self) -> Url {
+        self.fixed(REDIRECT_URI)
+    }
+
+    /// An address that is allowed as `returnTo` at logout.
+    #[must_use]
+    pub fn return_to(&self) -> Url {
+        self.fixed(RETURN_TO)
+    }
+
+    /// The default account of the user who logs in; empty for [`User::New`], who has none.
+    #[must_use]
+    pub fn account_id(&self) -> &str {
+        let details = self.state.data.world.user_record(self.user);
+        details["defaultAccount"].as_str().unwrap_or_default()
+    }
+
+    /// The clock of the fake.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.state.clock
+    }
+
+    /// Waits until a reply is delayed on the clock of the fake, by a latency or a slow body.
+    pub async fn until_delayed(&self) {
+        let mut delayed = self.proxy.delayed();
+        // OK because the proxy, which has the sender, lives as long as `self`.
+        let _ = delayed.wait_for(|delayed| *delayed > 0).await;
+    }
+
+    fn at(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        url
+    }
+
+    fn fixed(&self, address: &str) -> Url {
+        Url::parse(address).unwrap_or_else(|_| self.base.clone())
+    }
+}
+
+impl fmt::Debug for Fake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fake")
+            .field("base", &self.base.as_str())
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        let unused = self.unused_scripts();
+        if !unused.is_empty() {
+            eprintln!("unused scripts of the fake: {}", unused.join(", "));
+        }
+        if !std::thread::panicking() {
+            self.verify();
+        }
+    }
+}

@@ -1,17 +1,34 @@
-//! A reply, before it goes over the wire.
+//! A reply, and how the proxy delivers it.
 
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use super::wire::{HEADER, Wire};
+/// The header in which the server tells the proxy how to deliver a reply. The proxy removes it.
+pub(super) const DELIVERY_HEADER: &str = "x-fake-delivery";
+
+/// How the proxy delivers a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Delivery {
+    /// Wait this long on the fake's clock.
+    pub(super) delay: Duration,
+    /// Close the connection instead.
+    pub(super) is_dropped: bool,
+    /// Close the connection after this many bytes of the body.
+    pub(super) cut: Option<usize>,
+    /// Send pieces of this many bytes, each after a pause on the fake's clock.
+    pub(super) slow: Option<(usize, Duration)>,
+}
 
 /// Status, headers and body of a reply.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     body: Option<(String, Vec<u8>)>,
-    wire: Wire,
+    delivery: Delivery,
 }
 
 impl Reply {
@@ -25,10 +42,7 @@ impl Reply {
     }
 
     pub(super) fn raw(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        Self {
-            body: Some((media_type.to_owned(), body.into())),
-            ..Self::empty(status)
-        }
+        Self::empty(status).body(media_type, body)
     }
 
     pub(super) fn empty(status: u16) -> Self {
@@ -36,7 +50,7 @@ impl Reply {
             status,
             headers: Vec::new(),
             body: None,
-            wire: Wire::default(),
+            delivery: Delivery::default(),
         }
     }
 
@@ -49,15 +63,20 @@ impl Reply {
         self
     }
 
-    /// The body gets another media type.
-    pub(super) fn typed(mut self, media_type: &str) -> Self {
+    pub(super) fn body(mut self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        self.body = Some((media_type.to_owned(), body.into()));
+        self
+    }
+
+    /// Changes the media type of the body.
+    pub(super) fn media_type(mut self, media_type: &str) -> Self {
         if let Some(body) = &mut self.body {
             media_type.clone_into(&mut body.0);
         }
         self
     }
 
-    /// The body ends after this many bytes.
+    /// Ends the body after this many bytes.
     pub(super) fn truncated(mut self, bytes: usize) -> Self {
         if let Some(body) = &mut self.body {
             body.1.truncate(bytes);
@@ -65,32 +84,26 @@ impl Reply {
         self
     }
 
-    /// The value at a JSON pointer of the body is another.
+    /// Replaces the value at a JSON pointer of the body.
     pub(super) fn replaced(mut self, pointer: &str, value: &Value) -> Self {
         if let Some((_, body)) = &mut self.body
             && let Ok(mut json) = serde_json::from_slice::<Value>(body)
-            && let Some(place) = json.pointer_mut(pointer)
+            && let Some(old) = json.pointer_mut(pointer)
         {
-            *place = value.clone();
+            *old = value.clone();
             *body = json.to_string().into_bytes();
         }
         self
     }
 
-    pub(super) fn wired(mut self, wire: Wire) -> Self {
-        self.wire = wire;
+    pub(super) fn delivered(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
         self
     }
 
-    /// Without a body, as an answer to HEAD.
-    pub(super) fn bodiless(mut self) -> Self {
-        self.body = None;
-        self
-    }
-
-    /// The answer waits at least this long.
-    pub(super) fn held(mut self, time: std::time::Duration) -> Self {
-        self.wire.hold += time;
+    /// Delays the reply by a further time.
+    pub(super) fn delayed(mut self, time: Duration) -> Self {
+        self.delivery.delay += time;
         self
     }
 }
@@ -101,8 +114,10 @@ impl From<Reply> for ResponseTemplate {
         for (name, value) in reply.headers {
             template = template.append_header(name, value);
         }
-        if !reply.wire.is_usual() {
-            template = template.append_header(HEADER, reply.wire.text());
+        if reply.delivery != Delivery::default()
+            && let Ok(delivery) = serde_json::to_string(&reply.delivery)
+        {
+            template = template.append_header(DELIVERY_HEADER, delivery);
         }
         match reply.body {
             Some((media_type, body)) => template.set_body_raw(body, &media_type),

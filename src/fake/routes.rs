@@ -1,4 +1,4 @@
-//! Which part answers which call.
+//! Dispatches each request to the interface that answers it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,132 +6,120 @@ use std::time::Duration;
 use serde_json::json;
 use wiremock::{Request, Respond, ResponseTemplate};
 
-use super::graphql::{self, Documents, Scene};
-use super::ledger::Ledger;
-use super::library::Library;
-use super::provider::{self, Provider};
-use super::register::{self, Register};
+use super::graphql::{self, Cache, Context};
+use super::provider::Provider;
+use super::records::Records;
+use super::reference_data::ReferenceData;
+use super::register::Register;
 use super::reply::Reply;
-use super::script::{Called, Log, Plan};
+use super::script::{self, Log, ParsedRequest, Scripts};
 use crate::transport::Clock;
 
-/// Everything that the fake holds. One lock for all of it: replies are made one at a time anyway.
+/// The state of a fake. One lock is enough, since the server makes one reply at a time.
 pub(super) struct State {
     pub(super) clock: Clock,
-    pub(super) library: Library,
+    pub(super) data: ReferenceData,
     pub(super) latency: Duration,
     pub(super) scripted_only: bool,
     pub(super) parts: Mutex<Parts>,
 }
 
 pub(super) struct Parts {
-    pub(super) ledger: Ledger,
+    pub(super) records: Records,
     pub(super) provider: Provider,
     pub(super) register: Register,
-    pub(super) documents: Documents,
-    pub(super) plan: Plan,
+    pub(super) cache: Cache,
+    pub(super) scripts: Scripts,
     pub(super) log: Log,
 }
 
 impl State {
-    /// A test that panicked under the lock must not hide its reason behind others.
+    /// A panic under the lock must not cause others that hide its reason.
     pub(super) fn parts(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Hands each request to its part.
+/// The only responder of the server.
 pub(super) struct Routes(pub(super) Arc<State>);
 
 impl Respond for Routes {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        let reply = self.0.answer(request).held(self.0.latency);
-        let bodiless = request.method.as_str() == "HEAD";
-        if bodiless { reply.bodiless() } else { reply }.into()
+        self.0.answer(request).delayed(self.0.latency).into()
     }
 }
 
 impl State {
-    /// The script's answer, else the real one. The lock is free while a test's own function runs.
+    /// The reply of a script, or the real one. The lock is released while a function of a test runs.
     fn answer(&self, request: &Request) -> Reply {
-        let called = {
+        let parsed = {
             let mut parts = self.parts();
             parts.log.push(request);
-            let looked_at = self.scripted_only || !parts.plan.is_empty();
-            looked_at.then(|| Called::of(request))
+            let may_have_script = self.scripted_only || !parts.scripts.is_empty();
+            may_have_script.then(|| ParsedRequest::of(request))
         };
-        let Some(called) = called else {
+        let Some(parsed) = parsed else {
             return self.serve(request);
         };
-        let step = self.parts().plan.take(&called);
+        let step = self.parts().scripts.take(&parsed);
+        let serve = || self.serve(request);
         match step {
-            Some(step) => step.answer(&called, || self.serve(request)),
-            None if self.scripted_only => {
-                called.unscripted().unwrap_or_else(|| self.serve(request))
-            }
-            None => self.serve(request),
+            Some(step) => step.reply(&parsed, serve),
+            None if self.scripted_only => script::unscripted(&parsed).unwrap_or_else(serve),
+            None => serve(),
         }
     }
 
     fn serve(&self, request: &Request) -> Reply {
         let now = self.clock.now();
         let mut parts = self.parts();
-        let parts = &mut *parts;
-        let query = request.url.query().unwrap_or_default();
+        let Parts {
+            provider, register, ..
+        } = &mut *parts;
+        let (path, query) = (request.url.path(), request.url.query().unwrap_or_default());
         let media_type = header(request, "content-type").unwrap_or_default();
         let bearer = header(request, "authorization").and_then(bearer);
-        match (request.method.as_str(), request.url.path()) {
-            ("POST", "/v2/graphql" | "/graphql") => {
-                let user = bearer.and_then(|token| parts.provider.user_of(token, now));
-                let scene = Scene {
-                    library: &self.library,
-                    ledger: &mut parts.ledger,
-                    now,
-                    user,
-                };
-                let reply = graphql::answer(&mut parts.documents, media_type, &request.body, scene);
-                // graphql-over-http, section 6: the new media type for those who ask for it.
-                let accept = header(request, "accept").unwrap_or_default();
-                if accept.contains(NEW_MEDIA_TYPE) {
-                    reply.typed(NEW_MEDIA_TYPE)
-                } else {
-                    reply
+        match (request.method.as_str(), path) {
+            ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
+            ("GET", "/authorize") => match provider.authorize(query, provider.consent, now) {
+                Ok(back) => Reply::redirect(back.as_str()),
+                Err(reason) => {
+                    let body = json!({"error": "invalid_request", "error_description": reason});
+                    Reply::json(400, &body)
                 }
-            }
-            ("GET", "/authorize") => {
-                let consent = parts.provider.consent;
-                let answer = provider::authorize(&mut parts.provider, query, consent, now);
-                match answer {
-                    Ok(back) => Reply::redirect(back.as_str()),
-                    Err(why) => {
-                        let body = json!({"error": "invalid_request", "error_description": why});
-                        Reply::json(400, &body)
-                    }
-                }
-            }
-            ("POST", "/oauth/token") => {
-                provider::token(&mut parts.provider, media_type, &request.body, now)
-            }
-            ("POST", "/oauth/revoke") => {
-                provider::revoke(&mut parts.provider, media_type, &request.body)
-            }
-            ("GET", "/v2/logout") => provider::logout(&mut parts.provider, query),
-            ("GET", "/.well-known/openid-configuration") => provider::discovery(&parts.provider),
+            },
+            ("POST", "/oauth/token") => provider.token(media_type, &request.body, now),
+            ("POST", "/oauth/revoke") => provider.revocation(media_type, &request.body),
+            ("GET", "/v2/logout") => provider.logout(query),
+            ("GET", "/.well-known/openid-configuration") => provider.discovery(),
             ("GET", "/.well-known/jwks.json") => Reply::json(200, &json!({"keys": []})),
-            ("GET" | "POST", "/userinfo") => provider::user_info(&parts.provider, bearer, now),
+            ("GET" | "POST", "/userinfo") => provider.user_info(bearer, now),
             ("GET", path) if path.starts_with(REGISTER) => {
-                let register = &parts.register;
                 let since = header(request, "if-modified-since");
-                let rest = path[REGISTER.len()..].trim_start_matches('/');
-                register
-                    .before(bearer, since)
-                    .unwrap_or_else(|| match rest {
-                        "" => register::search(register, query),
-                        segment => register::lookup(register, segment)
-                            .unwrap_or_else(|| unscripted(request)),
-                    })
+                let reply = register.answer(&path[REGISTER.len()..], query, bearer, since);
+                reply.unwrap_or_else(|| not_served(request))
             }
-            _ => unscripted(request),
+            _ => not_served(request),
+        }
+    }
+
+    fn serve_graphql(&self, request: &Request, parts: &mut Parts) -> Reply {
+        let now = self.clock.now();
+        let media_type = header(request, "content-type").unwrap_or_default();
+        let token = header(request, "authorization").and_then(bearer);
+        let user = token.and_then(|token| parts.provider.user_of(token, now));
+        let context = Context {
+            data: &self.data,
+            records: &mut parts.records,
+            now,
+        };
+        let reply = graphql::answer(&mut parts.cache, media_type, &request.body, user, context);
+        // graphql-over-http, section 6
+        let accept = header(request, "accept").unwrap_or_default();
+        if accept.contains(NEW_MEDIA_TYPE) {
+            reply.media_type(NEW_MEDIA_TYPE)
+        } else {
+            reply
         }
     }
 }
@@ -139,8 +127,8 @@ impl State {
 const NEW_MEDIA_TYPE: &str = "application/graphql-response+json";
 const REGISTER: &str = "/api/v2/PICRegister";
 
-/// A call that the fake does not know says so, with a hint.
-fn unscripted(request: &Request) -> Reply {
+/// The reply to a request for an unknown path or method, with a hint.
+fn not_served(request: &Request) -> Reply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/revoke, \
                 GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
@@ -154,7 +142,7 @@ fn header<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     request.headers.get(name)?.to_str().ok()
 }
 
-/// The scheme is read without regard to case (RFC 9110 section 11.1).
+/// The token of a bearer header. The scheme is case-insensitive (RFC 9110 section 11.1).
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

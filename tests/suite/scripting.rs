@@ -111,12 +111,9 @@ async fn variables_of_our_operations_come_back_typed() {
     let received = &fake.requests_of::<Consignments>()[0];
     let untyped: Value = received.variables().unwrap();
     assert_eq!(untyped["first"], 3);
-    assert!(
-        received
-            .document()
-            .unwrap()
-            .starts_with("query Consignments")
-    );
+    let body: Value = serde_json::from_slice(received.body()).unwrap();
+    let document = body["query"].as_str().unwrap();
+    assert!(document.starts_with("query Consignments"));
     assert!(received.variables::<Herd>().unwrap_err().is_config());
 }
 
@@ -162,7 +159,7 @@ async fn steps_come_in_order_and_then_the_fake_is_itself_again() {
 async fn an_expectation_that_is_not_met_says_what_was_expected_and_what_came() {
     let fake = start_fake().await;
     fake.on::<Comments>().expect(2);
-    fake.on_path("/oauth/token").expect(..=1);
+    fake.on_path("/oauth/token").expect(0);
     fake.client().build().unwrap().user_details().await.unwrap();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fake.verify()));
     let text = *caught.unwrap_err().downcast::<String>().unwrap();
@@ -181,16 +178,14 @@ async fn an_expectation_that_is_not_met_fails_the_test_when_the_fake_is_dropped(
 }
 
 #[tokio::test]
-#[should_panic(expected = "this cannot be the data of Comments")]
+#[should_panic(expected = "invalid data for Comments")]
 async fn data_that_the_operation_cannot_read_is_told_at_once() {
     let fake = start_fake().await;
     fake.on::<Comments>().respond(json!({"comments": "none"}));
 }
 
 #[tokio::test]
-#[should_panic(
-    expected = "the fake has no operation Consigments; it knows comments, consignment, "
-)]
+#[should_panic(expected = "the fake has no operation Consigments; it has comments, consignment, ")]
 async fn a_script_for_an_operation_that_is_misspelt_fails_at_once() {
     let fake = start_fake().await;
     let _ = fake.on_operation("Consigments");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-use envd_sdk::fake::{Fake, Person, User, World};
+use envd_sdk::fake::{Fake, User, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use serde_json::json;
@@ -19,8 +19,8 @@ fn input() -> ConsignmentInput {
     ConsignmentInput::new([FormType::Lpac1], origin, destination)
 }
 
-fn kim() -> Person {
-    let kim = Person::new("kim@example.com")
+fn kim() -> UserRecord {
+    let kim = UserRecord::new("kim@example.com")
         .name("Kim", "Example")
         .role("Producer");
     kim.account("envd-7", "LPA", "QAZZ7777")
@@ -30,7 +30,7 @@ fn kim() -> Person {
 async fn a_world_of_ones_own_is_what_the_client_sees() {
     let world = World::empty()
         .user(kim())
-        .user(Person::new("new@example.com"))
+        .user(UserRecord::new("new@example.com"))
         .consignment("envd-7", input())
         .consignment("envd-7", input())
         .template("envd-7", json!({"name": "Weaners", "forms": ["LPAC1"]}))

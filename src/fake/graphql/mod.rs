@@ -1,100 +1,180 @@
-//! The declaration interface: any document, validated against the schema and executed on the world.
+//! The declaration interface: validates any document against the schema and executes it on the records.
 
-mod documents;
-mod execute;
-mod mutations;
-mod objects;
-mod queries;
-mod refusal;
-mod replies;
+mod execution;
 mod request;
-mod scalars;
+mod request_error;
+mod resolvers;
 mod validation;
-mod variables;
 
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use super::ledger::Ledger;
-use super::library::Library;
+use apollo_compiler::executable::OperationType;
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{ExecutableDocument, Name, Schema};
+
+use self::request::Request;
+use self::request_error::RequestError;
+use super::records::Records;
+use super::reference_data::ReferenceData;
 use super::reply::Reply;
 use super::script::operation_name;
-use super::user::User;
+use super::world::User;
 
-pub(super) use self::documents::{
-    Documents, SharedSchema, bundled_schema, read_schema, root_fields,
-};
-use self::refusal::Refusal;
-use self::request::Operation;
-
-/// Everything that one request touches.
-pub(super) struct Scene<'a> {
-    pub(super) library: &'a Library,
-    pub(super) ledger: &'a mut Ledger,
+/// What the execution of a request reads and changes.
+pub(super) struct Context<'a> {
+    pub(super) data: &'a ReferenceData,
+    pub(super) records: &'a mut Records,
     pub(super) now: SystemTime,
-    /// Whose token the request carries; none when there is no valid one.
-    pub(super) user: Option<User>,
 }
 
-/// Answers a POST to the endpoint.
-pub(super) fn answer(
-    documents: &mut Documents,
-    media_type: &str,
-    body: &[u8],
-    scene: Scene<'_>,
-) -> Reply {
-    match run(documents, media_type, body, scene) {
-        Ok(reply) => reply,
-        Err(refusals) => refusal::reply(&refusals).header("x-fake-hint", hint(body)),
+/// Validated documents, and the replies to queries since the last mutation: clients send the same few again and again.
+#[derive(Default)]
+pub(super) struct Cache {
+    documents: HashMap<String, Arc<ValidatedDocument>>,
+    /// By the body of the request.
+    replies: HashMap<Vec<u8>, (User, Reply)>,
+}
+
+type ValidatedDocument = Result<Valid<ExecutableDocument>, Vec<RequestError>>;
+
+/// Entries in each part of the cache. An application has a few dozen documents; a test may send thousands.
+const CAPACITY: usize = 256;
+
+impl Cache {
+    fn document(&mut self, schema: &Valid<Schema>, text: &str) -> Arc<ValidatedDocument> {
+        if let Some(cached) = self.documents.get(text) {
+            return Arc::clone(cached);
+        }
+        let parsed = ExecutableDocument::parse_and_validate(schema, text, "request.graphql");
+        let document = parsed.map_err(|failed| validation::errors(&failed, text));
+        let document = Arc::new(document);
+        if self.documents.len() >= CAPACITY {
+            self.documents.clear();
+        }
+        let text = text.to_owned();
+        self.documents.insert(text, Arc::clone(&document));
+        document
+    }
+
+    fn reply(&self, user: User, body: &[u8]) -> Option<Reply> {
+        let (owner, reply) = self.replies.get(body)?;
+        (*owner == user).then(|| reply.clone())
+    }
+
+    fn store_reply(&mut self, user: User, body: &[u8], reply: &Reply) {
+        if self.replies.len() >= CAPACITY {
+            self.replies.clear();
+        }
+        self.replies.insert(body.to_vec(), (user, reply.clone()));
     }
 }
 
-/// A call that fits nothing says its name. A header, for the body is the service's.
+/// Answers a POST to the endpoint; without a user the request has no valid token.
+pub(super) fn answer(
+    cache: &mut Cache,
+    media_type: &str,
+    body: &[u8],
+    user: Option<User>,
+    context: Context<'_>,
+) -> Reply {
+    run(cache, media_type, body, user, context).unwrap_or_else(|errors| {
+        // In a header, since the body must be the service's.
+        request_error::reply(&errors).header("x-fake-hint", hint(body))
+    })
+}
+
 fn hint(body: &[u8]) -> String {
     let body = serde_json::from_slice(body).unwrap_or_default();
     let name = operation_name(&body);
-    let name: String = name
-        .as_deref()
-        .unwrap_or("without a name")
-        .escape_default()
-        .collect();
+    let name = name.as_deref().unwrap_or("without a name").escape_default();
     format!(
         "The operation {name} has no script and does not fit the schema. Script it with fake.on::<Q>() or fake.on_own_operation(name)."
     )
 }
 
 fn run(
-    documents: &mut Documents,
+    cache: &mut Cache,
     media_type: &str,
     body: &[u8],
-    scene: Scene<'_>,
-) -> Result<Reply, Vec<Refusal>> {
-    if let Some(user) = scene.user.filter(|_| request::is_json(media_type))
-        && let Some(known) = documents.replies.get(user, body)
+    user: Option<User>,
+    context: Context<'_>,
+) -> Result<Reply, Vec<RequestError>> {
+    if let Some(user) = user.filter(|_| request::is_json(media_type))
+        && let Some(reply) = cache.reply(user, body)
     {
-        return Ok(known);
+        return Ok(reply);
     }
-    let request = request::read(media_type, body)?;
-    let document = documents.get(&scene.library.schema, &request.query);
-    let Some(user) = scene.user else {
-        return Ok(execute::unauthorized(
-            document.as_ref().as_ref().ok(),
-            &request,
-        ));
+    let request = Request::parse(media_type, body)?;
+    let schema = &context.data.schema;
+    let document = cache.document(schema, &request.query);
+    let Some(user) = user else {
+        return Ok(execution::unauthorized((*document).as_ref().ok(), &request));
     };
-    let document = document.as_ref().as_ref().map_err(Clone::clone)?;
-    let operation = Operation::find(document, &request)?;
-    let schema = &scene.library.schema;
-    variables::check(
-        schema,
-        operation.definition,
-        &request.variables,
-        &document.sources,
-    )?;
-    let reply = execute::run(document, &operation, &request, scene, user);
-    if operation.definition.is_query() {
-        documents.replies.keep(user, body, &reply);
+    let document = (*document).as_ref().map_err(Clone::clone)?;
+    let operation = request.operation(document)?;
+    request.check_variables(schema, operation, &document.sources)?;
+    let reply = execution::execute(document, operation, request.variables, context, user);
+    if operation.is_query() {
+        cache.store_reply(user, body, &reply);
     } else {
-        documents.replies.forget();
+        cache.replies.clear();
     }
     Ok(reply)
+}
+
+/// A schema, shared by all fakes that serve it.
+pub(super) type SharedSchema = Arc<Valid<Schema>>;
+
+/// The schema that a fake serves unless another is set.
+pub(super) fn bundled_schema() -> SharedSchema {
+    static SCHEMA: OnceLock<SharedSchema> = OnceLock::new();
+    let schema = SCHEMA.get_or_init(|| {
+        let parsed = read_schema(include_str!("../../../graphql/schema.graphql"));
+        // OK because a test reads the bundled schema.
+        parsed.unwrap_or_else(|_| Arc::new(Valid::assume_valid(Schema::new())))
+    });
+    Arc::clone(schema)
+}
+
+/// Reads a schema. The error lists its problems.
+pub(super) fn read_schema(text: &str) -> Result<SharedSchema, String> {
+    let parsed = Schema::parse_and_validate(text, "schema.graphql");
+    parsed
+        .map(Arc::new)
+        .map_err(|failed| failed.errors.to_string())
+}
+
+/// The names of the root fields of queries and mutations.
+pub(super) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
+    let roots = [OperationType::Query, OperationType::Mutation].into_iter();
+    let names = roots.filter_map(|root| schema.root_operation(root));
+    let objects = names.filter_map(|name| schema.get_object(name));
+    objects.flat_map(|object| object.fields.keys().map(Name::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_is_valid() {
+        assert!(bundled_schema().get_object("Query").is_some());
+        assert!(read_schema("type Query { a: Nothing }").is_err());
+    }
+
+    #[test]
+    fn a_document_is_read_once() {
+        let mut cache = Cache::default();
+        let schema = bundled_schema();
+        let first = cache.document(&schema, "{ questions { items { id } } }");
+        assert!(first.is_ok());
+        let second = cache.document(&schema, "{ questions { items { id } } }");
+        assert!(Arc::ptr_eq(&first, &second));
+        for n in 0..2 * CAPACITY {
+            cache.document(&schema, &format!("{{ a{n} }}"));
+        }
+        assert!(cache.documents.len() <= CAPACITY);
+    }
 }

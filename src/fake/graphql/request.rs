@@ -1,11 +1,16 @@
-//! The body of a request, and the operation that it names.
+//! The body of a request: its operation, and the check of its variables (section 5.8 of the GraphQL specification).
 
-use apollo_compiler::ExecutableDocument;
-use apollo_compiler::executable;
+use apollo_compiler::ast::Type;
+use apollo_compiler::executable::Operation;
+use apollo_compiler::parser::SourceMap;
+use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::Valid;
+use apollo_compiler::{ExecutableDocument, Schema};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::refusal::Refusal;
+use super::request_error::RequestError;
+use crate::fake::instant;
 
 pub(super) struct Request {
     pub(super) query: String,
@@ -13,82 +18,186 @@ pub(super) struct Request {
     pub(super) variables: Map<String, Value>,
 }
 
-/// Whether a body of this media type is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestBody {
+    query: Option<String>,
+    operation_name: Option<String>,
+    variables: Option<Map<String, Value>>,
+    #[serde(rename = "extensions")]
+    _extensions: Option<Map<String, Value>>,
+}
+
+/// Whether the media type of a body is accepted.
 pub(super) fn is_json(media_type: &str) -> bool {
     media_type.to_ascii_lowercase().contains("json")
 }
 
-/// Reads `{query, operationName, variables}`.
-pub(super) fn read(media_type: &str, body: &[u8]) -> Result<Request, Refusal> {
-    if !is_json(media_type) {
-        return Err(Refusal::new(
-            "INVALID_CONTENT_TYPE",
-            "Invalid 'Content-Type' header: must be 'application/json'.",
-        ));
-    }
-    let unreadable = || Refusal::new("JSON_INVALID", "JSON body text could not be parsed.");
-    let body: Value = serde_json::from_slice(body).map_err(|_| unreadable())?;
-    let Value::Object(mut body) = body else {
-        return Err(unreadable());
-    };
-    let query = match body.remove("query") {
-        Some(Value::String(query)) if !query.trim().is_empty() => query,
-        None | Some(Value::Null | Value::String(_)) => {
-            return Err(Refusal::new("QUERY_MISSING", "GraphQL query is missing."));
+impl Request {
+    pub(super) fn parse(media_type: &str, body: &[u8]) -> Result<Self, RequestError> {
+        if !is_json(media_type) {
+            return Err(RequestError::new(
+                "INVALID_CONTENT_TYPE",
+                "Invalid 'Content-Type' header: must be 'application/json'.",
+            ));
         }
-        Some(_) => return Err(unreadable()),
-    };
-    let operation_name = match body.remove("operationName") {
-        Some(Value::String(name)) if !name.is_empty() => Some(name),
-        None | Some(Value::Null | Value::String(_)) => None,
-        Some(_) => return Err(unreadable()),
-    };
-    let variables = match body.remove("variables") {
-        Some(Value::Object(variables)) => variables,
-        None | Some(Value::Null) => Map::new(),
-        Some(_) => return Err(unreadable()),
-    };
-    if !matches!(
-        body.get("extensions"),
-        None | Some(Value::Null | Value::Object(_))
-    ) {
-        return Err(unreadable());
+        // An object only: serde would also read a struct from an array.
+        let body: RequestBody = serde_json::from_slice(body)
+            .and_then(|object: Map<String, Value>| serde_json::from_value(object.into()))
+            .map_err(|_| {
+                RequestError::new("JSON_INVALID", "JSON body text could not be parsed.")
+            })?;
+        let query = body.query.filter(|query| !query.trim().is_empty());
+        Ok(Self {
+            query: query
+                .ok_or_else(|| RequestError::new("QUERY_MISSING", "GraphQL query is missing."))?,
+            operation_name: body.operation_name.filter(|name| !name.is_empty()),
+            variables: body.variables.unwrap_or_default(),
+        })
     }
-    Ok(Request {
-        query,
-        operation_name,
-        variables,
-    })
-}
 
-/// The operation to execute.
-pub(super) struct Operation<'a> {
-    pub(super) definition: &'a executable::Operation,
-}
-
-impl<'a> Operation<'a> {
-    pub(super) fn find(
-        document: &'a Valid<ExecutableDocument>,
-        request: &Request,
-    ) -> Result<Self, Refusal> {
-        let name = request.operation_name.as_deref();
-        let operations = &document.operations;
-        if operations.is_empty() {
-            return Err(Refusal::new(
+    /// The operation to execute.
+    pub(super) fn operation<'d>(
+        &self,
+        document: &'d Valid<ExecutableDocument>,
+    ) -> Result<&'d Operation, RequestError> {
+        let name = self.operation_name.as_deref();
+        if document.operations.is_empty() {
+            return Err(RequestError::new(
                 "NO_OPERATION",
                 "Document does not contain any operations.",
             ));
         }
-        let definition = operations.get(name).map_err(|_| match name {
-            Some(name) => Refusal::new(
+        let operation = document.operations.get(name);
+        operation.map(AsRef::as_ref).map_err(|_| match name {
+            Some(name) => RequestError::new(
                 "INVALID_OPERATION_NAME",
                 format!("Document does not contain an operation named '{name}'."),
             ),
-            None => Refusal::new(
+            None => RequestError::new(
                 "INVALID_OPERATION",
                 "Document contains more than one operation, but the operation name was not specified.",
             ),
-        })?;
-        Ok(Self { definition })
+        })
+    }
+
+    /// Checks the values of the variables against their types: one error for each invalid variable.
+    pub(super) fn check_variables(
+        &self,
+        schema: &Schema,
+        operation: &Operation,
+        sources: &SourceMap,
+    ) -> Result<(), Vec<RequestError>> {
+        let errors = operation.variables.iter().filter_map(|variable| {
+            let path = format!("${}", variable.name);
+            let invalid = match self.variables.get(variable.name.as_str()) {
+                Some(value) => invalid_value(schema, &variable.ty, value, &path)?,
+                None if variable.ty.is_non_null() && variable.default_value.is_none() => {
+                    Invalid::new(&path, MISSING)
+                }
+                None => return None,
+            };
+            let mut error = RequestError::new("INVALID_VALUE", invalid.message).rule(Some("5.8"));
+            if invalid.is_conversion {
+                error = error.inner_code("INVALID_OPERATION");
+            }
+            Some(error.at_span(variable.location(), sources))
+        });
+        let errors: Vec<_> = errors.collect();
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
+    }
+}
+
+const MISSING: &str = "No value provided for a non-null variable.";
+const NULL: &str = "Received a null input for a non-null variable.";
+
+/// Why a value does not fit its type.
+struct Invalid {
+    message: String,
+    /// Whether GraphQL.NET reports it with an inner exception, which adds a code.
+    is_conversion: bool,
+}
+
+impl Invalid {
+    fn new(path: &str, reason: &str) -> Self {
+        Self {
+            message: format!("Variable '{path}' is invalid. {reason}"),
+            is_conversion: false,
+        }
+    }
+
+    fn conversion(path: &str, value: &Value, wanted: &str) -> Self {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        Self {
+            is_conversion: true,
+            ..Self::new(path, &format!("Unable to convert '{text}' to '{wanted}'"))
+        }
+    }
+}
+
+fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Option<Invalid> {
+    if value.is_null() {
+        return ty.is_non_null().then(|| Invalid::new(path, NULL));
+    }
+    if let (Type::List(inner) | Type::NonNullList(inner), Value::Array(items)) = (ty, value) {
+        let mut items = items.iter().enumerate();
+        return items
+            .find_map(|(i, item)| invalid_value(schema, inner, item, &format!("{path}[{i}]")));
+    }
+    // A single value stands for a list of one.
+    let name = ty.inner_named_type().as_str();
+    let fits = match schema.types.get(name)? {
+        ExtendedType::Enum(known) => value
+            .as_str()
+            .is_some_and(|value| known.values.contains_key(value)),
+        ExtendedType::InputObject(known) => {
+            let Some(fields) = value.as_object() else {
+                return Some(Invalid::new(
+                    path,
+                    &format!(
+                        "Unable to parse input as a '{name}' type. Did you provide a List or Scalar value accidentally?"
+                    ),
+                ));
+            };
+            let mut definitions = known.fields.iter();
+            let invalid_field = definitions.find_map(|(field, definition)| {
+                let path = format!("{path}.{field}");
+                match fields.get(field.as_str()) {
+                    Some(value) => invalid_value(schema, &definition.ty, value, &path),
+                    None => definition
+                        .is_required()
+                        .then(|| Invalid::new(&path, MISSING)),
+                }
+            });
+            let unknown = fields
+                .keys()
+                .filter(|field| !known.fields.contains_key(field.as_str()));
+            let unknown: Vec<String> = unknown.map(|field| format!("'{field}'")).collect();
+            return invalid_field.or_else(|| {
+                let unknown = Some(unknown.join(", ")).filter(|names| !names.is_empty())?;
+                let reason = format!("Unrecognized input fields {unknown} for type '{name}'.");
+                Some(Invalid::new(path, &reason))
+            });
+        }
+        _ => fits_scalar(name, value),
+    };
+    (!fits).then(|| Invalid::conversion(path, value, name))
+}
+
+/// Whether a value that is not null fits a scalar of the schema.
+fn fits_scalar(scalar: &str, value: &Value) -> bool {
+    match scalar {
+        "String" | "ID" => value.is_string(),
+        "Boolean" => value.is_boolean(),
+        "Int" => value.as_i64().is_some_and(|n| i32::try_from(n).is_ok()),
+        "Float" => value.is_number(),
+        "DateTime" => value.as_str().and_then(instant::parse).is_some(),
+        _ => true,
     }
 }

@@ -1,7 +1,7 @@
-//! What the compiler finds wrong with a document, in the words of GraphQL.NET.
+//! Translates the errors of the compiler into those of GraphQL.NET.
 //!
-//! The compiler's messages are read by their backticked names: its own structured form is not public. A message that
-//! matches no line of the table is passed on as it is, so that a new version of the compiler changes words at worst.
+//! The structured form of the compiler's errors is not public, so names are read from its messages, where they stand in
+//! backticks. A message that matches no row of the table is passed on unchanged.
 
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
@@ -9,44 +9,47 @@ use apollo_compiler::parser::{LineColumn, SourceSpan};
 use apollo_compiler::validation::WithErrors;
 use apollo_compiler::{ExecutableDocument, Node};
 
-use super::refusal::Refusal;
+use super::request_error::RequestError;
 
-/// Every problem of a document.
-pub(super) fn refusals(failed: &WithErrors<ExecutableDocument>, text: &str) -> Vec<Refusal> {
+/// All errors of a document.
+pub(super) fn errors(failed: &WithErrors<ExecutableDocument>, text: &str) -> Vec<RequestError> {
     let document = &failed.partial;
-    let findings: Vec<Finding> = failed
+    let diagnostics: Vec<Diagnostic> = failed
         .errors
         .iter()
-        .map(|error| Finding {
+        .map(|error| Diagnostic {
             message: error.error.to_string(),
             span: error.error.location(),
-            place: error.line_column_range().map(|range| range.start),
+            location: error.line_column_range().map(|range| range.start),
         })
         .collect();
-    // After a syntax error the rest is noise.
-    if let Some(syntax) = findings.iter().find(|finding| finding.is_syntax()) {
+    // The other errors only follow from a syntax error.
+    if let Some(syntax) = diagnostics.iter().find(|diagnostic| diagnostic.is_syntax()) {
         let message = syntax.message.trim_start_matches("syntax error: ");
         let message = format!("Error parsing query: {message}");
-        let place = syntax.place.or(Some(end(text)));
-        return Refusal::new("SYNTAX_ERROR", message).at(place).into();
+        let location = syntax.location.or(Some(end(text)));
+        return RequestError::new("SYNTAX_ERROR", message)
+            .at(location)
+            .into();
     }
-    if document.operations.is_empty() && !findings.iter().any(Finding::is_missing_root) {
-        return Refusal::new("NO_OPERATION", "Document does not contain any operations.").into();
+    if document.operations.is_empty() && !diagnostics.iter().any(Diagnostic::is_missing_root) {
+        return RequestError::new("NO_OPERATION", "Document does not contain any operations.")
+            .into();
     }
-    findings
+    diagnostics
         .iter()
-        .filter_map(|finding| finding.translated(document, text))
+        .filter_map(|diagnostic| diagnostic.translated(document, text))
         .collect()
 }
 
-/// A problem as the compiler tells it.
-struct Finding {
+/// An error of the compiler.
+struct Diagnostic {
     message: String,
     span: Option<SourceSpan>,
-    place: Option<LineColumn>,
+    location: Option<LineColumn>,
 }
 
-impl Finding {
+impl Diagnostic {
     fn has(&self, part: &str) -> bool {
         self.message.contains(part)
     }
@@ -64,19 +67,19 @@ impl Finding {
         self.message.split('`').nth(2 * n + 1).unwrap_or_default()
     }
 
-    /// In the words of GraphQL.NET; none for a problem that only follows from another.
-    fn translated(&self, document: &ExecutableDocument, text: &str) -> Option<Refusal> {
-        let refusal = |code, number, words| Refusal::new(code, words).number(number).at(self.place);
+    /// The error of GraphQL.NET; none for one that only follows from another.
+    fn translated(&self, document: &ExecutableDocument, text: &str) -> Option<RequestError> {
+        let error = |code, rule, words| RequestError::new(code, words).rule(rule).at(self.location);
         let (a, b) = (self.name(0), self.name(1));
         if self.has("does not have a field") {
             let words = format!("Cannot query field '{b}' on type '{a}'.");
-            return Some(refusal("FIELDS_ON_CORRECT_TYPE", Some("5.3.1"), words));
+            return Some(error("FIELDS_ON_CORRECT_TYPE", Some("5.3.1"), words));
         }
         if self.has("is not supported by")
             && let Some((owner, field)) = coordinate(b)
         {
             let words = format!("Unknown argument '{a}' on field '{field}' of type '{owner}'.");
-            return Some(refusal("KNOWN_ARGUMENT_NAMES", Some("5.4.1"), words));
+            return Some(error("KNOWN_ARGUMENT_NAMES", Some("5.4.1"), words));
         }
         if self.has("the required argument")
             && let Some(field) = self.field(document)
@@ -89,16 +92,12 @@ impl Finding {
                 "Argument '{wanted}' of type '{ty}' is required for field '{}' but not provided.",
                 field.name
             );
-            return Some(refusal(
-                "PROVIDED_NON_NULL_ARGUMENTS",
-                Some("5.4.2.1"),
-                words,
-            ));
+            return Some(error("PROVIDED_NON_NULL_ARGUMENTS", Some("5.4.2.1"), words));
         }
         if self.has("must have a subselection set")
             && let Some(field) = self.field(document)
         {
-            // It has one, but nothing of it is known.
+            // It has one, but all of its fields are unknown.
             if field
                 .location()
                 .is_some_and(|span| text[..span.end_offset()].ends_with('}'))
@@ -107,7 +106,7 @@ impl Finding {
             }
             let (name, ty) = (&field.name, &field.definition.ty);
             let words = format!("Field {name} of type {ty} must have a sub selection");
-            return Some(refusal("SCALAR_LEAFS", Some("5.3.3"), words));
+            return Some(error("SCALAR_LEAFS", Some("5.3.3"), words));
         }
         if self.has("variable `$") && self.has("is not defined") {
             let operation = self.operation(document);
@@ -116,21 +115,21 @@ impl Finding {
                 .map_or("", |name| name.as_str());
             let words = format!("Variable '{a}' is not defined by operation '{name}'.");
             let at = operation.and_then(Node::location);
-            let refusal = refusal("NO_UNDEFINED_VARIABLES", Some("5.8.3"), words);
-            return Some(refusal.at_span(at, &document.sources));
+            let error = error("NO_UNDEFINED_VARIABLES", Some("5.8.3"), words);
+            return Some(error.at_span(at, &document.sources));
         }
         if self.is_missing_root() {
             let words = format!("Schema is not configured for {a}s");
-            return Some(refusal("INVALID_OPERATION", None, words));
+            return Some(error("INVALID_OPERATION", None, words));
         }
         let known = CODES.iter().find(|(part, _, _)| self.has(part));
         let (code, number) = known.map_or(("VALIDATION_ERROR", None), |(_, code, number)| {
             (*code, Some(*number))
         });
-        Some(refusal(code, number, self.message.clone()))
+        Some(error(code, number, self.message.clone()))
     }
 
-    /// The field at whose name, or at whose start, the compiler points.
+    /// The field that the error points to, by its name or by its start.
     fn field<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Field>> {
         let offset = self.span?.offset();
         fields(document).into_iter().find(|field| {
@@ -141,7 +140,7 @@ impl Finding {
         })
     }
 
-    /// The operation around the problem; the first one when it lies in a fragment.
+    /// The operation that contains the error; the first one if it is in a fragment.
     fn operation<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Operation>> {
         let offset = self.span.map(|span| span.offset());
         let around = document.operations.iter().find(|op| {
@@ -152,7 +151,7 @@ impl Finding {
     }
 }
 
-/// Part of a message, class of the rule in GraphQL.NET, section of the GraphQL specification.
+/// Part of the compiler's message, code in GraphQL.NET, section of the GraphQL specification.
 const CODES: [(&str, &str, &str); 24] = [
     ("the operation `", "UNIQUE_OPERATION_NAMES", "5.2.1.1"),
     ("anonymous operation", "LONE_ANONYMOUS_OPERATION", "5.2.2.1"),
@@ -214,7 +213,7 @@ fn coordinate(text: &str) -> Option<(&str, &str)> {
     Some((owner, rest.split('(').next().unwrap_or(rest)))
 }
 
-/// Every field that the document selects, fragments included.
+/// All fields of the document, including those in fragments.
 fn fields(document: &ExecutableDocument) -> Vec<&Node<Field>> {
     let mut found = Vec::new();
     let operations = document.operations.iter().map(|op| &op.selection_set);
@@ -241,7 +240,7 @@ fn collect<'a>(set: &'a SelectionSet, found: &mut Vec<&'a Node<Field>>) {
     }
 }
 
-/// The place behind the last character, where a parser notices that something is missing.
+/// The position after the last character, where a parser notices that something is missing.
 fn end(text: &str) -> LineColumn {
     let line = text.lines().count().max(1);
     let column = text.lines().last().map_or(0, |last| last.chars().count()) + 1;

@@ -1,61 +1,79 @@
-//! The identity provider: code flow with PKCE (section 5, RFC 6749, RFC 7636), and the manners of Auth0 (`guide::sources`).
+//! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636), with the behaviour of Auth0 (`guide::sources`).
 
-mod authorize;
-mod discovery;
-mod issue;
-mod logout;
-mod parameters;
-mod revoke;
-mod token;
+mod endpoints;
+mod token_endpoint;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+use url::form_urlencoded;
 
-pub(super) use self::authorize::{Consent, authorize};
-pub(super) use self::discovery::{discovery, user_info};
-pub(super) use self::logout::logout;
-pub(super) use self::revoke::revoke;
-pub(super) use self::token::token;
-use super::user::User;
+use super::instant::epoch_seconds;
+use super::world::{User, World};
 
 pub(super) const CLIENT_ID: &str = "fake-client";
 pub(super) const AUDIENCE: &str = "https://fake.envd.example/";
-/// Typically 24 hours (5.6).
-const ACCESS_LIFETIME: Duration = Duration::from_secs(86_400);
-/// Typically about 30 days (5.6).
-const REFRESH_LIFETIME: Duration = Duration::from_secs(30 * 86_400);
-/// RFC 6749 section 4.1.2 recommends at most ten minutes.
-const CODE_LIFETIME: Duration = Duration::from_secs(600);
+/// Auth0's default.
+const ID_TOKEN_LIFETIME: Duration = Duration::from_secs(36_000);
 
-/// Everything that was issued.
+/// How long what the provider issues is valid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lifetimes {
+    pub(super) access_token: Duration,
+    pub(super) refresh_token: Duration,
+    pub(super) code: Duration,
+    /// How long after its first use the newest used refresh token still works.
+    pub(super) refresh_overlap: Duration,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self {
+            // Typically 24 hours, and about 30 days (spec 5.6).
+            access_token: Duration::from_secs(86_400),
+            refresh_token: Duration::from_secs(30 * 86_400),
+            // RFC 6749 section 4.1.2 recommends at most ten minutes.
+            code: Duration::from_secs(600),
+            refresh_overlap: Duration::ZERO,
+        }
+    }
+}
+
+/// What the user does in the browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Consent {
+    Given,
+    Refused,
+}
+
+/// The settings of the provider, and all that it issued.
 pub(super) struct Provider {
     pub(super) issuer: String,
+    /// The user who logs in.
     pub(super) user: User,
-    pub(super) access_lifetime: Duration,
-    pub(super) refresh_lifetime: Duration,
-    pub(super) code_lifetime: Duration,
-    /// How long after its first use the newest retired refresh token still works.
-    pub(super) overlap: Duration,
-    /// What users do in the browser.
+    pub(super) lifetimes: Lifetimes,
     pub(super) consent: Consent,
+    /// The addresses that logout may return to.
     pub(super) return_to: Vec<String>,
-    /// How often the token endpoint was called.
+    /// The number of calls to the token endpoint.
     pub(super) token_requests: usize,
+    world: Arc<World>,
     codes: HashMap<String, Code>,
-    access: HashMap<String, Access>,
-    refresh: HashMap<String, Refresh>,
-    revoked: HashSet<u64>,
-    /// The newest generation of each family of which a refresh token was used.
-    retired: HashMap<u64, u64>,
-    people: Vec<Value>,
-    /// Whether somebody is logged in in the browser.
-    session: bool,
+    access_tokens: HashMap<String, AccessToken>,
+    refresh_tokens: HashMap<String, RefreshToken>,
+    revoked_families: HashSet<u64>,
+    /// By family, the newest generation of which a refresh token was used.
+    used_generations: HashMap<u64, u64>,
+    /// Whether a user is logged in in the browser.
+    has_session: bool,
     issued: u64,
 }
 
-/// A login, from which all later tokens descend: the family that is revoked together.
+/// A login. All tokens that descend from it are one family, which is revoked together.
 #[derive(Clone)]
 struct Login {
     family: u64,
@@ -70,96 +88,200 @@ struct Code {
     redirect_uri: String,
     challenge: Option<String>,
     expires: SystemTime,
-    used: bool,
+    is_used: bool,
 }
 
-struct Access {
+struct AccessToken {
     login: Login,
     expires: SystemTime,
 }
 
-struct Refresh {
+struct RefreshToken {
     login: Login,
     expires: SystemTime,
+    /// The number of refreshes since the login.
     generation: u64,
-    used: Option<SystemTime>,
+    first_use: Option<SystemTime>,
 }
 
 impl Provider {
-    pub(super) fn new(issuer: String, user: User, people: Vec<Value>) -> Self {
+    pub(super) fn new(issuer: String, user: User, world: Arc<World>, lifetimes: Lifetimes) -> Self {
         Self {
             issuer,
             user,
-            people,
-            access_lifetime: ACCESS_LIFETIME,
-            refresh_lifetime: REFRESH_LIFETIME,
-            code_lifetime: CODE_LIFETIME,
-            overlap: Duration::ZERO,
+            lifetimes,
             consent: Consent::Given,
-            session: false,
-            retired: HashMap::new(),
             return_to: Vec::new(),
             token_requests: 0,
+            world,
             codes: HashMap::new(),
-            access: HashMap::new(),
-            refresh: HashMap::new(),
-            revoked: HashSet::new(),
+            access_tokens: HashMap::new(),
+            refresh_tokens: HashMap::new(),
+            revoked_families: HashSet::new(),
+            used_generations: HashMap::new(),
+            has_session: false,
             issued: 0,
         }
     }
 
-    /// Whose token this is, if the endpoint takes it: known, for this audience, neither expired nor revoked.
+    /// The user of an access token for the service that is known and neither expired nor revoked.
     pub(super) fn user_of(&self, token: &str, now: SystemTime) -> Option<User> {
         let login = self.login_of(token, now)?;
         login.audience.is_some().then_some(login.user)
     }
 
-    /// The login of a token that is known, and neither expired nor revoked.
+    /// The login of an access token that is known and neither expired nor revoked.
     fn login_of(&self, token: &str, now: SystemTime) -> Option<&Login> {
-        let access = self.access.get(token)?;
-        let login = &access.login;
-        let good = now < access.expires && !self.revoked.contains(&login.family);
-        good.then_some(login)
+        let AccessToken { login, expires } = self.access_tokens.get(token)?;
+        let is_valid = now < *expires && !self.revoked_families.contains(&login.family);
+        is_valid.then_some(login)
     }
 
-    /// The record of a user, which holds the claims about them.
-    fn person(&self, user: User) -> &Value {
-        self.people.get(user.index()).unwrap_or(&Value::Null)
+    /// Revokes a token. A refresh token revokes all tokens of its login (RFC 7009 section 2.1).
+    pub(super) fn revoke(&mut self, token: &str) {
+        if let Some(refresh) = self.refresh_tokens.get(token) {
+            self.revoked_families.insert(refresh.login.family);
+        }
+        self.access_tokens.remove(token);
     }
 
-    /// The identity provider's id of a user.
-    fn subject(&self, user: User) -> &str {
-        self.person(user)["auth0Id"].as_str().unwrap_or_default()
-    }
-
-    /// Ends every login: no token that was issued works any longer.
+    /// Ends every login and revokes all codes and tokens.
     pub(super) fn revoke_all(&mut self) {
-        self.access.clear();
-        let families = self.refresh.values().map(|refresh| refresh.login.family);
-        let families = families.chain(self.codes.values().map(|code| code.login.family));
-        self.revoked.extend(families);
-        self.session = false;
+        self.access_tokens.clear();
+        let of_tokens = self.refresh_tokens.values().map(|refresh| &refresh.login);
+        let logins = of_tokens.chain(self.codes.values().map(|code| &code.login));
+        self.revoked_families
+            .extend(logins.map(|login| login.family));
+        self.has_session = false;
     }
 
-    /// An access token without a login.
+    /// Makes every access token invalid; refresh tokens stay valid.
+    pub(super) fn expire_access_tokens(&mut self) {
+        self.access_tokens.clear();
+    }
+
+    /// Issues an access token without a login.
     pub(super) fn grant(&mut self, user: User, now: SystemTime) -> String {
         let login = Login {
-            family: self.next(),
+            family: self.next_number(),
             user,
             scope: "openid profile email".to_owned(),
             audience: Some(AUDIENCE.to_owned()),
             nonce: None,
         };
-        self.access_token(login, now)
+        self.issue_access_token(login, now)
     }
 
-    /// Makes every access token invalid; refresh tokens live on.
-    pub(super) fn expire_access_tokens(&mut self) {
-        self.access.clear();
+    /// The body of a successful token response.
+    fn token_response(&mut self, login: Login, generation: u64, now: SystemTime) -> Value {
+        let has_scope = |scope: &str| login.scope.split(' ').any(|granted| granted == scope);
+        let (is_openid, is_offline) = (has_scope("openid"), has_scope("offline_access"));
+        let mut body = json!({
+            "access_token": self.issue_access_token(login.clone(), now),
+            "token_type": "Bearer",
+            "expires_in": self.lifetimes.access_token.as_secs(),
+            "scope": login.scope,
+        });
+        if is_openid {
+            body["id_token"] = self.id_token(&login, now).into();
+        }
+        if is_offline {
+            let token = self.random_text("refresh");
+            let refresh = RefreshToken {
+                login,
+                expires: now + self.lifetimes.refresh_token,
+                generation,
+                first_use: None,
+            };
+            body["refresh_token"] = token.as_str().into();
+            self.refresh_tokens.insert(token, refresh);
+        }
+        body
     }
 
-    fn next(&mut self) -> u64 {
+    fn issue_access_token(&mut self, login: Login, now: SystemTime) -> String {
+        let expires = now + self.lifetimes.access_token;
+        let mut token = self.random_text("opaque");
+        // Without an audience the token is opaque.
+        if login.audience.is_some() {
+            token = jwt(&json!({
+                "iss": self.issuer,
+                "sub": self.world.user_record(login.user)["auth0Id"],
+                "aud": [AUDIENCE],
+                "iat": epoch_seconds(now),
+                "exp": epoch_seconds(expires),
+                "scope": login.scope,
+                "jti": token,
+            }));
+        }
+        let access = AccessToken { login, expires };
+        self.access_tokens.insert(token.clone(), access);
+        token
+    }
+
+    fn id_token(&self, login: &Login, now: SystemTime) -> String {
+        let user = self.world.user_record(login.user);
+        let text = |field: &str| user[field].as_str().unwrap_or_default();
+        let mut claims = json!({
+            "iss": self.issuer,
+            "aud": CLIENT_ID,
+            "sub": text("auth0Id"),
+            "iat": epoch_seconds(now),
+            "exp": epoch_seconds(now + ID_TOKEN_LIFETIME),
+            "email": user["email"],
+            "name": format!("{} {}", text("firstName"), text("lastName")),
+        });
+        if let Some(nonce) = &login.nonce {
+            claims["nonce"] = nonce.as_str().into();
+        }
+        jwt(&claims)
+    }
+
+    /// A new code or token.
+    fn random_text(&mut self, kind: &str) -> String {
+        let (number, random) = (self.next_number(), fastrand::u64(..));
+        format!("fake-{kind}-{number}-{random:016x}")
+    }
+
+    fn next_number(&mut self) -> u64 {
         self.issued += 1;
         self.issued
+    }
+}
+
+/// Three parts like a signed JWT, with the algorithm "none", as there is no key.
+fn jwt(claims: &Value) -> String {
+    let header = json!({"alg": "none", "typ": "JWT"}).to_string();
+    let parts = [header, claims.to_string(), "unsigned".to_owned()];
+    parts.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".")
+}
+
+/// The parameters of a request. Of a repeated name, the first value counts.
+struct Parameters(HashMap<String, String>);
+
+impl Parameters {
+    fn of_query(query: &str) -> Self {
+        let mut map = HashMap::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            map.entry(name.into_owned()).or_insert(value.into_owned());
+        }
+        Self(map)
+    }
+
+    /// Of a form or a JSON object: Auth0 accepts both.
+    fn of_body(media_type: &str, body: &[u8]) -> Self {
+        if media_type.contains("json") {
+            let body: Value = serde_json::from_slice(body).unwrap_or_default();
+            let fields = body.as_object().into_iter().flatten();
+            let texts = fields.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())));
+            return Self(texts.collect());
+        }
+        Self::of_query(&String::from_utf8_lossy(body))
+    }
+
+    /// The value of a parameter, unless it is empty.
+    fn get(&self, name: &str) -> Option<&str> {
+        let value = self.0.get(name).map(String::as_str);
+        value.filter(|value| !value.is_empty())
     }
 }

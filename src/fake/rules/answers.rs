@@ -1,19 +1,19 @@
-//! Whether the answers to the questions in play are right: sections 2.4, 2.6 and 7.2.
+//! Whether the answers to the questions that apply are valid (spec 2.4, 2.6 and 7.2).
 
 use chrono::{Datelike, NaiveDate};
 use serde_json::Value;
 
-use super::play::Play;
-use super::tree::list;
-use super::{Setting, forms};
+use super::applicability::{Applicability, list};
+use super::{RuleContext, forms};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
 
-/// Kinds of questions that have no answer of their own (2.6, and public). The validators of all others count, also of
-/// kinds that are not known.
+/// Types of questions without an answer of their own (spec 2.6, and public). The validators of all other types count, also
+/// of unknown ones.
 const KINDS_WITHOUT_ANSWERS: [&str; 2] = ["REPEATABLE", "DISPLAY"];
 
-/// Kinds whose acceptable answers say nothing: 2.4 and 2.6 have them for choices, of which an unknown kind may be one.
+/// Types whose acceptable answers are ignored: the specification has them for choices (2.4, 2.6), and an unknown type may be
+/// one.
 const KINDS_WITHOUT_CHOICES: [&str; 7] = [
     "STRING",
     "NUMBER",
@@ -24,18 +24,18 @@ const KINDS_WITHOUT_CHOICES: [&str; 7] = [
     "IMAGE",
 ];
 
-/// Question by question, in the order of the tree, row by row.
-pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
-    let play = Play::new(input, setting.questions);
+/// The problems of all questions that apply, in the order of the tree and of the rows.
+pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+    let applicability = Applicability::new(input, context.questions);
     let rangeland_goats = forms::names(input).contains(&"LPAHRG0");
-    let mut problems: Vec<_> = without_devices(input)
+    let mut problems: Vec<_> = question_185(input)
         .filter(|_| rangeland_goats)
         .into_iter()
         .collect();
-    play.walk(setting.questions, &mut |question, row, given| {
-        let mut found = judged(question, row, given, setting.today);
+    applicability.for_each(context.questions, &mut |question, row, given| {
+        let mut found = answer_problems(question, row, given, context.today);
         if rangeland_goats && row.is_none() && question["id"] == "185" {
-            // Reported already, whether or not the list has the question.
+            // `question_185` reports it.
             found.retain(|problem| !problem.is_required());
         }
         problems.extend(found);
@@ -43,9 +43,9 @@ pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Section 2.6: only Yes to question 185 lets a consignment of rangeland goats be created. assumed: a draft without an
+/// Rangeland goats need the answer Yes to question 185 (spec 2.6), whether or not the list has it. assumed: a draft without an
 /// answer is saved.
-fn without_devices(input: &Value) -> Option<Problem> {
+fn question_185(input: &Value) -> Option<Problem> {
     let answers = list(&input["answers"]).iter();
     let given = answers.filter(|answer| answer["questionId"] == "185");
     let values: Vec<&str> = given
@@ -64,7 +64,12 @@ fn without_devices(input: &Value) -> Option<Problem> {
     Some(Problem::bad_request(&["answers", "185"], why))
 }
 
-fn judged(question: &Value, row: Option<i64>, given: &[&str], today: NaiveDate) -> Vec<Problem> {
+fn answer_problems(
+    question: &Value,
+    row: Option<i64>,
+    given: &[&str],
+    today: NaiveDate,
+) -> Vec<Problem> {
     let kind = question["type"].as_str().unwrap_or_default();
     let id = question["id"].as_str().unwrap_or_default();
     if id.is_empty() || KINDS_WITHOUT_ANSWERS.contains(&kind) {
@@ -101,7 +106,7 @@ fn breaks(rule: &Value, value: &str, today: NaiveDate) -> bool {
         (Some("maxYear"), Err(_)) if parameter.eq_ignore_ascii_case("now") => {
             breaks(&|day| day > today)
         }
-        // Validators that the specification does not name are not judged.
+        // The specification names no other validators.
         _ => false,
     }
 }
@@ -228,8 +233,9 @@ mod tests {
             json!({"id": "1", "type": kind, "acceptableAnswers": [{"value": "2001"}, {"value": "2002"}],
                 "validators": [{"type": "required"}, {"type": "minYear", "parameter": "2000"}]})
         };
-        let count =
-            |kind: &str, given: &[&str]| judged(&question(kind), None, given, today()).len();
+        let count = |kind: &str, given: &[&str]| {
+            answer_problems(&question(kind), None, given, today()).len()
+        };
         for (given, problems) in [
             (&[][..], 1),
             (&["2001"], 0),
@@ -246,16 +252,16 @@ mod tests {
     #[test]
     fn a_question_without_an_id_cannot_be_answered() {
         let question = json!({"type": "STRING", "validators": [{"type": "required"}]});
-        assert!(judged(&question, None, &[], today()).is_empty());
+        assert!(answer_problems(&question, None, &[], today()).is_empty());
     }
 
     #[test]
     fn read_only_questions_are_never_required() {
         let question = json!({"id": "1", "type": "STRING", "readOnly": true, "validators": [{"type": "required", "parameter": ""}]});
-        assert!(judged(&question, None, &[], today()).is_empty());
+        assert!(answer_problems(&question, None, &[], today()).is_empty());
         let question = json!({"id": "1", "type": "STRING", "validators": [{"type": "required", "parameter": ""}]});
         assert_eq!(
-            judged(&question, None, &[""], today()),
+            answer_problems(&question, None, &[""], today()),
             [Problem::warning("answers.1", "Required")]
         );
     }

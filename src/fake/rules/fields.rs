@@ -1,10 +1,12 @@
-//! Fields of the consignment, its parties and the declaration: sections 2.1 to 2.3.
+//! Fields of the consignment, its parties and the declaration (spec 2.1 to 2.3).
 //!
-//! The messages belong to the family of the two that section 7.2 shows; only those two are stated.
+//! The specification states two messages (7.2). The others follow their wording.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, PAD};
 use serde_json::Value;
 
-use crate::fake::base64::is_base64;
 use crate::fake::instant;
 use crate::fake::problem::Problem;
 
@@ -26,7 +28,7 @@ pub(super) fn of_consignment(input: &Value, account_pic: Option<&str>) -> Vec<Pr
     problems
 }
 
-/// The parties; some of them must have a PIC.
+/// The problems of all parties. Those in `pic_required` must have a PIC.
 pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for name in PARTIES {
@@ -87,14 +89,14 @@ fn of_declaration(declaration: &Value) -> Vec<Problem> {
     problems
 }
 
-/// Judges a text field, if it is there.
+/// Checks a text field, if it is there.
 fn text(
     parent: &Value,
     at: &str,
     name: &str,
-    judge: impl FnOnce(&str) -> Option<String>,
+    check: impl FnOnce(&str) -> Option<String>,
 ) -> Option<Problem> {
-    let message = judge(parent[name].as_str()?)?;
+    let message = check(parent[name].as_str()?)?;
     let code = if at.is_empty() {
         name.to_owned()
     } else {
@@ -116,7 +118,7 @@ fn wrong_format(text: &str, format: &str) -> String {
     format!("String '{text}' does not validate against format '{format}'.")
 }
 
-/// Eight letters or digits (sections 1.6 and 8).
+/// Eight letters or digits (spec 1.6 and 8).
 fn is_pic(pic: &str) -> bool {
     pic.len() == 8 && pic.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
@@ -126,12 +128,7 @@ fn is_postcode(code: &str) -> bool {
 }
 
 fn is_clock_time(time: &str) -> bool {
-    match time.as_bytes() {
-        [h1, h2, b':', m1, m2] if [h1, h2, m1, m2].iter().all(|b| b.is_ascii_digit()) => {
-            &time[..2] < "24" && &time[3..] < "60"
-        }
-        _ => false,
-    }
+    instant::is_time(time, "%H:%M")
 }
 
 fn is_email(text: &str) -> bool {
@@ -148,8 +145,7 @@ fn is_email(text: &str) -> bool {
             .all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
 }
 
-/// Six to fifteen digits (131114 is a number of Australia), after a plus at least seven, with the usual marks between
-/// them. assumed
+/// Six to fifteen digits (131114 is an Australian number), at least seven after a plus, with the usual separators. assumed
 fn is_phone(text: &str) -> bool {
     let (rest, least) = match text.strip_prefix('+') {
         Some(international) => (international, 7),
@@ -162,29 +158,32 @@ fn is_phone(text: &str) -> bool {
             .all(|c| c.is_ascii_digit() || " ()-.".contains(c))
 }
 
-/// Base64; public material also shows it as a data URI, which is therefore taken. assumed
+/// Base64 (RFC 4648 section 4), also as a data URI, which public material shows. assumed
 fn is_signature(text: &str) -> bool {
+    // Whether the unused bits of the last digit must be zero is not stated.
+    const LENIENT: GeneralPurpose =
+        GeneralPurpose::new(&STANDARD, PAD.with_decode_allow_trailing_bits(true));
     let data = text
         .strip_prefix("data:image/")
         .and_then(|rest| rest.split_once(";base64,"));
-    is_base64(data.map_or(text, |(_, data)| data))
+    LENIENT.decode(data.map_or(text, |(_, data)| data)).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(judge: fn(&str) -> bool, good: &[&str], bad: &[&str]) {
+    fn check(check: fn(&str) -> bool, good: &[&str], bad: &[&str]) {
         for text in good {
-            assert!(judge(text), "{text}");
+            assert!(check(text), "{text}");
         }
         for text in bad {
-            assert!(!judge(text), "{text}");
+            assert!(!check(text), "{text}");
         }
     }
 
     #[test]
-    fn texts_are_judged_by_their_form() {
+    fn texts_are_checkd_by_their_form() {
         check(
             is_pic,
             &["QAZZ7777", "qazz7777"],
@@ -227,8 +226,23 @@ mod tests {
         );
         check(
             is_signature,
-            &["Zm9v", "data:image/png;base64,Zm9v", ""],
-            &["not base64!", "Zm9"],
+            &[
+                "Zm9v",
+                "Zg==",
+                "Zm8=",
+                "Zm9=",
+                "data:image/png;base64,Zm9v",
+                "",
+            ],
+            &[
+                "not base64!",
+                "Zm9",
+                "Zg=",
+                "Z===",
+                "Zm9v\n",
+                "====",
+                "Zg==Zg==",
+            ],
         );
     }
 

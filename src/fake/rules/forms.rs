@@ -1,13 +1,13 @@
-//! Forms: sections 2.7 and 9.
+//! The forms of an input (spec 2.7 and 9).
 
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::Setting;
-use super::tree::list;
+use super::RuleContext;
+use super::applicability::list;
 use crate::fake::problem::Problem;
 
-/// The species of a form (2.7, names as in public material).
+/// The species of a form (spec 2.7, names as in public material).
 pub(in crate::fake) fn species(form: &str) -> Option<&'static str> {
     Some(match form {
         "LPAC1" | "EUC1" | "NFASC0" | "NFASDDC1" | "NFASEUC1" | "MSAC1" | "HSC2" => "CATTLE",
@@ -29,10 +29,10 @@ pub(in crate::fake) fn serial_prefix(form: &str) -> &'static str {
     }
 }
 
-pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
+pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     if names(input).is_empty() {
-        // The species follows from the forms, so it is missing too (7.2, row 3).
+        // The species follows from the forms, so it is missing too (spec 7.2, row 3).
         problems.push(Problem::field(
             "species",
             "invalid type, expected String but got Null",
@@ -43,13 +43,13 @@ pub(super) fn problems(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
         ));
     }
     problems.extend(mixed_species(input));
-    problems.extend(out_of_date(input, setting.today, setting.kept_forms));
-    problems.extend(not_accredited(input, setting.accreditations));
+    problems.extend(out_of_date(input, context.today, context.kept_forms));
+    problems.extend(not_accredited(input, context.accreditations));
     problems
 }
 
-/// Section 1.3: a user creates forms only of programs that they are accredited to. What is not said of the user counts
-/// against LPAHRG0 only (2.8, 9.3). assumed: the words
+/// A user creates only forms of programs that they are accredited for (spec 1.3). A missing flag counts against LPAHRG0 only
+/// (spec 2.8, 9.3). assumed: the texts
 pub(super) fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Problem> {
     let lacks = |name: &str| accreditations[name] == false;
     let denied = |form: &str| match form {
@@ -58,7 +58,7 @@ pub(super) fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Probl
         "LPAHRG0" => lacks("lPA") || accreditations["hRG"] != true,
         "NFASC0" | "NFASDDC1" | "NFASEUC1" => lacks("nFAS"),
         "MSAC1" => lacks("mSA"),
-        // No program is shown for the others.
+        // The specification shows no program for the others.
         _ => false,
     };
     let forms = names(input).into_iter().filter(|form| denied(form));
@@ -75,7 +75,7 @@ pub(super) fn mixed_species(input: &Value) -> Option<Problem> {
         .then(|| Problem::bad_request(&[], "The programs are linked to more than one species."))
 }
 
-/// Section 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
+/// Spec 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
 pub(super) fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<Problem> {
     let from =
         |year, month, day| NaiveDate::from_ymd_opt(year, month, day).is_some_and(|d| today >= d);

@@ -1,49 +1,48 @@
-//! The rules of section 2 and 7, read a second time and applied to the wire JSON.
+//! A second implementation of the rules of spec 2 and 7, on the wire JSON.
 //!
-//! Nothing here knows the validator or the typed model: where the two readings differ, one of them is wrong.
+//! It shares no code with the validator or the typed model: where the two differ, one of them has a bug.
 
 mod answers;
+mod applicability;
 mod fields;
 mod forms;
-mod play;
-mod tree;
 
 use chrono::NaiveDate;
 use serde_json::Value;
 
 use super::problem::Problem;
 
+pub(super) use self::applicability::{questions_of, with_forms};
 pub(super) use self::forms::{serial_prefix, species};
-pub(super) use self::tree::{questions_of, with_forms};
 
-/// What a consignment is judged against beside itself.
-pub(super) struct Setting<'a> {
+/// What the rules need beside the input.
+pub(super) struct RuleContext<'a> {
     pub(super) today: NaiveDate,
-    /// The PIC of the selected account, when it is of the type LPA.
+    /// The PIC of the account, if it is of the type LPA.
     pub(super) account_pic: Option<&'a str>,
-    /// The flags of the user (2.8).
+    /// The flags of the user (spec 2.8).
     pub(super) accreditations: &'a Value,
     pub(super) questions: &'a [Value],
-    /// The forms that the record has already: they may stay.
+    /// The current forms of the record, which may stay.
     pub(super) kept_forms: &'a [Value],
 }
 
-/// Everything that is wrong with a consignment, all layers at once.
-pub(super) fn consignment(input: &Value, setting: &Setting<'_>) -> Vec<Problem> {
-    let mut problems = forms::problems(input, setting);
-    problems.extend(fields::of_consignment(input, setting.account_pic));
-    problems.extend(answers::problems(input, setting));
+/// All problems of a consignment.
+pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+    let mut problems = forms::problems(input, context);
+    problems.extend(fields::of_consignment(input, context.account_pic));
+    problems.extend(answers::problems(input, context));
     problems
 }
 
-/// Everything that is wrong with a template: its parties and the mix of its forms.
+/// All problems of a template: of its parties, and of the mix of its forms.
 pub(super) fn template(input: &Value) -> Vec<Problem> {
     let mut problems: Vec<_> = forms::mixed_species(input).into_iter().collect();
     problems.extend(fields::of_parties(input, &[]));
     problems
 }
 
-/// The forms among these that the user cannot create today.
+/// A problem for each form that the user cannot create today.
 pub(super) fn forms_of_copy(
     input: &Value,
     today: NaiveDate,

@@ -1,21 +1,289 @@
-//! What a test may script: faults, replies, expectations; and what the fake received.
+//! What a test scripts (faults, replies, expectations), and what the fake received.
 //!
-//! A script is a queue of steps for one operation or one path. Each call takes the next step; when none is left, the fake
-//! answers as it would without a script.
+//! A script is a queue of steps for one operation or one path. Each call takes the next step; without a step the fake
+//! answers as it does without a script.
 
-mod called;
 mod fault;
-mod on;
-mod plan;
 mod received;
-mod step;
-mod times;
+mod scripts;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use graphql_client::GraphQLQuery;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 pub use self::fault::Fault;
-pub use self::on::{On, Untyped};
+use self::fault::json;
 pub use self::received::Received;
-pub use self::times::Times;
+use self::received::is_same_name;
+pub(super) use self::received::{Log, ParsedRequest, operation_name};
+pub(super) use self::scripts::{Scripts, unscripted};
+use self::scripts::{Step, Target};
+use super::Fake;
+use super::graphql::root_fields;
+use crate::graphql::catalogue::operation_names;
 
-pub(super) use self::called::{Called, operation_name};
-pub(super) use self::plan::Plan;
-pub(super) use self::received::Log;
+/// The type parameter of [`On`] for a script that names its operation or path instead of an operation type.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Untyped;
+
+/// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added;
+/// without a step the fake answers as usual.
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use envd_sdk::fake::{Fake, Fault};
+/// use envd_sdk::graphql::generated::Comments;
+///
+/// let fake = Fake::start().await;
+/// fake.on::<Comments>()
+///     .fault(Fault::status(503).header("retry-after", "0"))
+///     .respond(serde_json::json!({"comments": [{"commentText": "hello"}]}))
+///     .expect(2);
+///
+/// let account = fake.client().build().unwrap().account(fake.account_id());
+/// let comments = account.comments("C-900000101").await.unwrap().value;
+/// assert_eq!(comments[0].comment_text.as_deref(), Some("hello"));
+/// # });
+/// ```
+pub struct On<'f, Q = Untyped> {
+    fake: &'f Fake,
+    target: Target,
+    operation: PhantomData<fn() -> Q>,
+}
+
+impl Fake {
+    /// Scripts an operation by its type, which has the name of the operation, as derived by `graphql_client`. An operation
+    /// of your own need not fit the fake's schema.
+    #[must_use]
+    pub fn on<Q: GraphQLQuery>(&self) -> On<'_, Q> {
+        On::new(self, Target::Operation(name_of::<Q>().to_owned()))
+    }
+
+    /// Scripts an operation of this crate by its name, or all operations with this root field of the fake's schema. The case
+    /// does not matter. Script other operations with [`on`](Self::on) or
+    /// [`on_own_operation`](Self::on_own_operation).
+    ///
+    /// # Panics
+    ///
+    /// When the name is unknown, since a misspelt script would never be used. The message lists the known names.
+    #[track_caller]
+    pub fn on_operation(&self, name: impl Into<String>) -> On<'_> {
+        let name = name.into();
+        let mut known: Vec<_> = operation_names().collect();
+        let others = root_fields(&self.state.data.schema);
+        let others: Vec<_> = others.filter(|other| !known.contains(other)).collect();
+        known.extend(others);
+        if known.iter().any(|known| is_same_name(known, &name)) {
+            return self.on_own_operation(name);
+        }
+        panic!(
+            "the fake has no operation {name}; it has {}. Script an operation of your own with on::<Q>() or on_own_operation(name)",
+            known.join(", ")
+        );
+    }
+
+    /// Scripts an operation of your own by its name in the document. It need not fit the fake's schema.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// use envd_sdk::fake::Fake;
+    /// use serde_json::{Value, json};
+    ///
+    /// let fake = Fake::start().await;
+    /// fake.on_own_operation("Herds").respond(json!({"herds": 3}));
+    /// let client = fake.client().build().unwrap();
+    /// let herds = client.execute_document::<Value>("query Herds { herds }", "Herds", &json!({})).await.unwrap();
+    /// assert_eq!(herds.value["herds"], 3);
+    /// # });
+    /// ```
+    pub fn on_own_operation(&self, name: impl Into<String>) -> On<'_> {
+        On::new(self, Target::Operation(name.into()))
+    }
+
+    /// Scripts all calls to a path, such as `/oauth/token`.
+    pub fn on_path(&self, path: impl Into<String>) -> On<'_> {
+        On::new(self, Target::Path(path.into()))
+    }
+
+    /// Removes all scripts and expectations.
+    pub fn clear_scripts(&self) {
+        self.state.parts().scripts.clear();
+    }
+
+    /// The operations and paths of scripts of which no call has taken a step, in the order in which they were scripted.
+    ///
+    /// The drop of the fake prints them to standard error. To make the test fail, use
+    /// `assert!(fake.unused_scripts().is_empty())` or [`On::expect`].
+    #[must_use]
+    pub fn unused_scripts(&self) -> Vec<String> {
+        self.state.parts().scripts.unused()
+    }
+
+    /// The last 1,000 requests, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Received> {
+        self.state.parts().log.all()
+    }
+
+    /// Those of the last 1,000 requests that call an operation, oldest first.
+    #[must_use]
+    pub fn requests_of<Q: GraphQLQuery>(&self) -> Vec<Received> {
+        let mut requests = self.requests();
+        requests.retain(|received| {
+            let name = received.operation();
+            name.is_some_and(|name| is_same_name(&name, name_of::<Q>()))
+        });
+        requests
+    }
+
+    /// The variables of all calls of an operation, oldest first. With `graphql_client`'s derive the operation needs
+    /// `variables_derives = "Deserialize"`.
+    ///
+    /// # Panics
+    ///
+    /// When received variables do not fit their type.
+    #[must_use]
+    #[track_caller]
+    pub fn variables_of<Q>(&self) -> Vec<Q::Variables>
+    where
+        Q: GraphQLQuery,
+        Q::Variables: DeserializeOwned,
+    {
+        let read = |received: Received| match received.variables() {
+            Ok(variables) => variables,
+            Err(error) => panic!("{}: {error}", name_of::<Q>()),
+        };
+        self.requests_of::<Q>().into_iter().map(read).collect()
+    }
+
+    /// Checks the expectations now. The drop of the fake checks them as well.
+    ///
+    /// # Panics
+    ///
+    /// When an expected number of calls differs from the received one. The message lists both, and all received operations.
+    #[track_caller]
+    pub fn verify(&self) {
+        if let Some(text) = self.unmet() {
+            panic!("{text}");
+        }
+    }
+
+    fn unmet(&self) -> Option<String> {
+        let parts = self.state.parts();
+        let unmet = parts.scripts.unmet()?;
+        let received = parts.log.summary();
+        Some(format!(
+            "the fake expected other calls:{unmet}\nreceived in all: {received}"
+        ))
+    }
+}
+
+/// The last segment of the type's path.
+fn name_of<Q>() -> &'static str {
+    let name = std::any::type_name::<Q>();
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+// The return value only serves to add further steps.
+#[allow(clippy::must_use_candidate)]
+impl<'f, Q> On<'f, Q> {
+    fn new(fake: &'f Fake, target: Target) -> Self {
+        Self {
+            fake,
+            target,
+            operation: PhantomData,
+        }
+    }
+
+    /// The next call gets this fault.
+    pub fn fault(&self, fault: Fault) -> &Self {
+        self.push(Step::Fault(fault))
+    }
+
+    /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
+    pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
+        let (code, message) = (code.into(), message.into());
+        self.push(Step::Refuse { code, message })
+    }
+
+    /// The next call gets the data that the function makes from its variables. If the variables do not fit the function's
+    /// argument, the reply is HTTP 500 with the reason.
+    pub fn respond_with<V, D>(&self, respond: impl Fn(V) -> D + Send + Sync + 'static) -> &Self
+    where
+        V: DeserializeOwned,
+        D: Serialize,
+    {
+        let respond = move |variables| {
+            let variables = serde_json::from_value(variables).map_err(|error| error.to_string())?;
+            serde_json::to_value(respond(variables)).map_err(|error| error.to_string())
+        };
+        self.push(Step::Data(Arc::new(respond)))
+    }
+
+    /// This many calls take the newest step; 0 removes it.
+    pub fn times(&self, times: usize) -> &Self {
+        self.change(|scripts| scripts.repeat(&self.target, times))
+    }
+
+    /// All further calls take the newest step.
+    pub fn forever(&self) -> &Self {
+        self.times(usize::MAX)
+    }
+
+    /// Expects this number of calls in all. [`Fake::verify`] checks it, and the drop of the fake.
+    pub fn expect(&self, calls: usize) -> &Self {
+        self.change(|scripts| scripts.expect(&self.target, calls))
+    }
+
+    fn push(&self, step: Step) -> &Self {
+        self.change(|scripts| scripts.push(&self.target, step))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Scripts)) -> &Self {
+        change(&mut self.fake.state.parts().scripts);
+        self
+    }
+}
+
+impl<Q: GraphQLQuery> On<'_, Q> {
+    /// The next call gets this `data`, as JSON or as the operation's own type. It needs no token, and nothing is executed.
+    ///
+    /// # Panics
+    ///
+    /// When the operation cannot read the data.
+    #[track_caller]
+    pub fn respond(&self, data: impl Serialize) -> &Self {
+        let data = json(data);
+        let read: Result<Q::ResponseData, _> = serde_path_to_error::deserialize(&data);
+        if let Err(error) = read {
+            panic!("invalid data for {}: {error}", name_of::<Q>());
+        }
+        self.push(Step::Data(Arc::new(move |_| Ok(data.clone()))))
+    }
+}
+
+impl On<'_, Untyped> {
+    /// The next call gets this `data`. It needs no token, and nothing is executed.
+    ///
+    /// # Panics
+    ///
+    /// When the data cannot be serialized as JSON.
+    #[track_caller]
+    pub fn respond(&self, data: impl Serialize) -> &Self {
+        let data = json(data);
+        self.push(Step::Data(Arc::new(move |_| Ok(data.clone()))))
+    }
+}
+
+impl<Q> fmt::Debug for On<'_, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("On")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,19 +1,20 @@
-//! What the fake received.
+//! The requests that the fake received, and the operations that they call.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+use apollo_compiler::Name;
+use apollo_compiler::ast::{Definition, Document, Selection};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wiremock::Request;
 
-use super::called::named;
 use crate::error::Error;
 use crate::transport::header::HeaderName;
 
-/// Benchmarks send millions; a test looks at a few.
-const KEPT: usize = 1_000;
+/// Benchmarks send millions of requests.
+const CAPACITY: usize = 1_000;
 
 /// The newest requests, oldest first.
 #[derive(Default)]
@@ -21,7 +22,7 @@ pub(in crate::fake) struct Log(VecDeque<Received>);
 
 impl Log {
     pub(in crate::fake) fn push(&mut self, request: &Request) {
-        if self.0.len() >= KEPT {
+        if self.0.len() >= CAPACITY {
             self.0.pop_front();
         }
         self.0.push_back(Received(Arc::new(request.clone())));
@@ -31,7 +32,7 @@ impl Log {
         self.0.iter().cloned().collect()
     }
 
-    /// Names and counts, for a message.
+    /// The received operations and paths with their numbers, for a message.
     pub(super) fn summary(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for received in &self.0 {
@@ -51,7 +52,7 @@ impl Log {
     }
 }
 
-/// A request that the fake received. `Debug` shows neither header values nor query nor body: there may be tokens in them.
+/// A request that the fake received. `Debug` shows no header values, query or body: they may contain tokens.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -101,35 +102,25 @@ impl Received {
     /// The name of the GraphQL operation; none for other requests and for documents without a name.
     #[must_use]
     pub fn operation(&self) -> Option<String> {
-        named(&self.graphql()).0
-    }
-
-    /// The GraphQL document.
-    #[must_use]
-    pub fn document(&self) -> Option<String> {
-        self.graphql()["query"].as_str().map(str::to_owned)
+        operation_name(&self.graphql())
     }
 
     /// The variables of the GraphQL operation, as any type that reads them.
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the variables do not fit the type; the message names the place.
+    /// [`is_config`](Error::is_config) when the variables do not fit the type; the message names the JSON path.
     pub fn variables<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_path_to_error::deserialize(self.graphql()["variables"].take()).map_err(|error| {
-            let place = error.path();
+            let path = error.path();
             Error::config(format!(
-                "the variables that were received do not fit at {place}"
+                "the received variables do not fit the type at {path}"
             ))
         })
     }
 
     fn graphql(&self) -> Value {
-        if is_graphql(self.path()) {
-            serde_json::from_slice(&self.0.body).unwrap_or_default()
-        } else {
-            Value::Null
-        }
+        graphql_body(&self.0)
     }
 }
 
@@ -145,7 +136,129 @@ impl fmt::Debug for Received {
     }
 }
 
-/// The addresses of the declaration interface.
+/// Whether a path is one of the declaration interface.
 pub(in crate::fake) fn is_graphql(path: &str) -> bool {
     matches!(path, "/v2/graphql" | "/graphql")
+}
+
+/// The body of a GraphQL request; null for other requests.
+fn graphql_body(request: &Request) -> Value {
+    let is_graphql = is_graphql(request.url.path());
+    let body = is_graphql.then(|| serde_json::from_slice(&request.body).ok());
+    body.flatten().unwrap_or_default()
+}
+
+/// What a request calls: a path and, at the declaration interface, an operation, which need not fit the schema.
+pub(in crate::fake) struct ParsedRequest {
+    pub(super) path: String,
+    pub(super) operation: Option<String>,
+    body: Value,
+    fields: Vec<String>,
+}
+
+impl ParsedRequest {
+    pub(in crate::fake) fn of(request: &Request) -> Self {
+        let body = graphql_body(request);
+        let (operation, fields) = operation_and_fields(&body);
+        Self {
+            path: request.url.path().to_owned(),
+            operation,
+            body,
+            fields,
+        }
+    }
+
+    pub(super) fn variables(&self) -> Value {
+        self.body["variables"].clone()
+    }
+
+    /// The first field of the root.
+    pub(super) fn first_field(&self) -> &str {
+        self.fields.first().map_or("", String::as_str)
+    }
+
+    /// Whether the operation, or a field of its root, has this name.
+    pub(super) fn calls(&self, name: &str) -> bool {
+        let mut names = self.operation.iter().chain(&self.fields);
+        names.any(|known| is_same_name(known, name))
+    }
+}
+
+/// The name of the operation of a body.
+pub(in crate::fake) fn operation_name(body: &Value) -> Option<String> {
+    operation_and_fields(body).0
+}
+
+/// The name of the operation of a body, and the fields of its root.
+fn operation_and_fields(body: &Value) -> (Option<String>, Vec<String>) {
+    let text = body["query"].as_str().unwrap_or_default();
+    let document = match Document::parse(text, "request.graphql") {
+        Ok(document) => document,
+        Err(broken) => broken.partial,
+    };
+    let wanted = body["operationName"]
+        .as_str()
+        .filter(|name| !name.is_empty());
+    let mut operations = document.definitions.iter().filter_map(|definition| {
+        let Definition::OperationDefinition(operation) = definition else {
+            return None;
+        };
+        let name = operation.name.as_ref().map(Name::as_str);
+        (wanted.is_none() || name == wanted).then_some((name, operation))
+    });
+    let Some((name, operation)) = operations.next() else {
+        return (wanted.map(str::to_owned), Vec::new());
+    };
+    let fields = operation
+        .selection_set
+        .iter()
+        .filter_map(|selection| match selection {
+            Selection::Field(field) => Some(field.name.as_str().to_owned()),
+            _ => None,
+        });
+    (name.map(str::to_owned), fields.collect())
+}
+
+/// Compares without regard to case and underscores: a type that `graphql_client` derives may have another case.
+pub(super) fn is_same_name(a: &str, b: &str) -> bool {
+    let letters = |text: &str| -> Vec<u8> {
+        let bytes = text.bytes().filter(|byte| *byte != b'_');
+        bytes.map(|byte| byte.to_ascii_lowercase()).collect()
+    };
+    letters(a) == letters(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_operation_is_named_by_the_body_or_by_the_document() {
+        let two = "query A { a } mutation B { b: save c }";
+        let (name, fields) = operation_and_fields(&json!({"query": two, "operationName": "B"}));
+        assert_eq!(
+            (name.as_deref(), fields),
+            (Some("B"), vec!["save".into(), "c".into()])
+        );
+        assert_eq!(
+            operation_and_fields(&json!({"query": "query A { a }"}))
+                .0
+                .as_deref(),
+            Some("A")
+        );
+        assert_eq!(operation_and_fields(&json!({"query": "{ a }"})).0, None);
+        assert_eq!(
+            operation_and_fields(&json!({"operationName": "Gone"}))
+                .0
+                .as_deref(),
+            Some("Gone")
+        );
+    }
+
+    #[test]
+    fn names_are_the_same_in_any_case() {
+        assert!(is_same_name("user_details", "UserDetails") && !is_same_name("User", "Users"));
+    }
 }

@@ -26,7 +26,7 @@ pub(super) async fn start_fake() -> Fake {
 }
 
 pub(super) fn at(text: &str) -> SystemTime {
-    instant::parse(text).unwrap()
+    instant::parse(text).unwrap().into()
 }
 
 pub(super) struct Answer {

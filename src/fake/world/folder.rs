@@ -1,12 +1,11 @@
-//! A world from a folder of JSON.
+//! Reads a world from a folder of JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::World;
-use super::reading::{consignment_of, properties_of, questions_of, user_of};
 use crate::error::Error;
 
 impl World {
@@ -37,18 +36,18 @@ impl World {
             }
             let user = read(&path, user_of)?;
             if world
-                .people
+                .users
                 .iter()
                 .all(|known| known["auth0Id"] != user["auth0Id"])
             {
-                world.people.push(user);
+                world.users.push(user);
             }
         }
         let pics = folder.join("account-pics.json");
         if pics.exists() {
             world.pics = read(&pics, |value| match value {
                 Value::Object(pics) => Ok(pics),
-                _ => Err("it is not an object".to_owned()),
+                _ => Err("expected an object".to_owned()),
             })?;
         }
         let consignments = folder.join("consignments");
@@ -99,4 +98,62 @@ fn read<T>(path: &Path, part: impl FnOnce(Value) -> Result<T, String>) -> Result
         ))
     })?;
     part(value).map_err(|why| Error::config(format!("{shown}: {why}")))
+}
+
+/// The value of the query `questions`, from its reply or from a bare list.
+pub(super) fn questions_of(mut value: Value) -> Result<Value, String> {
+    let mut inner = unwrapped(&mut value, "questions");
+    let items = if inner["items"].is_array() {
+        inner["items"].take()
+    } else {
+        inner
+    };
+    if items.is_array() {
+        Ok(json!({"items": items}))
+    } else {
+        Err("expected a list of questions".to_owned())
+    }
+}
+
+/// A user, from the record or from the reply to `userDetails`, which may have a second `data` inside.
+pub(super) fn user_of(mut value: Value) -> Result<Value, String> {
+    let mut user = unwrapped(&mut value, "userDetails");
+    if user["data"].is_object() {
+        user = user["data"].take();
+    }
+    if user["auth0Id"].is_string() {
+        Ok(user)
+    } else {
+        Err("expected a user with an auth0Id".to_owned())
+    }
+}
+
+/// The account and the input of a consignment, from the variables of `createOrSaveConsignment`.
+pub(super) fn consignment_of(mut value: Value) -> Result<(String, Value), String> {
+    let account = value["envdAccountId"].as_str().map(str::to_owned);
+    match account {
+        Some(account) if value["input"].is_object() => Ok((account, value["input"].take())),
+        _ => Err("expected an envdAccountId and an input".to_owned()),
+    }
+}
+
+/// The properties, from a reply of the register or from the bare list.
+pub(super) fn properties_of(mut value: Value) -> Result<Vec<Value>, String> {
+    let list = if value["Value"]["SubSet"].is_array() {
+        value["Value"]["SubSet"].take()
+    } else {
+        value
+    };
+    match list {
+        Value::Array(list) => Ok(list),
+        _ => Err("expected a list of properties".to_owned()),
+    }
+}
+
+fn unwrapped(value: &mut Value, field: &str) -> Value {
+    if value["data"][field].is_null() {
+        value.take()
+    } else {
+        value["data"][field].take()
+    }
 }

@@ -1,8 +1,8 @@
-//! What there is when the fake starts: the sample, a folder of JSON, or what a test puts together.
+//! The data that a fake starts with: the sample, a folder of JSON, or what a test builds.
 
 mod folder;
-mod person;
-mod reading;
+mod sample;
+mod user_record;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,24 +10,22 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::person::Person;
-use self::reading::{accounts_of, properties_of, questions_of};
-use super::seed;
+use self::folder::questions_of;
+pub use self::user_record::{User, UserRecord};
 
 /// The users, accounts, consignments, questions and properties that a fake starts with.
 ///
-/// Records are handed in as anything that writes the wire shape: types of this crate or JSON. They are taken as they are;
-/// the rules of the service are for what comes later. What cannot be used is told by
-/// [`FakeBuilder::start`](super::FakeBuilder::start).
+/// Records are given as anything that serializes to the wire shape: types of this crate or JSON. The rules of the service are
+/// not applied to them. [`FakeBuilder::start`](super::FakeBuilder::start) reports what cannot be used.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-/// use envd_sdk::fake::{Fake, Person, World};
+/// use envd_sdk::fake::{Fake, UserRecord, World};
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
 /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// let world = World::empty()
-///     .user(Person::new("kim@example.com").role("Producer").account("envd-7", "LPA", "QAZZ7777"))
+///     .user(UserRecord::new("kim@example.com").role("Producer").account("envd-7", "LPA", "QAZZ7777"))
 ///     .consignment("envd-7", input);
 /// let fake = Fake::builder().world(world).start().await.unwrap();
 /// assert_eq!(fake.account_id(), "envd-7");
@@ -36,27 +34,27 @@ use super::seed;
 #[derive(Clone)]
 #[must_use]
 pub struct World {
-    pub(super) people: Vec<Value>,
+    pub(super) users: Vec<Value>,
     pub(super) pics: Map<String, Value>,
     pub(super) consignments: Vec<(String, Value)>,
     pub(super) templates: Vec<(String, Value)>,
     pub(super) questions: Value,
     pub(super) properties: Vec<Value>,
-    /// From PIC to postcode: records do not show it (2.10), but they can be found by it (4.2).
+    /// From PIC to postcode, which a record does not show (spec 2.10) but a search can name (spec 4.2).
     pub(super) postcodes: HashMap<String, String>,
     pub(super) is_sample: bool,
     problem: Option<String>,
 }
 
 impl World {
-    /// The questions of the sample, and nothing and nobody else.
+    /// Sample questions only; no users or records.
     pub fn empty() -> Self {
         Self {
-            people: Vec::new(),
+            users: Vec::new(),
             pics: Map::new(),
             consignments: Vec::new(),
             templates: Vec::new(),
-            questions: seed::json(seed::QUESTIONS)["data"]["questions"].take(),
+            questions: sample::json(sample::QUESTIONS)["data"]["questions"].take(),
             properties: Vec::new(),
             postcodes: HashMap::new(),
             is_sample: false,
@@ -64,57 +62,12 @@ impl World {
         }
     }
 
-    /// The world that [the page of the fake](super) describes, with which a fake starts unless told otherwise.
-    pub fn sample() -> Self {
-        let mut world = Self::empty();
-        for text in [seed::PRODUCER, seed::NEW, seed::RECEIVER] {
-            world
-                .people
-                .push(seed::json(text)["data"]["userDetails"].take());
-        }
-        if let Value::Object(pics) = seed::json(seed::ACCOUNT_PICS) {
-            world.pics = pics;
-        }
-        for text in seed::CONSIGNMENTS {
-            let mut seed = seed::json(text);
-            let account = seed["envdAccountId"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
-            world.consignments.push((account, seed["input"].take()));
-        }
-        world.properties = properties_of(seed::json(seed::PROPERTIES)).unwrap_or_default();
-        let postcodes = world.properties.iter().filter_map(|property| {
-            let state = property["RegisteredState"].as_str()?;
-            let (_, postcode) = seed::POSTCODES.iter().find(|(name, _)| *name == state)?;
-            Some((property["PIC"].as_str()?.to_owned(), (*postcode).to_owned()))
-        });
-        world.postcodes = postcodes.collect();
-        world.is_sample = true;
-        world
-    }
-
     /// Adds a user.
-    pub fn user(mut self, person: Person) -> Self {
-        let number = self.people.len() + 1;
-        let (details, pics) = person.into_parts(number);
+    pub fn user(mut self, user: UserRecord) -> Self {
+        let number = self.users.len() + 1;
+        let (details, pics) = user.into_parts(number);
         self.pics.extend(pics);
-        self.people.push(details);
-        self
-    }
-
-    /// Adds a user by the record that `userDetails` returns (spec 2.8). The PICs of the accounts are not in it: see
-    /// [`account_pic`](Self::account_pic).
-    pub fn user_details(mut self, details: impl Serialize) -> Self {
-        if let Some(details) = self.read("user", details) {
-            self.people.push(details);
-        }
-        self
-    }
-
-    /// The PIC of an account.
-    pub fn account_pic(mut self, account: impl Into<String>, pic: impl Into<String>) -> Self {
-        self.pics.insert(account.into(), Value::String(pic.into()));
+        self.users.push(details);
         self
     }
 
@@ -153,43 +106,32 @@ impl World {
         self
     }
 
-    /// The postcode of a property, by which a search finds it (spec 4.2). The record of a property has no field for it.
-    ///
-    /// ```
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// use envd_sdk::fake::{Fake, World};
-    /// use envd_sdk::register::{FieldSearch, Register};
-    ///
-    /// let property = serde_json::json!({"PIC": "QZZZ0001", "Town": "Roma"});
-    /// let world = World::sample().property(property).property_postcode("QZZZ0001", "4455");
-    /// let fake = Fake::builder().world(world).start().await.unwrap();
-    /// let register = Register::builder(fake.register_url()).build().unwrap();
-    /// let mut pages = register.search(FieldSearch::new().postcode("4455"));
-    /// let found = pages.next_page().await.unwrap().unwrap();
-    /// assert_eq!(found.records.len(), 1);
-    /// # });
-    /// ```
-    pub fn property_postcode(
-        mut self,
-        pic: impl Into<String>,
-        postcode: impl Into<String>,
-    ) -> Self {
-        self.postcodes.insert(pic.into(), postcode.into());
-        self
+    /// The record of a user.
+    pub(super) fn user_record(&self, user: User) -> &Value {
+        self.users.get(user.index()).unwrap_or(&Value::Null)
     }
 
-    /// Who has an account.
+    /// The user who has an account.
     pub(super) fn holder(&self, account: &str) -> Option<&Value> {
-        let mut people = self.people.iter();
-        people.find(|person| accounts_of(person).any(|id| id == account))
+        self.users.iter().find(|user| {
+            let mut accounts = user["accounts"].as_array().into_iter().flatten();
+            accounts.any(|known| known["envdAccountId"] == account)
+        })
     }
 
-    /// What makes the world unusable.
+    /// Grants or withdraws an accreditation of all users; false if there is none of that name.
+    pub(super) fn accredit(&mut self, name: &str, granted: bool) -> bool {
+        self.users.iter_mut().all(|details| {
+            let flag = details["accreditations"].get_mut(name);
+            flag.map(|flag| *flag = granted.into()).is_some()
+        })
+    }
+
+    /// Why the world cannot be used.
     pub(super) fn problem(&self) -> Option<String> {
-        let records = self.consignments.iter().chain(&self.templates);
-        let mut orphans = records.filter(|(account, _)| self.holder(account).is_none());
+        let mut records = self.consignments.iter().chain(&self.templates);
         self.problem.clone().or_else(|| {
-            let (account, _) = orphans.next()?;
+            let (account, _) = records.find(|(account, _)| self.holder(account).is_none())?;
             Some(format!(
                 "a record belongs to the account {account}, which no user has"
             ))
@@ -210,17 +152,11 @@ impl World {
     }
 }
 
-impl Default for World {
-    fn default() -> Self {
-        Self::sample()
-    }
-}
-
 /// Counts only: the records hold personal data.
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("World")
-            .field("users", &self.people.len())
+            .field("users", &self.users.len())
             .field("consignments", &self.consignments.len())
             .field("templates", &self.templates.len())
             .field("properties", &self.properties.len())

@@ -1,25 +1,53 @@
-//! A user of a world of one's own.
+//! The users of a world.
 
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-/// A user: the record that `userDetails` returns (spec 2.8), put together. Without an account, the user is one who has not
-/// registered with the service.
+/// One of the users of the fake's [`World`](super::World). In a world of your own they are counted from 0 with
+/// [`User::Nth`]; the first one logs in unless [`FakeBuilder::user`](crate::fake::FakeBuilder::user) says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum User {
+    /// Sam Sample, a producer and receiver with two accounts of the type LPA and one of another type; the first user of
+    /// any world.
+    #[default]
+    Producer,
+    /// A user with a login who is not registered with the service and has no account; the second user.
+    New,
+    /// Dana Demo, a receiver without an account of the type LPA; the third user.
+    Receiver,
+    /// The user at this index of a [`World`](super::World), counted from 0.
+    Nth(usize),
+}
+
+impl User {
+    pub(in crate::fake) fn index(self) -> usize {
+        match self {
+            Self::Producer => 0,
+            Self::New => 1,
+            Self::Receiver => 2,
+            Self::Nth(index) => index,
+        }
+    }
+}
+
+/// Builds a user: the record that `userDetails` returns (spec 2.8). A user without an account has not registered with the
+/// service.
 ///
 /// ```
-/// use envd_sdk::fake::Person;
+/// use envd_sdk::fake::UserRecord;
 ///
-/// let person = Person::new("kim@example.com")
+/// let user = UserRecord::new("kim@example.com")
 ///     .name("Kim", "Example")
 ///     .role("Producer")
 ///     .accreditation("hRG", true)
 ///     .account("envd-7", "LPA", "QAZZ7777");
-/// assert!(!format!("{person:?}").contains("kim"));
+/// assert!(!format!("{user:?}").contains("kim"));
 /// ```
 #[derive(Clone)]
 #[must_use]
-pub struct Person {
+pub struct UserRecord {
     email: String,
     name: (String, String),
     roles: Vec<String>,
@@ -27,8 +55,8 @@ pub struct Person {
     accounts: Vec<(String, String, String)>,
 }
 
-impl Person {
-    /// Somebody with an address for mail, and with nothing else.
+impl UserRecord {
+    /// A user with an email address, and without a name, roles, accreditations and accounts.
     pub fn new(email: impl Into<String>) -> Self {
         let names = ["lPA", "eU", "mSA", "eUGFHQB", "nFAS", "hRG"];
         let accreditations = names.map(|name| (name.to_owned(), Value::Bool(false)));
@@ -53,8 +81,8 @@ impl Person {
         self
     }
 
-    /// Grants or withdraws an accreditation by its wire name, such as `hRG`. None is granted unless set, but for `lPA`,
-    /// which comes with an account of the type LPA. Forms of other programs are refused without theirs (spec 1.3).
+    /// Grants or withdraws an accreditation by its wire name, such as `hRG`. Unless set, only `lPA` is granted, with an
+    /// account of the type LPA. Forms of a program are refused without its accreditation (spec 1.3).
     pub fn accreditation(mut self, name: impl Into<String>, granted: bool) -> Self {
         self.accreditations.insert(name.into(), granted.into());
         self
@@ -107,9 +135,9 @@ impl Person {
     }
 }
 
-impl fmt::Debug for Person {
+impl fmt::Debug for UserRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Person")
+        f.debug_struct("UserRecord")
             .field("roles", &self.roles)
             .field("accounts", &self.accounts.len())
             .finish_non_exhaustive()

@@ -1,8 +1,8 @@
-//! Which questions are in play.
+//! Which questions apply.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Play;
+use super::{Applicability, Value, children, questions_of, with_forms};
 
 fn question(id: &str, kind: &str, triggers: &[(&str, &str)], children: Vec<Value>) -> Value {
     let triggers: Vec<Value> = triggers
@@ -12,15 +12,15 @@ fn question(id: &str, kind: &str, triggers: &[(&str, &str)], children: Vec<Value
     json!({"id": id, "type": kind, "forms": ["F"], "triggers": triggers, "childQuestions": children})
 }
 
-/// Ids in play, with their rows, for answers `(id, row, value)`.
-fn in_play(questions: &[Value], answers: &[(&str, Option<i64>, &str)]) -> Vec<String> {
+/// Ids that apply, with their rows, for answers `(id, row, value)`.
+fn applicable(questions: &[Value], answers: &[(&str, Option<i64>, &str)]) -> Vec<String> {
     let answers: Vec<Value> = answers
         .iter()
         .map(|(id, row, value)| json!({"questionId": id, "index": row, "value": value}))
         .collect();
     let input = json!({"forms": ["F"], "answers": answers});
     let mut seen = Vec::new();
-    Play::new(&input, questions).walk(questions, &mut |question, row, _| {
+    Applicability::new(&input, questions).for_each(questions, &mut |question, row, _| {
         let id = question["id"].as_str().unwrap();
         seen.push(row.map_or(id.to_owned(), |row| format!("{id}.{row}")));
     });
@@ -41,10 +41,10 @@ fn what_hangs_on_something_hidden_is_hidden() {
         )],
     )];
     let stale = [("1", None, "No"), ("2", None, "Yes")];
-    assert_eq!(in_play(&tree, &stale), ["1"]);
+    assert_eq!(applicable(&tree, &stale), ["1"]);
     let live = [("1", None, "Yes"), ("2", None, "Yes")];
-    assert_eq!(in_play(&tree, &live), ["1", "2", "3"]);
-    assert_eq!(in_play(&tree, &live[..1]), ["1", "2"]);
+    assert_eq!(applicable(&tree, &live), ["1", "2", "3"]);
+    assert_eq!(applicable(&tree, &live[..1]), ["1", "2"]);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_stale_answer_does_not_trigger_elsewhere() {
         question("3", "STRING", &[("2", "Yes")], vec![]),
     ];
     assert_eq!(
-        in_play(&tree, &[("1", None, "No"), ("2", None, "Yes")]),
+        applicable(&tree, &[("1", None, "No"), ("2", None, "Yes")]),
         ["1"]
     );
 }
@@ -78,7 +78,7 @@ fn values_of_one_question_are_alternatives_and_questions_must_agree() {
         ("C", "A", false),
         ("A", "B", false),
     ] {
-        let seen = in_play(&tree, &[("1", None, first), ("2", None, second)]);
+        let seen = applicable(&tree, &[("1", None, first), ("2", None, second)]);
         assert_eq!(seen.contains(&"3".to_owned()), shown, "{first} {second}");
     }
 }
@@ -108,10 +108,10 @@ fn rows_are_kept_apart_and_look_outside_when_they_must() {
         ("9", None, "Yes"),
     ];
     assert_eq!(
-        in_play(&tree, &answers),
+        applicable(&tree, &answers),
         ["1", "2.0", "3.0", "4.0", "2.2", "4.2", "9"]
     );
-    assert_eq!(in_play(&tree, &[]), ["1", "9"]);
+    assert_eq!(applicable(&tree, &[]), ["1", "9"]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_ring_of_triggers_shows_none_of_its_members() {
         question("3", "STRING", &[("3", "A")], vec![]),
     ];
     assert!(
-        in_play(
+        applicable(
             &tree,
             &[("1", None, "A"), ("2", None, "A"), ("3", None, "A")]
         )
@@ -140,13 +140,13 @@ fn children_without_triggers_show_below_an_answered_parent() {
             vec![question("2", "STRING", &[], vec![])],
         )]
     };
-    assert_eq!(in_play(&tree("STRING"), &[]), ["1"]);
-    assert_eq!(in_play(&tree("STRING"), &[("1", None, "x")]), ["1", "2"]);
+    assert_eq!(applicable(&tree("STRING"), &[]), ["1"]);
+    assert_eq!(applicable(&tree("STRING"), &[("1", None, "x")]), ["1", "2"]);
     assert_eq!(
-        in_play(&tree("MULTIPLE_CHOICE"), &[("1", None, "")]),
+        applicable(&tree("MULTIPLE_CHOICE"), &[("1", None, "")]),
         ["1", "2"]
     );
-    assert_eq!(in_play(&tree("DISPLAY"), &[]), ["1", "2"]);
+    assert_eq!(applicable(&tree("DISPLAY"), &[]), ["1", "2"]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn answers_without_an_index_make_a_row_and_an_index_outside_of_rows_does_not_mat
         question("5", "STRING", &[("2", "any row")], vec![]),
     ];
     let answers = [("2", None, "any row"), ("3", Some(7), "Yes")];
-    assert_eq!(in_play(&tree, &answers), ["1", "2", "3", "4", "5"]);
+    assert_eq!(applicable(&tree, &answers), ["1", "2", "3", "4", "5"]);
 }
 
 #[test]
@@ -179,11 +179,11 @@ fn only_several_choices_are_a_list() {
         ]
     };
     assert_eq!(
-        in_play(&tree("MULTIPLE_CHOICE"), &[("1", None, "A, B")]),
+        applicable(&tree("MULTIPLE_CHOICE"), &[("1", None, "A, B")]),
         ["1", "2"]
     );
     assert_eq!(
-        in_play(&tree("SINGLE_CHOICE"), &[("1", None, "A, B")]),
+        applicable(&tree("SINGLE_CHOICE"), &[("1", None, "A, B")]),
         ["1"]
     );
 }
@@ -204,13 +204,13 @@ fn rows_inside_rows_are_there_when_something_in_them_is_answered() {
         vec![inner, question("5", "STRING", &[], vec![])],
     )];
     let here = ("5", Some(0), "x");
-    assert_eq!(in_play(&outer, &[here]), ["1", "2.0", "5.0"]);
+    assert_eq!(applicable(&outer, &[here]), ["1", "2.0", "5.0"]);
     let elsewhere = ("3", Some(1), "x");
     let both = ["1", "2.0", "5.0", "2.1", "3.1", "5.1"];
-    assert_eq!(in_play(&outer, &[here, elsewhere]), both);
+    assert_eq!(applicable(&outer, &[here, elsewhere]), both);
     // A question of another form makes no row.
     assert_eq!(
-        in_play(&outer, &[here, ("4", Some(0), "x")]),
+        applicable(&outer, &[here, ("4", Some(0), "x")]),
         ["1", "2.0", "5.0"]
     );
 }
@@ -224,10 +224,50 @@ fn an_empty_text_triggers_nothing() {
         ];
         for answer in ["", "A,,B"] {
             assert_eq!(
-                in_play(&tree, &[("1", None, answer)]),
+                applicable(&tree, &[("1", None, answer)]),
                 ["1"],
                 "{kind} {answer:?}"
             );
         }
     }
+}
+
+/// Ids of a tree, of a list of questions for some forms.
+fn ids(questions: &[Value], forms: &[&str]) -> Vec<String> {
+    let mut ids = Vec::new();
+    let of_forms = questions_of(&with_forms(questions, &[]), &json!(forms));
+    let mut open: Vec<&Value> = of_forms.iter().collect();
+    while let Some(question) = open.pop() {
+        ids.push(question["id"].as_str().unwrap().to_owned());
+        open.extend(children(question));
+    }
+    ids.sort();
+    ids
+}
+
+#[test]
+fn a_child_that_names_no_forms_has_those_of_the_question_above() {
+    let deep = json!({"id": "3", "forms": []});
+    let child = json!({"id": "2", "childQuestions": [deep]});
+    let other = json!({"id": "4", "forms": ["G"]});
+    let questions = [
+        json!({"id": "1", "forms": ["F"], "childQuestions": [child, other]}),
+        json!({"id": "5", "forms": []}),
+    ];
+    assert_eq!(ids(&questions, &["F"]), ["1", "2", "3"]);
+    assert_eq!(ids(&questions, &["G"]), [""; 0]);
+}
+
+#[test]
+fn questions_23_24_and_87_are_no_part_of_lpag3_whatever_the_list_says() {
+    let goats = ["LPAG2", "LPAG3", "HSG0"];
+    let questions = [
+        json!({"id": "23", "forms": goats, "childQuestions": [{"id": "24", "forms": goats}]}),
+        json!({"id": "87", "forms": goats}),
+        json!({"id": "88", "forms": goats, "childQuestions": [{"id": "24"}]}),
+    ];
+    assert_eq!(ids(&questions, &["LPAG3"]), ["88"]);
+    let all = ["23", "24", "24", "87", "88"];
+    assert_eq!(ids(&questions, &["LPAG2"]), all);
+    assert_eq!(ids(&questions, &["LPAG3", "HSG0"]), all);
 }

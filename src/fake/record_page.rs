@@ -1,47 +1,47 @@
-//! Lists: filters, pages, cursors.
+//! Pages of records: filters and cursors.
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::base64;
 use super::instant;
 use super::problem::Problem;
 
-/// assumed: neither is shown in the specification
-const PAGE: usize = 20;
-const LARGEST_PAGE: usize = 200;
+/// assumed: the specification shows neither
+const PAGE_SIZE: usize = 20;
+const LARGEST_PAGE_SIZE: usize = 200;
 
-/// A page of records; what is asked of them is read when it is written out.
-pub(super) struct Page {
+/// A page of records. The records are shared: only the selected fields are copied, into the reply.
+pub(super) struct RecordPage {
     pub(super) total: usize,
     pub(super) info: Value,
     pub(super) records: Vec<Arc<Value>>,
 }
 
-/// The page for records, which come oldest first and are listed newest first.
+/// The page that the arguments ask for, of records that come oldest first and are listed newest first.
 ///
-/// A cursor names a record and not a position: pages do not shift when records are added.
+/// A cursor names a record, not an offset, so that a new record does not shift the pages.
 pub(super) fn page<'a>(
-    records: impl Iterator<Item = &'a Arc<Value>>,
+    records: impl DoubleEndedIterator<Item = &'a Arc<Value>>,
     wanted: impl Fn(&Value) -> bool,
     arguments: &Value,
-) -> Result<Page, Problem> {
-    let mut all: Vec<&Arc<Value>> = records.collect();
-    all.reverse();
+) -> Result<RecordPage, Problem> {
+    let all: Vec<&Arc<Value>> = records.rev().collect();
     let start = match arguments["after"].as_str() {
         None => 0,
         Some(after) => all
             .iter()
             .position(|record| cursor(record) == after)
             .map(|at| at + 1)
-            .ok_or_else(|| Problem::bad_request(&[], "The cursor is not known."))?,
+            .ok_or_else(|| Problem::bad_request(&[], "The cursor is unknown."))?,
     };
     let size = match arguments["first"].as_i64() {
-        None => PAGE,
+        None => PAGE_SIZE,
         Some(first) => usize::try_from(first)
             .map_err(|_| Problem::bad_request(&[], "first must not be negative."))?
-            .min(LARGEST_PAGE),
+            .min(LARGEST_PAGE_SIZE),
     };
     let (mut total, mut before) = (0, 0);
     let mut shown = Vec::with_capacity(size);
@@ -62,7 +62,7 @@ pub(super) fn page<'a>(
         "startCursor": shown.first().map(|record| cursor(record)),
         "endCursor": shown.last().map(|record| cursor(record)),
     });
-    Ok(Page {
+    Ok(RecordPage {
         total,
         info,
         records: shown,
@@ -71,10 +71,10 @@ pub(super) fn page<'a>(
 
 pub(super) fn cursor(record: &Value) -> String {
     let number = record["number"].as_str().unwrap_or_default();
-    base64::encode(number.as_bytes())
+    STANDARD.encode(number)
 }
 
-/// Which consignments the arguments of the query `consignments` ask for.
+/// The filter of the query `consignments`.
 pub(super) fn filter(arguments: &Value) -> Result<impl Fn(&Value) -> bool, Problem> {
     let bound = |name: &str| match arguments[name].as_str() {
         None => Ok(None),
@@ -99,7 +99,7 @@ pub(super) fn filter(arguments: &Value) -> Result<impl Fn(&Value) -> bool, Probl
     })
 }
 
-/// Number, names and PICs of the parties. assumed
+/// Whether the number, or a name or PIC of a party, contains the text. assumed
 fn mentions(record: &Value, words: &str) -> bool {
     ["origin", "destination", "owner", "consignee"]
         .into_iter()

@@ -1,0 +1,264 @@
+//! Executes an operation: resolvers give the root fields, and the fields below are read from their JSON.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use apollo_compiler::ExecutableDocument;
+use apollo_compiler::ast::Type;
+use apollo_compiler::executable::{Operation, OperationType};
+use apollo_compiler::resolvers::{Execution, FieldError, ObjectValue, ResolveInfo, ResolvedValue};
+use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::validation::Valid;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::request::Request;
+use super::{Context, resolvers};
+use crate::fake::problem::Problem;
+use crate::fake::record_page::{self, RecordPage};
+use crate::fake::reference_data::ReferenceData;
+use crate::fake::reply::Reply;
+use crate::fake::world::User;
+use crate::fake::{records, rules};
+
+/// Executes an operation for a user.
+pub(super) fn execute(
+    document: &Valid<ExecutableDocument>,
+    operation: &Operation,
+    variables: Map<String, Value>,
+    context: Context<'_>,
+    user: User,
+) -> Reply {
+    let root = Root {
+        data: context.data,
+        user,
+        kind: operation.operation_type,
+        state: RefCell::new(State {
+            context,
+            errors: Vec::new(),
+            is_denied: false,
+        }),
+    };
+    let variables = match JsonValue::from(Value::Object(variables)) {
+        JsonValue::Object(variables) => variables,
+        _ => JsonMap::new(),
+    };
+    let executed = Execution::new(&root.data.schema, document)
+        .operation(operation)
+        .raw_variable_values(&variables)
+        .enable_schema_introspection(true)
+        .execute_sync(&root);
+    let executed = match executed {
+        Ok(executed) => executed,
+        Err(error) => {
+            let error = error.to_graphql_error(&document.sources);
+            return Reply::json(400, &json!({"errors": [error]}));
+        }
+    };
+    let state = root.state.into_inner();
+    let mut errors = state.errors;
+    errors.extend(executed.errors.iter().map(|error| json!(error)));
+    let data = executed.data.as_ref();
+    let is_empty = data.is_some_and(|data| data.values().all(JsonValue::is_null));
+    let status = if state.is_denied && is_empty {
+        403
+    } else {
+        200
+    };
+    let body = ResponseBody {
+        data: executed.data,
+        errors,
+    };
+    match serde_json::to_vec(&body) {
+        Ok(body) => Reply::raw(status, "application/json", body),
+        Err(error) => Reply::json(500, &json!({"errors": [{"message": error.to_string()}]})),
+    }
+}
+
+#[derive(Serialize)]
+struct ResponseBody {
+    data: Option<JsonMap>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Value>,
+}
+
+/// The reply to a request without a valid token (spec 5.7): an error for each of the selected root fields.
+pub(super) fn unauthorized(
+    document: Option<&Valid<ExecutableDocument>>,
+    request: &Request,
+) -> Reply {
+    let operation = document.and_then(|document| request.operation(document).ok());
+    let fields = operation.zip(document).into_iter();
+    let keys: Vec<&str> = fields
+        .flat_map(|(operation, document)| operation.root_fields(document))
+        .map(|field| field.response_key().as_str())
+        .collect();
+    let error = Problem::unauthorized();
+    let mut errors: Vec<Value> = keys.iter().map(|key| error.to_json(key)).collect();
+    if errors.is_empty() {
+        let mut error = error.to_json("");
+        error["path"] = json!([]);
+        errors.push(error);
+    }
+    let data: Map<String, Value> = keys
+        .iter()
+        .map(|key| ((*key).to_owned(), Value::Null))
+        .collect();
+    Reply::json(401, &json!({"data": data, "errors": errors}))
+}
+
+struct Root<'s> {
+    data: &'s ReferenceData,
+    user: User,
+    kind: OperationType,
+    state: RefCell<State<'s>>,
+}
+
+struct State<'s> {
+    context: Context<'s>,
+    errors: Vec<Value>,
+    is_denied: bool,
+}
+
+impl ObjectValue for Root<'_> {
+    fn type_name(&self) -> &str {
+        match self.kind {
+            OperationType::Mutation => "Mutation",
+            _ => "Query",
+        }
+    }
+
+    fn resolve_field<'a>(
+        &'a self,
+        info: &'a ResolveInfo<'a>,
+    ) -> Result<ResolvedValue<'a>, FieldError> {
+        let arguments = serde_json::to_value(info.arguments()).map_err(|error| FieldError {
+            message: error.to_string(),
+        })?;
+        let mut state = self.state.borrow_mut();
+        let state = &mut *state;
+        let (field, context) = (info.field_name(), &mut state.context);
+        let resolved = if self.kind == OperationType::Mutation {
+            resolvers::mutation(field, &arguments, self.user, context)
+        } else {
+            let resolved = resolvers::query(field, &arguments, self.user, context);
+            resolved
+                .map(|source| (source, Vec::new()))
+                .map_err(Into::into)
+        };
+        let (source, problems) =
+            resolved.unwrap_or_else(|problems| (Source::Owned(Value::Null), problems));
+        let selections = info.field_selections().first();
+        let key = selections.map_or("", |field| field.response_key().as_str());
+        state.is_denied |= problems.iter().any(Problem::is_denial);
+        let errors = problems.iter().map(|problem| problem.to_json(key));
+        state.errors.extend(errors);
+        Ok(source.resolve(&info.field_definition().ty, self.data))
+    }
+}
+
+/// The source of a value in the reply. Records are shared, not copied: they are large, and few of their fields are selected.
+pub(super) enum Source<'a> {
+    Borrowed(&'a Value),
+    Owned(Value),
+    Shared(Arc<Value>),
+    List(Vec<Source<'a>>),
+    Page(RecordPage),
+    Edge(Arc<Value>),
+}
+
+impl<'a> Source<'a> {
+    /// The value for the type that the schema expects.
+    fn resolve(self, ty: &'a Type, data: &'a ReferenceData) -> ResolvedValue<'a> {
+        let items: Vec<Source<'a>> = match self {
+            Self::List(items) => items,
+            Self::Owned(Value::Array(items)) if ty.is_list() => {
+                items.into_iter().map(Self::Owned).collect()
+            }
+            Self::Borrowed(Value::Array(items)) if ty.is_list() => {
+                items.iter().map(Self::Borrowed).collect()
+            }
+            source => {
+                let type_name = ty.inner_named_type().as_str();
+                let is_object = match &source {
+                    Self::Borrowed(value) => value.is_object(),
+                    Self::Owned(value) => value.is_object(),
+                    _ => true,
+                };
+                return match source {
+                    source if is_object && data.schema.get_object(type_name).is_some() => {
+                        ResolvedValue::object(Object {
+                            source,
+                            type_name,
+                            data,
+                        })
+                    }
+                    Self::Borrowed(value) => ResolvedValue::leaf(value.clone()),
+                    Self::Owned(value) => ResolvedValue::leaf(value),
+                    _ => ResolvedValue::null(),
+                };
+            }
+        };
+        let items = items.into_iter();
+        ResolvedValue::List(Box::new(
+            items.map(move |item| Ok(item.resolve(ty.item_type(), data))),
+        ))
+    }
+}
+
+/// An object below the root.
+struct Object<'a> {
+    source: Source<'a>,
+    type_name: &'a str,
+    data: &'a ReferenceData,
+}
+
+impl ObjectValue for Object<'_> {
+    fn type_name(&self) -> &str {
+        self.type_name
+    }
+
+    fn resolve_field<'a>(
+        &'a self,
+        info: &'a ResolveInfo<'a>,
+    ) -> Result<ResolvedValue<'a>, FieldError> {
+        let name = info.field_name();
+        let value = match &self.source {
+            Source::Borrowed(value) => value,
+            Source::Owned(value) => value,
+            Source::Shared(record) => &**record,
+            source => {
+                return Ok(
+                    connection_field(source, name).resolve(&info.field_definition().ty, self.data)
+                );
+            }
+        };
+        let source = match (self.type_name, name) {
+            ("Consignment", "questions") => {
+                let forms = records::form_names(value);
+                Source::Owned(rules::questions_of(&self.data.questions, &forms).into())
+            }
+            // The specification can be read so that the record is under `data`.
+            ("UserDetails", "data") => Source::Borrowed(value),
+            _ => Source::Borrowed(&value[name]),
+        };
+        Ok(source.resolve(&info.field_definition().ty, self.data))
+    }
+}
+
+/// A field of a page or of one of its edges.
+fn connection_field<'a>(source: &'a Source<'_>, name: &str) -> Source<'a> {
+    match (source, name) {
+        (Source::Page(page), "totalCount") => Source::Owned(page.total.into()),
+        (Source::Page(page), "pageInfo") => Source::Borrowed(&page.info),
+        (Source::Page(page), "edges") => {
+            Source::List(page.records.iter().cloned().map(Source::Edge).collect())
+        }
+        (Source::Page(page), "items") => {
+            Source::List(page.records.iter().cloned().map(Source::Shared).collect())
+        }
+        (Source::Edge(record), "cursor") => Source::Owned(record_page::cursor(record).into()),
+        (Source::Edge(record), "node") => Source::Shared(Arc::clone(record)),
+        _ => Source::Owned(Value::Null),
+    }
+}

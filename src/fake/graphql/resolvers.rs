@@ -1,0 +1,228 @@
+//! The root fields of `Query` and `Mutation`.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Context;
+use super::execution::Source;
+use crate::fake::problem::Problem;
+use crate::fake::records::{self, Kind};
+use crate::fake::reference_data::Account;
+use crate::fake::rules::{self, RuleContext};
+use crate::fake::world::User;
+use crate::fake::{instant, record_page};
+
+/// Resolves a root field of `Query`.
+pub(super) fn query<'d>(
+    field: &str,
+    arguments: &Value,
+    user: User,
+    context: &Context<'d>,
+) -> Result<Source<'d>, Problem> {
+    let (data, records) = (context.data, &*context.records);
+    let details = data.world.user_record(user);
+    let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+    let account = || {
+        let id = text("envdAccountId");
+        data.account(user, id).map(|_| id)
+    };
+    // Only users with the accreditation hRG see LPAHRG0 (spec 9.3).
+    let sees_goats = details["accreditations"]["hRG"] == true;
+    let is_visible = |record: &Value| sees_goats || !records::has_form(record, "LPAHRG0");
+    let shared = |record: &Arc<Value>| Source::Shared(Arc::clone(record));
+    Ok(match field {
+        "questions" => Source::Borrowed(&data.world.questions),
+        "userDetails" => Source::Borrowed(details),
+        "userDetailsQuery" => Source::Owned(json!({"data": details})),
+        "consignments" => {
+            let filter = record_page::filter(arguments)?;
+            let all = records.of_account(Kind::Consignment, account()?);
+            let matches = |record: &Value| is_visible(record) && filter(record);
+            Source::Page(record_page::page(all, matches, arguments)?)
+        }
+        "consignment" => {
+            let found = records.find(Kind::Consignment, account()?, text("id"))?;
+            if !is_visible(found) {
+                return Err(Problem::not_found());
+            }
+            shared(found)
+        }
+        "templates" => {
+            let all = records.of_account(Kind::Template, account()?);
+            Source::Page(record_page::page(all, |_| true, arguments)?)
+        }
+        "template" => shared(records.find(Kind::Template, account()?, text("id"))?),
+        "comments" | "consignmentUserMapping" => {
+            let (account, number) = (account()?, text("consignmentNumber"));
+            records.find(Kind::Consignment, account, number)?;
+            let (kind, role) = match field {
+                "comments" => (Kind::Comment, None),
+                _ => (Kind::UserMapping, Some(text("role"))),
+            };
+            let related = records
+                .of_account(kind, account)
+                .filter(|record| record["consignmentNumber"] == number)
+                .filter(|record| role.is_none_or(|role| record["role"] == role));
+            Source::List(related.map(shared).collect())
+        }
+        "edecs" => {
+            // Without an account, those of all accounts of the user. assumed
+            let accounts: Vec<&str> = if arguments["envdAccountId"].is_null() {
+                let accounts = details["accounts"].as_array().into_iter().flatten();
+                let ids = accounts.map(|account| &account["envdAccountId"]);
+                ids.filter_map(Value::as_str).collect()
+            } else {
+                vec![account()?]
+            };
+            let edecs = accounts
+                .iter()
+                .flat_map(|id| records.of_account(Kind::Edec, id));
+            Source::List(edecs.map(shared).collect())
+        }
+        // A field of a schema that a test set.
+        _ => Source::Owned(Value::Null),
+    })
+}
+
+/// A result and the warnings beside it, or the problems that refuse the mutation.
+type Resolved<'d> = Result<(Source<'d>, Vec<Problem>), Vec<Problem>>;
+
+/// Resolves a root field of `Mutation`.
+pub(super) fn mutation<'d>(
+    field: &str,
+    arguments: &Value,
+    user: User,
+    context: &mut Context<'d>,
+) -> Resolved<'d> {
+    let id = arguments["envdAccountId"].as_str().unwrap_or_default();
+    let mutation = Mutation {
+        id,
+        account: context.data.account(user, id)?,
+        input: &arguments["input"],
+    };
+    let name = arguments["id"].as_str().unwrap_or_default();
+    let (record, warnings) = match field {
+        "createOrSaveConsignment" => mutation.save(context)?,
+        "copyConsignment" => (mutation.copy(name, context)?, Vec::new()),
+        "deleteConsignment" => {
+            let deleted = context.records.delete(id, name, context.now)?;
+            (deleted, Vec::new())
+        }
+        "createOrSaveTemplate" => (mutation.save_template(context)?, Vec::new()),
+        "deleteTemplate" => (context.records.delete_template(id, name)?, Vec::new()),
+        "createComment" => (mutation.comment(context)?, Vec::new()),
+        // A field of a schema that a test set.
+        _ => return Ok((Source::Owned(Value::Null), Vec::new())),
+    };
+    // The results of mutations are under `data` (spec 2.5).
+    Ok((Source::Owned(json!({"data": record})), warnings))
+}
+
+impl From<Problem> for Vec<Problem> {
+    fn from(problem: Problem) -> Self {
+        vec![problem]
+    }
+}
+
+struct Mutation<'a> {
+    /// The id of the account.
+    id: &'a str,
+    account: Account<'a>,
+    input: &'a Value,
+}
+
+impl Mutation<'_> {
+    /// The id or number of the record that the input updates.
+    fn updated(&self) -> Option<&str> {
+        let names = [&self.input["id"], &self.input["number"]];
+        names.into_iter().find_map(Value::as_str)
+    }
+
+    fn author(&self) -> &Value {
+        &self.account.holder["email"]
+    }
+
+    fn save(&self, context: &mut Context<'_>) -> Result<(Value, Vec<Problem>), Vec<Problem>> {
+        self.account.may_create()?;
+        let (input, kept_forms) = match self.updated() {
+            Some(name) => {
+                let record = context
+                    .records
+                    .find_open(Kind::Consignment, self.id, name)?;
+                let input = records::updated_input(record, self.input);
+                (input, records::form_names(record))
+            }
+            None => (self.input.clone(), json!([])),
+        };
+        let rules = RuleContext {
+            today: instant::day(context.now),
+            account_pic: self.account.origin_pic(),
+            accreditations: &self.account.holder["accreditations"],
+            questions: &context.data.questions,
+            kept_forms: kept_forms.as_array().map_or(&[][..], Vec::as_slice),
+        };
+        let problems = rules::consignment(&input, &rules);
+        if !problems.iter().all(Problem::is_warning) {
+            return Err(problems);
+        }
+        let (records, author, now) = (&mut *context.records, self.author(), context.now);
+        let saved = match self.updated() {
+            Some(name) => records.update(self.id, name, &input, author, now)?,
+            None => records.create(self.id, &input, author, &context.data.base, now),
+        };
+        Ok((saved, problems))
+    }
+
+    fn copy(&self, name: &str, context: &mut Context<'_>) -> Result<Value, Vec<Problem>> {
+        self.account.may_create()?;
+        let original = context.records.find(Kind::Consignment, self.id, name)?;
+        if original["status"] == "DELETED" {
+            return Err(Problem::not_found().into());
+        }
+        let input = records::updated_input(original, &json!({"status": "DRAFT"}));
+        let today = instant::day(context.now);
+        let accreditations = &self.account.holder["accreditations"];
+        let problems = rules::forms_of_copy(&input, today, accreditations);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let (author, base) = (self.author(), &context.data.base);
+        Ok(context
+            .records
+            .create(self.id, &input, author, base, context.now))
+    }
+
+    fn save_template(&self, context: &mut Context<'_>) -> Result<Value, Vec<Problem>> {
+        let input = match self.updated() {
+            Some(name) => {
+                let record = context.records.find(Kind::Template, self.id, name)?;
+                records::updated_input(record, self.input)
+            }
+            None => self.input.clone(),
+        };
+        let problems = rules::template(&input);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(match self.updated() {
+            Some(name) => context.records.update_template(self.id, name, &input)?,
+            None => context.records.create_template(self.id, &input),
+        })
+    }
+
+    fn comment(&self, context: &mut Context<'_>) -> Result<Value, Problem> {
+        let name = self.input["consignmentNumber"].as_str().unwrap_or_default();
+        let consignment = context.records.find(Kind::Consignment, self.id, name)?;
+        let holder = self.account.holder;
+        let record = json!({
+            "consignmentNumber": consignment["number"],
+            "role": holder["roles"][0],
+            "firstName": holder["firstName"],
+            "lastName": holder["lastName"],
+            "commentText": self.input["commentText"],
+            "createdAt": instant::wire(context.now),
+        });
+        Ok(context.records.create_comment(self.id, record))
+    }
+}

@@ -1,0 +1,177 @@
+//! The endpoints of the identity provider, without the token endpoint. There are no pages: the user consents at once.
+
+use std::time::SystemTime;
+
+use serde_json::json;
+use url::{Host, Url};
+
+use super::{AUDIENCE, CLIENT_ID, Code, Consent, Login, Parameters, Provider};
+use crate::fake::reply::Reply;
+
+impl Provider {
+    /// `/authorize`: the address that the browser is sent to. A request without a valid redirect address is an error, with
+    /// the reason (RFC 6749 section 4.1.2.1).
+    pub(in crate::fake) fn authorize(
+        &mut self,
+        query: &str,
+        consent: Consent,
+        now: SystemTime,
+    ) -> Result<Url, &'static str> {
+        let request = Parameters::of_query(query);
+        if request.get("client_id") != Some(CLIENT_ID) {
+            return Err("client_id is not fake-client");
+        }
+        let redirect_uri = request
+            .get("redirect_uri")
+            .ok_or("redirect_uri is missing")?;
+        let mut back = Url::parse(redirect_uri).map_err(|_| "redirect_uri is not an address")?;
+        if !is_callback(&back) {
+            return Err("redirect_uri is neither https nor http on a loopback address");
+        }
+        // A request that shows no page needs a user who is already logged in (OpenID Connect Core 3.1.2.1).
+        let is_silent = request.get("prompt") == Some("none");
+        let outcome = check_authorization(&request).and(match consent {
+            _ if is_silent && !self.has_session => Err(("login_required", "Login required")),
+            Consent::Given => Ok(()),
+            Consent::Refused => Err(("access_denied", "User did not authorize the request")),
+        });
+        let mut pairs = back.query_pairs_mut();
+        match outcome {
+            Ok(()) => {
+                self.has_session = true;
+                pairs.append_pair("code", &self.issue_code(&request, redirect_uri, now));
+            }
+            Err((error, description)) => {
+                pairs.append_pair("error", error);
+                pairs.append_pair("error_description", description);
+            }
+        }
+        if let Some(state) = request.get("state") {
+            pairs.append_pair("state", state);
+        }
+        // RFC 9207
+        pairs.append_pair("iss", &self.issuer);
+        drop(pairs);
+        Ok(back)
+    }
+
+    fn issue_code(&mut self, request: &Parameters, redirect_uri: &str, now: SystemTime) -> String {
+        let own = |name: &str| request.get(name).map(str::to_owned);
+        let login = Login {
+            family: self.next_number(),
+            user: self.user,
+            scope: own("scope").unwrap_or_default(),
+            audience: own("audience"),
+            nonce: own("nonce"),
+        };
+        let text = self.random_text("code");
+        let code = Code {
+            login,
+            redirect_uri: redirect_uri.to_owned(),
+            challenge: own("code_challenge"),
+            expires: now + self.lifetimes.code,
+            is_used: false,
+        };
+        self.codes.insert(text.clone(), code);
+        text
+    }
+
+    /// `/oauth/revoke` (RFC 7009): 200 and an empty body, also for an unknown token.
+    pub(in crate::fake) fn revocation(&mut self, media_type: &str, body: &[u8]) -> Reply {
+        let request = Parameters::of_body(media_type, body);
+        let Some(token) = request.get("token") else {
+            let body = json!({"error": "invalid_request", "error_description": "token is missing"});
+            return Reply::json(400, &body);
+        };
+        self.revoke(token);
+        Reply::empty(200)
+    }
+
+    /// `/v2/logout` (spec 5.8): ends the session in the browser and revokes no token. As at Auth0, it redirects to `returnTo` if that
+    /// is allowed, without `returnTo` to the first allowed address, and otherwise shows an error page.
+    pub(in crate::fake) fn logout(&mut self, query: &str) -> Reply {
+        let request = Parameters::of_query(query);
+        self.has_session = false;
+        let mut allowed = self.return_to.iter();
+        let found = match request.get("returnTo") {
+            Some(to) => allowed.find(|allowed| *allowed == to),
+            None => allowed.next(),
+        };
+        match found {
+            Some(to) => Reply::redirect(to),
+            None => Reply::page(
+                400,
+                "Logged out, but returnTo is not on the list of allowed addresses.",
+            ),
+        }
+    }
+
+    /// `/.well-known/openid-configuration` (`OpenID` Connect Discovery 1.0).
+    pub(in crate::fake) fn discovery(&self) -> Reply {
+        let at = |path: &str| format!("{}{path}", self.issuer);
+        let document = json!({
+            "issuer": self.issuer,
+            "authorization_endpoint": at("authorize"),
+            "token_endpoint": at("oauth/token"),
+            "revocation_endpoint": at("oauth/revoke"),
+            "userinfo_endpoint": at("userinfo"),
+            "jwks_uri": at(".well-known/jwks.json"),
+            "response_types_supported": ["code"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+            "scopes_supported": ["openid", "profile", "email", "offline_access"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["none"],
+        });
+        Reply::json(200, &document)
+    }
+
+    /// `/userinfo` (OpenID Connect Core 5.3). The token needs no audience.
+    pub(in crate::fake) fn user_info(&self, bearer: Option<&str>, now: SystemTime) -> Reply {
+        let Some(login) = bearer.and_then(|token| self.login_of(token, now)) else {
+            let reply = Reply::empty(401);
+            return reply.header("www-authenticate", "Bearer error=\"invalid_token\"");
+        };
+        let user = self.world.user_record(login.user);
+        let claims = json!({
+            "sub": user["auth0Id"],
+            "email": user["email"],
+            "given_name": user["firstName"],
+            "family_name": user["lastName"],
+        });
+        Reply::json(200, &claims)
+    }
+}
+
+fn check_authorization(request: &Parameters) -> Result<(), (&'static str, &'static str)> {
+    if request.get("response_type") != Some("code") {
+        return Err(("unsupported_response_type", "response_type must be code"));
+    }
+    let challenge = request.get("code_challenge");
+    match request.get("code_challenge_method") {
+        Some("S256") if challenge.is_some_and(|c| c.len() == 43) => {}
+        None if challenge.is_none() => {}
+        _ => {
+            return Err((
+                "invalid_request",
+                "code_challenge must be present, with the method S256",
+            ));
+        }
+    }
+    match request.get("audience") {
+        // Without an audience the token is valid only for the provider's own endpoints.
+        None | Some(AUDIENCE) => Ok(()),
+        Some(_) => Err(("access_denied", "Service not found")),
+    }
+}
+
+fn is_callback(url: &Url) -> bool {
+    let loopback = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && loopback)
+}

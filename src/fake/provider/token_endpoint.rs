@@ -1,0 +1,129 @@
+//! The token endpoint (spec 5.3 to 5.5). Errors have Auth0's statuses: 403 where RFC 6749 says 400.
+
+use std::time::SystemTime;
+
+use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
+use serde_json::{Value, json};
+
+use super::{CLIENT_ID, Parameters, Provider};
+use crate::fake::reply::Reply;
+
+/// Status, error and description.
+struct TokenError(u16, &'static str, &'static str);
+
+const BAD_CODE: TokenError = TokenError(403, "invalid_grant", "Invalid authorization code");
+const BAD_VERIFIER: TokenError = TokenError(403, "invalid_grant", "Failed to verify code verifier");
+const BAD_REFRESH: TokenError =
+    TokenError(403, "invalid_grant", "Unknown or invalid refresh token.");
+
+impl Provider {
+    /// `/oauth/token`. A client secret is ignored.
+    pub(in crate::fake) fn token(
+        &mut self,
+        media_type: &str,
+        body: &[u8],
+        now: SystemTime,
+    ) -> Reply {
+        self.token_requests += 1;
+        let request = Parameters::of_body(media_type, body);
+        let is_known = request.get("client_id") == Some(CLIENT_ID);
+        let result = match request.get("grant_type") {
+            _ if !is_known => Err(TokenError(
+                401,
+                "invalid_client",
+                "client_id is not fake-client",
+            )),
+            Some("authorization_code") => self.exchange(&request, now),
+            Some("refresh_token") => self.refresh(&request, now),
+            _ => Err(TokenError(
+                400,
+                "unsupported_grant_type",
+                "grant_type must be authorization_code or refresh_token",
+            )),
+        };
+        let reply = match result {
+            Ok(tokens) => Reply::json(200, &tokens),
+            Err(TokenError(status, error, description)) => {
+                let body = json!({"error": error, "error_description": description});
+                Reply::json(status, &body)
+            }
+        };
+        // RFC 6749 section 5.1
+        reply.header("cache-control", "no-store")
+    }
+
+    fn exchange(&mut self, request: &Parameters, now: SystemTime) -> Result<Value, TokenError> {
+        let code =
+            request
+                .get("code")
+                .ok_or(TokenError(400, "invalid_request", "code is missing"))?;
+        let code = self.codes.get_mut(code).ok_or(BAD_CODE)?;
+        let login = code.login.clone();
+        // A code that is used twice was intercepted (RFC 6749 section 4.1.2).
+        if std::mem::replace(&mut code.is_used, true) {
+            self.revoked_families.insert(login.family);
+            return Err(BAD_CODE);
+        }
+        if now >= code.expires || request.get("redirect_uri") != Some(code.redirect_uri.as_str()) {
+            return Err(BAD_CODE);
+        }
+        if let Some(challenge) = &code.challenge {
+            let verifier = request.get("code_verifier");
+            if !verifier.is_some_and(|verifier| matches(verifier, challenge)) {
+                return Err(BAD_VERIFIER);
+            }
+        }
+        Ok(self.token_response(login, 0, now))
+    }
+
+    fn refresh(&mut self, request: &Parameters, now: SystemTime) -> Result<Value, TokenError> {
+        let token = request.get("refresh_token").ok_or(TokenError(
+            400,
+            "invalid_request",
+            "refresh_token is missing",
+        ))?;
+        let refresh = self.refresh_tokens.get_mut(token).ok_or(BAD_REFRESH)?;
+        let (login, generation) = (refresh.login.clone(), refresh.generation);
+        let newest = self.used_generations.entry(login.family).or_default();
+        match refresh.first_use {
+            None => {
+                refresh.first_use = Some(now);
+                *newest = generation.max(*newest);
+            }
+            // Auth0's overlap: only for the token before the current one, and only for a while.
+            Some(first)
+                if generation == *newest && now < first + self.lifetimes.refresh_overlap => {}
+            // Two clients have the token: revoke the whole family.
+            Some(_) => {
+                self.revoked_families.insert(login.family);
+            }
+        }
+        if now >= refresh.expires || self.revoked_families.contains(&login.family) {
+            return Err(BAD_REFRESH);
+        }
+        Ok(self.token_response(login, generation + 1, now))
+    }
+}
+
+/// Whether a verifier matches its challenge (RFC 7636 section 4.6). The library hashes no verifier whose length section 4.1 forbids.
+fn matches(verifier: &str, challenge: &str) -> bool {
+    let is_valid = (43..=128).contains(&verifier.len());
+    is_valid && {
+        let verifier = PkceCodeVerifier::new(verifier.to_owned());
+        PkceCodeChallenge::from_code_verifier_sha256(&verifier).as_str() == challenge
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_rfc_7636_appendix_b_fits() {
+        let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        assert!(matches(verifier, challenge));
+        assert!(!matches(challenge, challenge));
+        assert!(!matches("", challenge));
+    }
+}

@@ -1,0 +1,71 @@
+//! The data that does not change while the fake runs: users, accounts, questions and the schema.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::graphql::SharedSchema;
+use super::problem::Problem;
+use super::rules;
+use super::world::{User, World};
+
+pub(super) struct ReferenceData {
+    pub(super) world: Arc<World>,
+    /// The questions without a parent, with their effective forms.
+    pub(super) questions: Vec<Value>,
+    /// The address of the server, without a path.
+    pub(super) base: String,
+    /// The schema that documents are validated against.
+    pub(super) schema: SharedSchema,
+}
+
+impl ReferenceData {
+    pub(super) fn new(world: Arc<World>, base: String, schema: SharedSchema) -> Self {
+        let questions = world.questions["items"].as_array();
+        Self {
+            questions: questions.map_or(Vec::new(), |list| rules::with_forms(list, &[])),
+            world,
+            base,
+            schema,
+        }
+    }
+
+    /// An account of the user. assumed: another user's account is refused like a missing permission.
+    pub(super) fn account(&self, user: User, id: &str) -> Result<Account<'_>, Problem> {
+        let holder = self.world.user_record(user);
+        let mut accounts = holder["accounts"].as_array().into_iter().flatten();
+        let account = accounts
+            .find(|account| account["envdAccountId"] == id)
+            .ok_or_else(|| Problem::denied("The account does not belong to the user."))?;
+        Ok(Account {
+            pic: self.world.pics.get(id).and_then(Value::as_str),
+            program: account["accountType"].as_str().unwrap_or_default(),
+            holder,
+        })
+    }
+}
+
+/// An account, and the user whose request names it.
+pub(super) struct Account<'a> {
+    pic: Option<&'a str>,
+    program: &'a str,
+    pub(super) holder: &'a Value,
+}
+
+impl<'a> Account<'a> {
+    /// Only producers create consignments, and only in accounts of the LPA program (spec 5.10).
+    pub(super) fn may_create(&self) -> Result<(), Problem> {
+        let mut roles = self.holder["roles"].as_array().into_iter().flatten();
+        if roles.any(|role| role == "Producer") && self.program == "LPA" {
+            return Ok(());
+        }
+        Err(Problem::denied(
+            "Only a producer may create consignments, in an account of the type LPA.",
+        ))
+    }
+
+    /// The PIC that the origin of the account's consignments must have.
+    pub(super) fn origin_pic(&self) -> Option<&'a str> {
+        self.pic.filter(|_| self.program == "LPA")
+    }
+}

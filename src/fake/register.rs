@@ -1,0 +1,210 @@
+//! The property register (spec 4.2): search and look-up of invented properties.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use super::instant::epoch_seconds;
+use super::reply::Reply;
+use super::world::World;
+
+/// The properties of a world, and how they are served.
+pub(super) struct Register {
+    world: Arc<World>,
+    /// The time of the last change, for `If-Modified-Since`.
+    modified: SystemTime,
+    /// The number of the first page.
+    first_page: usize,
+    /// The required bearer token, if any.
+    token: Option<String>,
+}
+
+/// assumed: the specification shows neither
+const PAGE_SIZE: usize = 25;
+const LARGEST_PAGE_SIZE: usize = 100;
+
+impl Register {
+    pub(super) fn new(
+        world: Arc<World>,
+        modified: SystemTime,
+        first_page: usize,
+        token: Option<String>,
+    ) -> Self {
+        Self {
+            world,
+            // HTTP dates have whole seconds.
+            modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(modified)),
+            first_page,
+            token,
+        }
+    }
+
+    /// Answers a request for what comes below the base path; none for an unknown path.
+    pub(super) fn answer(
+        &self,
+        path: &str,
+        query: &str,
+        bearer: Option<&str>,
+        since: Option<&str>,
+    ) -> Option<Reply> {
+        if self.token.is_some() && self.token.as_deref() != bearer {
+            let message = "Authorization has been denied for this request.";
+            return Some(Reply::json(401, &json!({"Message": message})));
+        }
+        let since = since.and_then(|since| httpdate::parse_http_date(since).ok());
+        if since.is_some_and(|since| since >= self.modified) {
+            return Some(self.dated(Reply::empty(304)));
+        }
+        match path.trim_start_matches('/') {
+            "" => Some(
+                self.search(query)
+                    .unwrap_or_else(|message| Reply::json(400, &json!({"Message": message}))),
+            ),
+            segment => self.lookup(segment),
+        }
+    }
+
+    /// `GET .../PICRegister/(PIC=<pic>)`, with the last segment of the path as it was sent.
+    fn lookup(&self, segment: &str) -> Option<Reply> {
+        // "(PIC=QAZZ7777)" has the syntax of a form parameter; the equals sign may be percent-encoded.
+        let (name, value) = form_urlencoded::parse(segment.as_bytes()).next()?;
+        let key = format!("{name}={value}");
+        let pic = key
+            .strip_prefix("(PIC=")?
+            .trim_end_matches('=')
+            .strip_suffix(')')?;
+        let mut properties = self.world.properties.iter();
+        let found = properties.find(|property| equals(&property["PIC"], pic));
+        Some(match found {
+            Some(property) => self.envelope(0, PAGE_SIZE, 1, &[property]),
+            None => {
+                let message = format!("No property has the PIC {pic}.");
+                Reply::json(404, &json!({"Message": message}))
+            }
+        })
+    }
+
+    /// `GET .../PICRegister?...`, or why the parameters are refused.
+    fn search(&self, query: &str) -> Result<Reply, String> {
+        // The examples of the specification vary the case of the names.
+        let mut parameters: HashMap<String, String> = form_urlencoded::parse(query.as_bytes())
+            .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        let mut number = |name: &str, default| match parameters.remove(name) {
+            Some(text) => text
+                .parse::<usize>()
+                .map_err(|_| "pageindex and pagesize must be numbers.".to_owned()),
+            None => Ok(default),
+        };
+        let (page, size) = (
+            number("pageindex", self.first_page),
+            number("pagesize", PAGE_SIZE),
+        );
+        let text = parameters.remove("searchtext");
+        if text.is_some() && !parameters.is_empty() {
+            return Err("Use either SearchText or the specific parameters.".to_owned());
+        }
+        let mut names = parameters.keys();
+        if let Some(unknown) = names.find(|name| !PARAMETERS.contains(&name.as_str())) {
+            return Err(format!("The parameter {unknown} is unknown."));
+        }
+        let (page, size) = (page?, size?);
+        let pages_before = page
+            .checked_sub(self.first_page)
+            .ok_or_else(|| format!("pageindex starts at {}.", self.first_page))?;
+        if size == 0 {
+            return Err("pagesize must be at least 1.".to_owned());
+        }
+        let size = size.min(LARGEST_PAGE_SIZE);
+        let properties = self.world.properties.iter();
+        let found = properties.filter(|property| match &text {
+            Some(text) => text.split_whitespace().all(|word| mentions(property, word)),
+            None => parameters
+                .iter()
+                .all(|(name, value)| self.matches(property, name, value)),
+        });
+        let found: Vec<&Value> = found.collect();
+        let offset = pages_before.saturating_mul(size);
+        let page: Vec<&Value> = found.iter().skip(offset).take(size).copied().collect();
+        Ok(self.envelope(offset, size, found.len(), &page))
+    }
+
+    fn matches(&self, property: &Value, name: &str, value: &str) -> bool {
+        let person = |field: &str| {
+            let contacts = property["ContactDetails"].as_array().into_iter().flatten();
+            contacts
+                .chain([property])
+                .any(|person| contains(&person[field], value))
+        };
+        let code = |list: &str, matches: fn(&Value, &str) -> bool| {
+            let mut codes = property[list].as_array().into_iter().flatten();
+            codes.any(|code| matches(&code["ShortCode"], value))
+        };
+        match name {
+            "pic" => equals(&property["PIC"], value),
+            "firstname" => person("FirstName"),
+            "lastname" => person("LastName"),
+            "businessname" => contains(&property["BusinessName"], value),
+            "propertyname" => contains(&property["PICName"], value),
+            "brand" => code("Brands", contains),
+            "town" => contains(&property["Town"], value),
+            "state" => equals(&property["RegisteredState"], value),
+            "postcode" => {
+                let pic = property["PIC"].as_str().unwrap_or_default();
+                let postcode = self.world.postcodes.get(pic);
+                postcode.is_some_and(|postcode| postcode == value)
+            }
+            "picstatus" => {
+                let status = &property["AdminStatus"];
+                equals(&status["ShortCode"], value) || equals(&status["Description"], value)
+            }
+            "pictype" => code("PropertyTypes", equals),
+            _ => false,
+        }
+    }
+
+    fn dated(&self, reply: Reply) -> Reply {
+        reply.header("last-modified", httpdate::fmt_http_date(self.modified))
+    }
+
+    fn envelope(&self, offset: usize, limit: usize, total: usize, records: &[&Value]) -> Reply {
+        let value = json!({"Offset": offset, "Limit": limit, "Total": total, "SubSet": records});
+        self.dated(Reply::json(200, &json!({"Value": value})))
+    }
+}
+
+const PARAMETERS: [&str; 11] = [
+    "pic",
+    "firstname",
+    "lastname",
+    "businessname",
+    "propertyname",
+    "brand",
+    "town",
+    "state",
+    "postcode",
+    "picstatus",
+    "pictype",
+];
+
+/// Whether one of the five fields contains the word. assumed: also inside a longer word
+fn mentions(property: &Value, word: &str) -> bool {
+    ["PIC", "PICName", "LastName", "Town", "RegisteredState"]
+        .iter()
+        .any(|field| contains(&property[field], word))
+}
+
+fn equals(field: &Value, value: &str) -> bool {
+    field
+        .as_str()
+        .is_some_and(|text| text.eq_ignore_ascii_case(value))
+}
+
+fn contains(field: &Value, value: &str) -> bool {
+    let text = field.as_str().unwrap_or_default();
+    text.to_lowercase().contains(&value.to_lowercase())
+}

@@ -1,0 +1,192 @@
+//! All scripts of a fake, and how often each was called.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::fault::Fault;
+use super::received::{ParsedRequest, is_graphql};
+use crate::fake::problem::Problem;
+use crate::fake::reply::Reply;
+
+/// Which calls a script applies to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Operation(String),
+    Path(String),
+}
+
+impl Target {
+    fn matches(&self, request: &ParsedRequest) -> bool {
+        match self {
+            Self::Operation(name) => request.calls(name),
+            Self::Path(path) => request.path == *path,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Operation(name) | Self::Path(name) => name,
+        }
+    }
+}
+
+/// Makes data from the variables of a call, or says why it cannot.
+pub(super) type Respond = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
+
+/// What the fake does with one call.
+#[derive(Clone)]
+pub(in crate::fake) enum Step {
+    Fault(Fault),
+    Data(Arc<Respond>),
+    Refuse { code: String, message: String },
+}
+
+impl Step {
+    /// The reply to a call; `serve` makes the reply without a script.
+    pub(in crate::fake) fn reply(
+        &self,
+        request: &ParsedRequest,
+        serve: impl FnOnce() -> Reply,
+    ) -> Reply {
+        match self {
+            Self::Fault(fault) => fault.apply(serve),
+            Self::Data(respond) => match respond(request.variables()) {
+                Ok(data) => Reply::json(200, &json!({"data": data})),
+                Err(reason) => {
+                    let message = format!("The script of the fake failed: {reason}");
+                    Reply::json(500, &json!({"errors": [{"message": message}]}))
+                }
+            },
+            Self::Refuse { code, message } => {
+                let field = request.first_field();
+                let error = Problem::field(code, message).to_json(field);
+                Reply::json(200, &json!({"data": {field: null}, "errors": [error]}))
+            }
+        }
+    }
+}
+
+/// The reply to a GraphQL request without a script, where one is required; none for other requests.
+pub(in crate::fake) fn unscripted(request: &ParsedRequest) -> Option<Reply> {
+    let name = request.operation.as_deref();
+    let name = name.unwrap_or_else(|| request.first_field());
+    let message = format!("The fake has no script for the operation {name}.");
+    let hint = "Script it with fake.on::<Q>(), fake.on_operation(name) or fake.on_own_operation(name), or start the fake without scripted_only().";
+    let error = json!({"message": message, "extensions": {"code": "UNSCRIPTED", "hint": hint}});
+    is_graphql(&request.path).then(|| Reply::json(400, &json!({"errors": [error]})))
+}
+
+/// The scripts, in the order in which they were added.
+#[derive(Default)]
+pub(in crate::fake) struct Scripts(Vec<Script>);
+
+struct Script {
+    target: Target,
+    /// The remaining steps, each with the number of calls that take it.
+    steps: VecDeque<(Step, usize)>,
+    calls: usize,
+    /// Whether a call has taken a step.
+    is_used: bool,
+    expected: Option<usize>,
+}
+
+impl Scripts {
+    pub(in crate::fake) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Counts a call and takes its next step.
+    pub(in crate::fake) fn take(&mut self, request: &ParsedRequest) -> Option<Step> {
+        let mut taken = None;
+        let matching = self.0.iter_mut().filter(|s| s.target.matches(request));
+        for script in matching {
+            script.calls += 1;
+            taken = taken.or_else(|| script.take());
+        }
+        taken
+    }
+
+    pub(super) fn push(&mut self, target: &Target, step: Step) {
+        self.script(target).steps.push_back((step, 1));
+    }
+
+    /// Sets how many calls take the newest step.
+    pub(super) fn repeat(&mut self, target: &Target, times: usize) {
+        let steps = &mut self.script(target).steps;
+        match (times, steps.back_mut()) {
+            (0, _) => drop(steps.pop_back()),
+            (_, Some(newest)) => newest.1 = times,
+            (_, None) => {}
+        }
+    }
+
+    pub(super) fn expect(&mut self, target: &Target, calls: usize) {
+        self.script(target).expected = Some(calls);
+    }
+
+    /// The expectations that were not met, a line each.
+    pub(super) fn unmet(&self) -> Option<String> {
+        let mut text = String::new();
+        for script in &self.0 {
+            if let Some(expected) = script.expected.filter(|calls| *calls != script.calls) {
+                let name = script.target.name();
+                let (expected, received) = (count(expected), count(script.calls));
+                let _ = write!(text, "\n  {name}: expected {expected}, received {received}");
+            }
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The targets of scripts of which no step was taken.
+    pub(super) fn unused(&self) -> Vec<String> {
+        let mut unused: Vec<&Script> = self.0.iter().collect();
+        unused.retain(|script| !script.is_used && !script.steps.is_empty());
+        let names = unused.iter().map(|script| script.target.name().to_owned());
+        names.collect()
+    }
+
+    fn script(&mut self, target: &Target) -> &mut Script {
+        let known = self.0.iter().position(|script| script.target == *target);
+        let at = known.unwrap_or_else(|| {
+            self.0.push(Script {
+                target: target.clone(),
+                steps: VecDeque::new(),
+                calls: 0,
+                is_used: false,
+                expected: None,
+            });
+            self.0.len() - 1
+        });
+        &mut self.0[at]
+    }
+}
+
+impl Script {
+    fn take(&mut self) -> Option<Step> {
+        let (step, left) = self.steps.front_mut()?;
+        self.is_used = true;
+        if *left == usize::MAX {
+            return Some(step.clone());
+        }
+        *left -= 1;
+        if *left > 0 {
+            return Some(step.clone());
+        }
+        self.steps.pop_front().map(|(step, _)| step)
+    }
+}
+
+fn count(calls: usize) -> String {
+    match calls {
+        0 => "no call".to_owned(),
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    }
+}

@@ -1,0 +1,287 @@
+//! A TCP proxy in front of the HTTP server, which delivers replies as the server cannot: dropped, cut or slow.
+//!
+//! Requests pass through unread. Of replies only the heads are read: the server sets a header with the [`Delivery`].
+
+use std::future::{Future, poll_fn};
+use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{oneshot, watch};
+
+use super::reply::{DELIVERY_HEADER, Delivery};
+use crate::transport::Clock;
+
+/// A proxy in its own thread, since the caller may have no runtime. Dropping it ends the thread.
+pub(super) struct TcpProxy {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    delayed: Delayed,
+}
+
+/// The number of replies that wait on the clock.
+type Delayed = Arc<watch::Sender<usize>>;
+
+impl TcpProxy {
+    pub(super) fn start(
+        listener: TcpListener,
+        server: SocketAddr,
+        clock: Clock,
+    ) -> std::io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let delayed = Delayed::default();
+        let timer = Timer {
+            clock,
+            delayed: Arc::clone(&delayed),
+        };
+        let run = move || {
+            runtime.block_on(async {
+                tokio::spawn(accept(listener, server, timer));
+                let _ = stopped.await;
+            });
+        };
+        let thread = std::thread::Builder::new()
+            .name("envd-fake-proxy".to_owned())
+            .spawn(run)?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+            delayed,
+        })
+    }
+
+    /// The number of replies that wait on the clock.
+    pub(super) fn delayed(&self) -> watch::Receiver<usize> {
+        self.delayed.subscribe()
+    }
+}
+
+impl Drop for TcpProxy {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // OK to ignore: a thread that panicked has ended as well.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, server: SocketAddr, timer: Timer) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+        return;
+    };
+    loop {
+        // After too many open files, or a client that disconnected, the next call may succeed.
+        let Ok((client, _)) = listener.accept().await else {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            continue;
+        };
+        let timer = timer.clone();
+        tokio::spawn(async move {
+            // OK to ignore: both connections are closed, so the client sees the error.
+            let _ = forward(client, server, timer).await;
+        });
+    }
+}
+
+async fn forward(client: TcpStream, server: SocketAddr, timer: Timer) -> std::io::Result<()> {
+    let server = TcpStream::connect(server).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let (mut from_client, to_client) = client.into_split();
+    let (from_server, mut to_server) = server.into_split();
+    let requests = tokio::spawn(async move {
+        let _ = copy(&mut from_client, &mut to_server).await;
+        let _ = to_server.shutdown().await;
+    });
+    let result = forward_replies(from_server, to_client, &timer).await;
+    requests.abort();
+    result
+}
+
+async fn forward_replies(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    timer: &Timer,
+) -> std::io::Result<()> {
+    let mut buffer = Vec::with_capacity(16 * 1_024);
+    loop {
+        let head = match Head::parse(&buffer) {
+            Ok(Some(head)) => head,
+            Ok(None) => {
+                if from.read_buf(&mut buffer).await? == 0 {
+                    return to.write_all(&buffer).await;
+                }
+                continue;
+            }
+            Err(NotSupported) => {
+                to.write_all(&buffer).await?;
+                return copy(&mut from, &mut to).await.map(drop);
+            }
+        };
+        let total = head.end + head.length;
+        while buffer.len() < total {
+            if from.read_buf(&mut buffer).await? == 0 {
+                return to.write_all(&buffer).await;
+            }
+        }
+        match &head.delivery {
+            None => to.write_all(&buffer[..total]).await?,
+            Some(delivery) => {
+                let body = &buffer[head.end..total];
+                if !deliver(&mut to, &head.text, body, delivery, timer).await? {
+                    return to.shutdown().await;
+                }
+            }
+        }
+        buffer.drain(..total);
+    }
+}
+
+/// Sends a reply; false when the connection must end.
+async fn deliver(
+    to: &mut OwnedWriteHalf,
+    head: &[u8],
+    body: &[u8],
+    delivery: &Delivery,
+    timer: &Timer,
+) -> std::io::Result<bool> {
+    if !delivery.delay.is_zero() {
+        timer.sleep(delivery.delay).await;
+    }
+    if delivery.is_dropped {
+        return Ok(false);
+    }
+    to.write_all(head).await?;
+    let sent = &body[..delivery.cut.unwrap_or(body.len()).min(body.len())];
+    match delivery.slow {
+        None => to.write_all(sent).await?,
+        Some((bytes, pause)) => {
+            for piece in sent.chunks(bytes) {
+                timer.sleep(pause).await;
+                to.write_all(piece).await?;
+            }
+        }
+    }
+    Ok(delivery.cut.is_none())
+}
+
+/// Sleeps on the fake's clock, and counts the sleeping replies.
+#[derive(Clone)]
+struct Timer {
+    clock: Clock,
+    delayed: Delayed,
+}
+
+impl Timer {
+    async fn sleep(&self, time: Duration) {
+        let mut sleep = pin!(self.clock.sleep(time));
+        let mut is_counted = false;
+        poll_fn(|context| {
+            let state = sleep.as_mut().poll(context);
+            // The first poll sets the deadline. A test must not advance the clock before.
+            if !is_counted {
+                is_counted = true;
+                self.delayed.send_modify(|delayed| *delayed += 1);
+            }
+            state
+        })
+        .await;
+        self.delayed.send_modify(|delayed| *delayed -= 1);
+    }
+}
+
+/// The head of a reply.
+struct Head {
+    /// Its length in bytes, as received.
+    end: usize,
+    /// As the client gets it, if there is a delivery.
+    text: Vec<u8>,
+    /// The length of the body.
+    length: usize,
+    delivery: Option<Delivery>,
+}
+
+/// Not HTTP/1 with a known length of the body: it passes through unchanged.
+#[derive(Debug)]
+struct NotSupported;
+
+impl Head {
+    /// None for an incomplete head.
+    fn parse(bytes: &[u8]) -> Result<Option<Self>, NotSupported> {
+        let mut headers = [httparse::EMPTY_HEADER; 64];
+        let mut response = httparse::Response::new(&mut headers);
+        let Ok(parsed) = response.parse(bytes) else {
+            return Err(NotSupported);
+        };
+        let httparse::Status::Complete(end) = parsed else {
+            return Ok(None);
+        };
+        let code = response.code.unwrap_or_default();
+        let has_body = !matches!(code, 100..=199 | 204 | 304);
+        let reason = response.reason.unwrap_or_default();
+        let mut text = format!("HTTP/1.1 {code} {reason}\r\n").into_bytes();
+        let (mut length, mut delivery) = (None, None);
+        for header in response.headers.iter() {
+            if header.name.eq_ignore_ascii_case(DELIVERY_HEADER) {
+                delivery = serde_json::from_slice(header.value).ok();
+                continue;
+            }
+            if header.name.eq_ignore_ascii_case("content-length") {
+                let value = std::str::from_utf8(header.value).ok();
+                length = value.and_then(|value| value.trim().parse().ok());
+            }
+            text.extend([header.name.as_bytes(), b": ", header.value, b"\r\n"].concat());
+        }
+        text.extend(b"\r\n");
+        let length = if has_body { length } else { Some(0) };
+        Ok(Some(Self {
+            end,
+            text,
+            length: length.ok_or(NotSupported)?,
+            delivery,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delivery_header_is_removed() {
+        let delivery = Delivery {
+            delay: Duration::from_millis(1_500),
+            is_dropped: true,
+            cut: Some(2),
+            slow: Some((7, Duration::from_nanos(3))),
+        };
+        let header = serde_json::to_string(&delivery).unwrap();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: 3\r\nX-Fake-Delivery: {header}\r\nx: y\r\n\r\n"
+        );
+        let parsed = Head::parse(head.as_bytes()).unwrap().unwrap();
+        let text = String::from_utf8(parsed.text).unwrap();
+        assert_eq!(text, "HTTP/1.1 200 OK\r\ncontent-length: 3\r\nx: y\r\n\r\n");
+        assert_eq!((parsed.end, parsed.length), (head.len(), 3));
+        assert_eq!(parsed.delivery, Some(delivery));
+    }
+
+    #[test]
+    fn replies_without_a_body_have_no_length() {
+        let head = b"HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n";
+        assert_eq!(Head::parse(head).unwrap().unwrap().length, 0);
+        assert!(Head::parse(b"HTTP/1.1 200 OK\r\n").unwrap().is_none());
+        assert!(Head::parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+        assert!(Head::parse(b"PRI * HTTP/2.0\r\n\r\n").is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! The world that a fake starts with unless a test sets another. All of its data is invented.
+
+use serde_json::Value;
+
+use super::World;
+use super::folder::properties_of;
+
+const PRODUCER: &str = include_str!("../seed/user-details.json");
+const NEW: &str = include_str!("../seed/user-details-new.json");
+const RECEIVER: &str = include_str!("../seed/user-details-receiver.json");
+const ACCOUNT_PICS: &str = include_str!("../seed/account-pics.json");
+pub(super) const QUESTIONS: &str = include_str!("../seed/questions.json");
+const PROPERTIES: &str = include_str!("../seed/register/all.json");
+
+/// The variables of `createOrSaveConsignment`, oldest first.
+const CONSIGNMENTS: [&str; 16] = [
+    include_str!("../seed/consignments/lpac1.json"),
+    include_str!("../seed/consignments/lpac1-hsc2.json"),
+    include_str!("../seed/consignments/lpac1-msac1.json"),
+    include_str!("../seed/consignments/euc1.json"),
+    include_str!("../seed/consignments/lpasl1-hssl1.json"),
+    include_str!("../seed/consignments/lpag3.json"),
+    include_str!("../seed/consignments/lpag3-hsg0.json"),
+    include_str!("../seed/consignments/lpahrg0.json"),
+    include_str!("../seed/consignments/lpac1-nfasc0.json"),
+    include_str!("../seed/consignments/lpac1-nfasddc1.json"),
+    include_str!("../seed/consignments/lpac1-msac1-nfasddc1-hsc2.json"),
+    include_str!("../seed/consignments/euc1-msac1-nfasc0-hsc2.json"),
+    include_str!("../seed/consignments/euc1-msac1-nfaseuc1-hsc2.json"),
+    include_str!("../seed/consignments/euc1-msac1-nfasddc1-hsc2.json"),
+    include_str!("../seed/consignments/lpabc1.json"),
+    include_str!("../seed/consignments/lpasl1.json"),
+];
+
+/// The postcode of all sample properties of a state; no real address has it. The Northern Territory has none, because its
+/// postcodes are below 1000 (spec 2.2).
+const POSTCODES: [(&str, &str); 7] = [
+    ("ACT", "2999"),
+    ("NSW", "2999"),
+    ("QLD", "4999"),
+    ("SA", "5999"),
+    ("TAS", "7999"),
+    ("VIC", "3999"),
+    ("WA", "6999"),
+];
+
+impl World {
+    /// The world that [the documentation of the fake](super) describes, and the default.
+    pub fn sample() -> Self {
+        let mut world = Self::empty();
+        for text in [PRODUCER, NEW, RECEIVER] {
+            let details = json(text)["data"]["userDetails"].take();
+            world.users.push(details);
+        }
+        if let Value::Object(pics) = json(ACCOUNT_PICS) {
+            world.pics = pics;
+        }
+        for text in CONSIGNMENTS {
+            let mut consignment = json(text);
+            let input = consignment["input"].take();
+            let account = consignment["envdAccountId"].as_str().unwrap_or_default();
+            world.consignments.push((account.to_owned(), input));
+        }
+        world.properties = properties_of(json(PROPERTIES)).unwrap_or_default();
+        let postcodes = world.properties.iter().filter_map(|property| {
+            let state = property["RegisteredState"].as_str()?;
+            let (_, postcode) = POSTCODES.iter().find(|(name, _)| *name == state)?;
+            Some((property["PIC"].as_str()?.to_owned(), (*postcode).to_owned()))
+        });
+        world.postcodes = postcodes.collect();
+        world.is_sample = true;
+        world
+    }
+}
+
+/// Reads one of the texts above.
+pub(super) fn json(text: &str) -> Value {
+    // OK because the texts are part of the crate, and a test reads them all.
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_is_json() {
+        for text in [PRODUCER, NEW, RECEIVER, ACCOUNT_PICS, QUESTIONS, PROPERTIES]
+            .into_iter()
+            .chain(CONSIGNMENTS)
+        {
+            assert!(!json(text).is_null());
+        }
+    }
+}
