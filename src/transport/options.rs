@@ -153,6 +153,7 @@ mod tests {
         assert!(shown.contains("proxy: true"), "{shown}");
     }
 
+    /// Row 49.
     #[test]
     fn plain_http_is_for_loopback_only() {
         for good in [
