@@ -9,7 +9,7 @@ mod settings;
 use std::process::ExitCode;
 
 use envd_sdk::model::{Property, PropertyTypeCode};
-use envd_sdk::register::TextSearch;
+use envd_sdk::register::PropertySearch;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 
@@ -50,7 +50,8 @@ async fn run(text: &str) -> Result<(), Failure> {
         "{:8}  {:24}  {:16}  {:5}  {:10}  TYPES",
         "PIC", "NAME", "TOWN", "STATE", "STATUS"
     );
-    let mut properties = register.search(TextSearch::new(text)).page_size(50).items();
+    let search = PropertySearch::text(text).page_size(50);
+    let mut properties = register.search(&search).items();
     let mut shown = 0;
     while let Some(property) = properties.next().await {
         match property {

@@ -12,7 +12,7 @@ use envd_sdk::model::{
     PartyInput, TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::register::{Lookup, TextSearch};
+use envd_sdk::register::{Lookup, PropertySearch};
 use envd_sdk::validate::{Context, Questionnaire, Report};
 
 use cli::{Failure, printable};
@@ -107,18 +107,18 @@ async fn run() -> Result<(), Failure> {
     println!("11. Kept as the template {}.", printable(template));
 
     let register = settings.register()?.build()?;
-    let mut found = register.search(TextSearch::new("yards"));
+    let mut found = register.search(&PropertySearch::text("yards"));
     let found = found.next_page().await?.ok_or("no first page")?;
     let yards = found.records.len();
     println!("12. Found in the register for \"yards\": {yards} properties.");
-    let mut answers = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
-    while let Some(answer) = answers.next().await {
-        let what = match answer.result? {
+    let mut look_ups = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
+    while let Some(look_up) = look_ups.next().await {
+        let what = match look_up.result? {
             Lookup::Found(property) if property.is_active() => "active",
             Lookup::Found(_) => "not active",
             _ => "not in the register",
         };
-        println!("   - {}: {what}", answer.asked);
+        println!("   - {}: {what}", look_up.input);
     }
 
     if let Some(manager) = manager {

@@ -142,13 +142,15 @@ mod with_jiff;
 mod with_time;
 
 #[cfg(feature = "client")]
-pub use crate::client::{Account, Client, ClientBuilder, Items, Page, Pager, Pages};
+pub use crate::client::{Account, Client, ClientBuilder, Connection};
 #[cfg(feature = "client")]
 pub use crate::error::{Error, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use crate::graphql::Outcome;
 pub use crate::secret::Secret;
+#[cfg(feature = "client")]
+pub use crate::send::pages::{Items, Page, Pager};
 #[cfg(feature = "client")]
 pub use crate::send::{Call, DryRun, Response};
 #[cfg(feature = "client")]

@@ -35,15 +35,15 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
 
     let mut table = Table::begin(pics.len(), arguments.out.as_deref())?;
     let (mut counts, mut no_pics, mut failed) = (BTreeMap::new(), 0, 0);
-    let mut answers = register.lookup_many(&pics).concurrency(8);
+    let mut look_ups = register.lookup_many(&pics).concurrency(8);
     let mut interrupts = cli::interrupts()?;
     let interrupted = loop {
         tokio::select! {
-            answer = answers.next() => match answer {
-                Some(answer) => {
-                    table.add(row::cells(&answer))?;
-                    *counts.entry(row::kind(&answer)).or_insert(0) += 1;
-                    match &answer.result {
+            look_up = look_ups.next() => match look_up {
+                Some(look_up) => {
+                    table.add(row::cells(&look_up))?;
+                    *counts.entry(row::kind(&look_up)).or_insert(0) += 1;
+                    match &look_up.result {
                         Ok(_) => {}
                         Err(error) if error.is_config() => no_pics += 1,
                         Err(_) => failed += 1,
@@ -55,7 +55,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     };
 
-    let (checked, all) = (answers.progress().answered, pics.len());
+    let (checked, all) = (look_ups.progress().returned, pics.len());
     table.end(checked, &counts);
     if interrupted || checked < all {
         Err(format!("stopped, {checked} of {all} are checked").into())

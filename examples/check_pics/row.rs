@@ -1,35 +1,35 @@
 //! What is said about a PIC.
 
-use envd_sdk::register::{Answer, Lookup};
+use envd_sdk::register::{Lookup, LookupResult};
 
 /// PIC, name, town, state and status.
-pub(crate) fn cells(answer: &Answer) -> [String; 5] {
+pub(crate) fn cells(look_up: &LookupResult) -> [String; 5] {
     let text = |field: Option<&String>| field.cloned().unwrap_or_default();
-    let found = answer.property();
+    let found = look_up.property();
     [
-        answer.asked.clone(),
+        look_up.input.clone(),
         text(found.and_then(|property| property.name.as_ref())),
         text(found.and_then(|property| property.town.as_ref())),
         text(found.and_then(|property| property.registered_state.as_ref())),
-        status(answer),
+        status(look_up),
     ]
 }
 
-fn status(answer: &Answer) -> String {
+fn status(look_up: &LookupResult) -> String {
     // What looks mistyped is worth a word where nothing was found.
-    let advice = answer.pic().and_then(|pic| pic.advice());
-    match (&answer.result, advice) {
+    let advice = look_up.pic().and_then(|pic| pic.advice());
+    match (&look_up.result, advice) {
         (Err(error), _) => error.to_string(),
-        (Ok(_), Some(advice)) if answer.property().is_none() => {
-            format!("{} ({advice})", kind(answer))
+        (Ok(_), Some(advice)) if look_up.property().is_none() => {
+            format!("{} ({advice})", kind(look_up))
         }
-        _ => kind(answer),
+        _ => kind(look_up),
     }
 }
 
 /// What is counted.
-pub(crate) fn kind(answer: &Answer) -> String {
-    match &answer.result {
+pub(crate) fn kind(look_up: &LookupResult) -> String {
+    match &look_up.result {
         Ok(Lookup::Found(property)) => match &property.admin_status {
             Some(status) => status.to_string(),
             None => "no status".to_owned(),

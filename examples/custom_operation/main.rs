@@ -9,9 +9,9 @@ mod settings;
 
 use std::process::ExitCode;
 
-use envd_sdk::Client;
 use envd_sdk::graphql::DateTime;
 use envd_sdk::model::AccountId;
+use envd_sdk::{Client, Connection};
 use graphql_client::GraphQLQuery;
 use serde_json::Value;
 
@@ -97,29 +97,30 @@ async fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Page by page, by hand: as long as there is another one, the cursor of its end is where the next one starts.
+/// Page by page, with the pager of the crate's own lists.
 async fn heads_of(client: &Client, account: &AccountId) -> Result<(i64, usize), Failure> {
-    let (mut heads, mut consignments, mut after) = (0, 0, None);
-    loop {
-        let variables = heads::Variables {
-            account: account.to_string(),
+    let account = account.to_string();
+    let pager = client.pager::<Heads, _>(
+        move |after| heads::Variables {
+            account: account.clone(),
             first: Some(5),
-            after: after.clone(),
+            after,
             since: None::<DateTime>,
-        };
-        let page = client.execute::<Heads>(variables).await?.value;
-        let page = page.consignments.ok_or("the reply has no page")?;
-        let edges = page.edges.into_iter().flatten().flatten();
-        for record in edges.filter_map(|edge| edge.node) {
-            heads += record.heads.unwrap_or_default();
-            consignments += 1;
-        }
-        let info = page.page_info;
-        match info.end_cursor.filter(|_| info.has_next_page) {
-            None => return Ok((heads, consignments)),
-            // It would repeat the page without end.
-            next if next == after => return Err("the cursor stands still".into()),
-            next => after = next,
-        }
+        },
+        |data| {
+            let list = data.consignments?;
+            let edges = list.edges.into_iter().flatten().flatten();
+            Some(Connection::new(
+                list.page_info.has_next_page,
+                list.page_info.end_cursor,
+                edges.map(|edge| (None, edge.node)),
+            ))
+        },
+    );
+    let (mut records, mut heads, mut consignments) = (pager.items(), 0, 0);
+    while let Some(record) = records.next().await {
+        heads += record?.heads.unwrap_or_default();
+        consignments += 1;
     }
+    Ok((heads, consignments))
 }

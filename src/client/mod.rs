@@ -1,13 +1,11 @@
 //! The client of the declaration interface: its settings, its operations, and the handle of an account.
 
 mod builder;
+mod connection;
 mod operation;
-mod pages;
 
 pub use self::builder::ClientBuilder;
-pub use self::pages::{Items, Page, Pager, Pages};
-
-pub(crate) use self::pages::{Circle, EMPTY_PAGES, InOrder, Leaf, NOTHING_NEW, Walk, placed};
+pub use self::connection::Connection;
 
 use std::fmt;
 use std::sync::Arc;

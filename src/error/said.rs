@@ -18,11 +18,11 @@ impl Error {
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use envd_sdk::register::{FieldSearch, Register};
+    /// use envd_sdk::register::{PropertySearch, Register};
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
     /// let register = Register::builder(fake.register_url()).build()?;
-    /// let mut search = register.search(FieldSearch::new().town("Sampleton")).page_size(0).unchecked();
+    /// let mut search = register.search(&PropertySearch::new().town("Sampleton").page_size(0).unchecked());
     /// let error = search.next_page().await.unwrap_err();
     /// assert_eq!(error.http_status(), Some(400));
     /// assert_eq!(error.server_message().as_deref(), Some("pagesize must be at least 1."));

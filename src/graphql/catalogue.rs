@@ -4,12 +4,12 @@ use super::OperationKind;
 use super::generated::{
     comments, consignment, consignment_user_mapping, consignments, copy_consignment,
     create_comment, create_or_save_consignment, create_or_save_template, delete_consignment,
-    delete_template, edecs, questions, template, templates, user_details,
+    delete_template, edecs, full_consignments, questions, template, templates, user_details,
 };
 
 /// An operation of the interface.
 pub(super) struct KnownOperation {
-    /// The name in the specification.
+    /// The name in the specification; for a second document of an operation, its alias.
     pub(super) name: &'static str,
     /// The name in our document.
     pub(super) operation: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct KnownOperation {
 }
 
 /// All of them.
-pub(super) const CATALOGUE: [KnownOperation; 15] = [
+pub(super) const CATALOGUE: [KnownOperation; 16] = [
     list(&["comments"], comments::OPERATION_NAME, comments::QUERY),
     read(
         "consignment",
@@ -41,6 +41,11 @@ pub(super) const CATALOGUE: [KnownOperation; 15] = [
         consignments::QUERY,
     ),
     list(&["edecs"], edecs::OPERATION_NAME, edecs::QUERY),
+    list(
+        &["fullConsignments", "edges"],
+        full_consignments::OPERATION_NAME,
+        full_consignments::QUERY,
+    ),
     read("questions", questions::OPERATION_NAME, questions::QUERY),
     read("template", template::OPERATION_NAME, template::QUERY),
     list(

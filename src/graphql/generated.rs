@@ -548,6 +548,91 @@ impl GraphQLQuery for Edecs {
         super::request::query_body(edecs::OPERATION_NAME, edecs::QUERY, variables)
     }
 }
+/// The consignments of an account, page by page.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct FullConsignments;
+/// Document, variables and reply of `consignments`.
+pub mod full_consignments {
+    use serde::{Deserialize, Serialize};
+    use crate::model::{
+        AccountId, ConsignmentStatus, FullConsignmentPage, Species, Timestamp,
+    };
+    pub(crate) const OPERATION_NAME: &str = "FullConsignments";
+    pub(crate) const QUERY: &str = "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }";
+    /// The variables; those that are `None` are not sent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Variables {
+        /// The account whose consignments are listed.
+        ///
+        /// Source: stated, specification 4.1.
+        pub envd_account_id: AccountId,
+        /// How many records a page holds at most; default and maximum are not shown.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub first: Option<i64>,
+        /// The cursor of the record after which the page starts.
+        ///
+        /// Source: stated, specification 4.1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub after: Option<String>,
+        /// Only consignments with this status.
+        ///
+        /// Source: public material (`OAuthSample`), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub status: Option<ConsignmentStatus>,
+        /// Only consignments of this species.
+        ///
+        /// Source: public material (`OAuthSample`), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub species: Option<Species>,
+        /// Only consignments that match this text; what it is matched against is not shown.
+        ///
+        /// Source: public material (`OAuthSample`), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub search_text: Option<String>,
+        /// Only consignments from this instant on; which of the dates is compared is not shown.
+        ///
+        /// Source: public material (`OAuthSample`), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub from_date: Option<Timestamp>,
+        /// Only consignments up to this instant; whether it is included is not shown.
+        ///
+        /// Source: public material (`OAuthSample`), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub to_date: Option<Timestamp>,
+        /// Only consignments that were submitted.
+        ///
+        /// Source: public material (`OAuthSample`), not confirmed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub only_submitted: Option<bool>,
+    }
+    /// The `data` of the reply.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct ResponseData {
+        /// The consignments of an account, page by page.
+        ///
+        /// Source: stated, specification 4.1.
+        pub full_consignments: Option<FullConsignmentPage>,
+    }
+}
+impl GraphQLQuery for FullConsignments {
+    type Variables = full_consignments::Variables;
+    type ResponseData = full_consignments::ResponseData;
+    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
+        super::request::query_body(
+            full_consignments::OPERATION_NAME,
+            full_consignments::QUERY,
+            variables,
+        )
+    }
+}
 /// All questions of all forms.
 ///
 /// Source: stated, specification 4.1.

@@ -735,6 +735,43 @@ pub struct Edec {
     /// Source: assumed.
     pub created_at: Option<Timestamp>,
 }
+/// A consignment on a page.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FullConsignmentEdge {
+    /// The position of the record, to be passed as `after`; opaque.
+    ///
+    /// Source: stated, specification 4.1.
+    pub cursor: Option<String>,
+    /// The record.
+    ///
+    /// Source: stated, specification 4.1.
+    pub node: Option<Consignment>,
+}
+/// A page of consignments.
+///
+/// Source: stated, specification 4.1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FullConsignmentPage {
+    /// How many records there are on all pages.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(default, deserialize_with = "super::lenient::int")]
+    pub total_count: Option<i64>,
+    /// Where this page stands.
+    ///
+    /// Source: stated, specification 4.1.
+    pub page_info: Option<PageInfo>,
+    /// The records with their cursors.
+    ///
+    /// Source: stated, specification 4.1.
+    #[serde(default)]
+    pub edges: List<FullConsignmentEdge>,
+}
 /// Where a page stands among all pages.
 ///
 /// Source: stated, specification 4.1.

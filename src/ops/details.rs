@@ -2,10 +2,10 @@
 
 use crate::client::{Account, Client};
 use crate::error::{Error, Kind};
-use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Edecs, Questions, UserDetails as ReadUserDetails, edecs, questions, user_details,
 };
+use crate::graphql::{Outcome, levels};
 use crate::model::{Edec, List, QuestionList, UserDetails};
 use crate::send::Call;
 
@@ -81,7 +81,7 @@ impl Client {
         let read = |client: &Self| {
             client.operation::<Questions, _>(questions::Variables {}, |data| data.questions)
         };
-        self.all_levels("questions", read, |list| &list.items)
+        self.all_levels("questions", read, |list| levels(&list.items))
     }
 }
 

@@ -3,8 +3,7 @@
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::graphql::{Outcome, levels};
-use crate::model::Question;
+use crate::graphql::Outcome;
 use crate::send::Call;
 
 /// More levels than this are refused: the sixth is one more than was ever seen.
@@ -16,7 +15,7 @@ impl Client {
         &self,
         operation: &'static str,
         read: impl Fn(&Self) -> Call<Outcome<T>> + Send + 'static,
-        questions: fn(&T) -> &[Question],
+        levels: fn(&T) -> usize,
     ) -> Call<Outcome<T>> {
         let client = self.clone();
         // Before the query, since another call may deepen the document meanwhile.
@@ -24,7 +23,7 @@ impl Client {
         read(self).then(move |mut outcome, settings| async move {
             let client = client.with_settings(settings);
             loop {
-                let reached = levels(questions(&outcome.value));
+                let reached = levels(&outcome.value);
                 if requested.is_none_or(|requested| reached <= requested) {
                     return Ok(outcome);
                 }

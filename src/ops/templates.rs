@@ -1,15 +1,19 @@
 //! Templates: list, read, save, delete.
 
+use std::borrow::Cow;
+
 use super::TemplateFilter;
-use crate::client::{Account, Leaf, Pager};
-use crate::error::Result;
+use crate::client::{Account, Client, Connection};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     CreateOrSaveTemplate, DeleteTemplate, Template as ReadTemplate, Templates,
     create_or_save_template, delete_template, template, templates,
 };
-use crate::model::{SavedTemplate, Template, TemplateId, TemplateInput, TemplatePage, WithExtra};
+use crate::model::{
+    SavedTemplate, Template, TemplateEdge, TemplateId, TemplateInput, TemplatePage, WithExtra,
+};
 use crate::send::Call;
+use crate::send::pages::Pager;
 
 impl Account {
     /// One page of templates, from the start or after a cursor.
@@ -34,18 +38,18 @@ impl Account {
     ///
     /// As [`execute`](crate::Client::execute).
     #[doc(alias = "templates")]
-    pub async fn templates_page(
+    pub fn templates_page(
         &self,
         filter: &TemplateFilter,
         after: Option<&str>,
-    ) -> Result<Outcome<TemplatePage>> {
+    ) -> Call<Outcome<TemplatePage>> {
         let variables = templates::Variables {
             envd_account_id: self.id().clone(),
             first: filter.page_size,
             after: after.map(str::to_owned),
         };
-        let outcome = self.client().execute::<Templates>(variables).await?;
-        outcome.part("templates", |data| data.templates)
+        self.client()
+            .operation::<Templates, _>(variables, |data| data.templates)
     }
 
     /// All templates, page by page or one by one; nothing is sent yet.
@@ -53,28 +57,22 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     pub fn templates(&self, filter: &TemplateFilter) -> Pager<Template> {
         let (account, first) = (self.id().clone(), filter.page_size);
-        Pager::new::<Templates>(
-            self.client(),
-            "templates",
-            move |after| templates::Variables {
+        let call = move |client: &Client, after| {
+            let variables = templates::Variables {
                 envd_account_id: account.clone(),
                 first,
                 after,
-            },
-            |data| {
+            };
+            client.operation::<Templates, _>(variables, |data| {
                 let page = data.templates?;
-                Some(Leaf::of(
-                    page.total_count,
-                    page.page_info,
-                    page.edges,
-                    |edge| (edge.cursor, edge.node),
-                ))
-            },
-            |record| {
-                let id = record.id.as_ref().map(TemplateId::as_str);
-                id.or(record.number.as_deref())
-            },
-        )
+                let split = |edge: TemplateEdge| (edge.cursor, edge.node);
+                Connection::from_list(page.total_count, page.page_info, page.edges, split)
+            })
+        };
+        self.client().list("templates", call, |record| {
+            let id = record.id.as_ref().map(TemplateId::as_str);
+            id.or(record.number.as_deref()).map(Cow::Borrowed)
+        })
     }
 
     /// One template, by its id or its number.

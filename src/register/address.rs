@@ -1,10 +1,8 @@
 //! The two addresses of the register (spec 4.2).
 
-use std::fmt;
-
 use url::Url;
 
-use super::terms::Query;
+use super::PropertySearch;
 use crate::error::{Error, Result};
 use crate::model::Pic;
 use crate::transport::parse_endpoint;
@@ -12,13 +10,6 @@ use crate::transport::parse_endpoint;
 /// The address of the search; all others are made from it.
 #[derive(Clone)]
 pub(super) struct Address(Url);
-
-/// Host only, as everywhere: what follows it may be private.
-impl fmt::Debug for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Address").field(&self.0.host_str()).finish()
-    }
-}
 
 impl Address {
     pub(super) fn new(base: &str) -> Result<Self> {
@@ -38,21 +29,21 @@ impl Address {
         &self.0
     }
 
-    pub(super) fn search(&self, query: &Query, index: Option<u32>) -> Url {
+    pub(super) fn search(&self, search: &PropertySearch, index: Option<u32>) -> Url {
         let mut url = self.0.clone();
         let mut pairs = url.query_pairs_mut();
-        pairs.extend_pairs(&query.fields);
+        pairs.extend_pairs(&search.fields);
         if let Some(index) = index {
             pairs.append_pair("pageindex", &index.to_string());
         }
-        if let Some(size) = query.page_size {
+        if let Some(size) = search.page_size {
             pairs.append_pair("pagesize", &size.to_string());
         }
         drop(pairs);
         url
     }
 
-    /// The parentheses and the sign stand in the path as they are.
+    /// The parentheses and the equals sign are sent unescaped.
     pub(super) fn property(&self, pic: Pic) -> Url {
         let mut url = self.0.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -100,17 +91,15 @@ mod tests {
             "https://example.com/?key=1",
             "https://e.com/#a",
         ] {
-            assert!(Address::new(bad).unwrap_err().is_config(), "{bad}");
+            assert!(Address::new(bad).err().unwrap().is_config(), "{bad}");
         }
     }
 
     fn search(fields: Vec<(&'static str, String)>) -> Url {
-        let query = Query {
-            fields,
-            page_size: Some(10),
-        };
+        let mut search = PropertySearch::new().page_size(10);
+        search.fields = fields;
         let address = Address::new("https://e.com").unwrap();
-        address.search(&query, Some(2))
+        address.search(&search, Some(2))
     }
 
     #[test]

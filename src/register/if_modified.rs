@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::transport::Reply;
 use crate::transport::header::{HeaderValue, LAST_MODIFIED};
 
-/// What a conditional request brought.
+/// The result of a conditional request.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
@@ -31,12 +31,12 @@ use crate::transport::header::{HeaderValue, LAST_MODIFIED};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum IfModified<T> {
-    /// What is there now.
+    /// The current value.
     #[non_exhaustive]
     Changed {
-        /// The answer, as without the condition.
+        /// The value, as without the condition.
         value: T,
-        /// When it changed last, if the register says so (`Last-Modified`): the date to ask with the next time.
+        /// When it changed last, if the register says so (`Last-Modified`): the date for the next request.
         last_modified: Option<SystemTime>,
     },
     /// Nothing changed since the date (status 304).
@@ -51,7 +51,17 @@ impl<T> IfModified<T> {
         }
     }
 
-    /// The answer, if there was a change.
+    pub(super) fn try_map<U>(self, map: impl FnOnce(T) -> Result<U>) -> Result<IfModified<U>> {
+        Ok(match self {
+            Self::Changed {
+                value,
+                last_modified,
+            } => IfModified::changed(map(value)?, last_modified),
+            Self::Unchanged => IfModified::Unchanged,
+        })
+    }
+
+    /// The value, if there was a change.
     pub fn value(self) -> Option<T> {
         match self {
             Self::Changed { value, .. } => Some(value),

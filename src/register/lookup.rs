@@ -2,14 +2,13 @@
 
 use std::time::SystemTime;
 
-use super::envelope::Found;
+use super::get_records::{GetRecords, Subset};
 use super::if_modified::{IfModified, if_modified_since};
-use super::operation::Get;
 use super::{LookupMany, OPERATION, Register};
 use crate::error::{Error, Result};
 use crate::model::{Pic, Property};
 use crate::send::{Call, Settings};
-use crate::transport::Request;
+use crate::transport::header::HeaderValue;
 
 /// What the register says about a PIC.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +18,8 @@ pub enum Lookup {
     Found(Box<Property>),
     /// The register says that there is none (status 404).
     NotFound,
-    /// An answer without a record, and no `Total` that announces one: most likely there is none, which the specification
-    /// does not show.
+    /// A reply without a record, and no `Total` that announces one: most likely there is none, which the specification does
+    /// not show.
     Empty,
     /// More than one record, or a total of more than one.
     Several(Vec<Property>),
@@ -35,15 +34,6 @@ impl Lookup {
             _ => None,
         }
     }
-
-    /// The property, if there is exactly one.
-    #[must_use]
-    pub fn into_property(self) -> Option<Property> {
-        match self {
-            Self::Found(property) => Some(*property),
-            _ => None,
-        }
-    }
 }
 
 impl Register {
@@ -51,7 +41,7 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// [`is_protocol`](Error::is_protocol) when the register gives several properties or another one; else as for all
+    /// [`is_protocol`](Error::is_protocol) when the register sends several properties or another one; else as for all
     /// calls, see [`Register`].
     ///
     /// ```
@@ -70,110 +60,96 @@ impl Register {
     /// # }
     /// ```
     pub fn property(&self, pic: &Pic) -> Call<Option<Property>> {
-        self.lookup(pic).then(|answer, _| async {
-            match answer {
-                Lookup::Several(_) => Err(Error::protocol(
-                    "the register gave several properties for one PIC",
-                )
-                .with_operation(OPERATION)),
-                answer => Ok(answer.into_property()),
+        self.look_up(*pic, Ok(None), |lookup| match lookup.value() {
+            Some(Lookup::Found(property)) => Ok(Some(*property)),
+            Some(Lookup::Several(_)) => {
+                let error = Error::protocol("the register sent several properties for one PIC");
+                Err(error.with_operation(OPERATION))
             }
+            _ => Ok(None),
         })
     }
 
-    /// What the register says about this PIC, with "not found", "nothing" and "several" told apart.
+    /// What the register says about this PIC, which distinguishes "not found", "nothing" and "several".
     ///
     /// # Errors
     ///
-    /// [`is_protocol`](Error::is_protocol) when the register gives the property of another PIC, or a `Total` that
-    /// contradicts what it gives; else as for all calls, see [`Register`].
+    /// [`is_protocol`](Error::is_protocol) when the register sends the property of another PIC, or a `Total` that
+    /// contradicts the records beside it; else as for all calls, see [`Register`].
     pub fn lookup(&self, pic: &Pic) -> Call<Lookup> {
-        let (register, pic) = (self.clone(), *pic);
-        let get = Get {
-            kind: "lookup",
-            since: None,
-        };
-        let request = get.request(self.0.address.property(pic));
-        let work = move |request, settings| async move {
-            let cache = register.0.cache.as_ref();
-            if let Some(kept) = cache.and_then(|cache| cache.get(pic)) {
-                return Ok(kept);
-            }
-            let found = register.find(pic, &get, request, &settings).await?;
-            let answer = found.value().unwrap_or(Lookup::Empty);
-            if let Some(cache) = cache {
-                cache.keep(pic, &answer);
-            }
-            Ok(answer)
-        };
-        Call::new(&self.0.sender, Settings::default(), Ok((request, work)))
+        let or_empty = |lookup: IfModified<Lookup>| Ok(lookup.value().unwrap_or(Lookup::Empty));
+        self.look_up(*pic, Ok(None), or_empty)
     }
 
-    /// What the register says about this PIC, if anything changed since a date. It is always asked, whatever is kept.
+    /// What the register says about this PIC, if anything changed since a date. It does not use the cache.
     ///
     /// # Errors
     ///
     /// As [`lookup`](Self::lookup), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
     pub fn lookup_since(&self, pic: &Pic, date: SystemTime) -> Call<IfModified<Lookup>> {
-        let (register, pic) = (self.clone(), *pic);
-        let work = if_modified_since(date).map(|since| {
-            let get = Get {
-                kind: "lookup",
-                since: Some(since),
-            };
-            let request = get.request(self.0.address.property(pic));
-            (request, move |request, settings| async move {
-                register.find(pic, &get, request, &settings).await
-            })
-        });
-        Call::new(&self.0.sender, Settings::default(), work)
+        self.look_up(*pic, if_modified_since(date).map(Some), Ok)
     }
 
-    /// Looks up many PICs, a few at a time. Nothing is sent before the first answer is asked for; see [`LookupMany`].
+    /// Looks up many PICs, a few at a time. Nothing is sent before the first result is requested; see [`LookupMany`].
     pub fn lookup_many(&self, pics: impl IntoIterator<Item = impl AsRef<str>>) -> LookupMany {
         LookupMany::new(self.clone(), pics)
     }
 
-    async fn find(
+    fn look_up<T: Send + 'static>(
         &self,
         pic: Pic,
-        get: &Get,
-        request: Request,
-        settings: &Settings,
-    ) -> Result<IfModified<Lookup>> {
-        match self.0.sender.send(get, request, settings).await {
-            Ok(IfModified::Unchanged) => Ok(IfModified::Unchanged),
-            Ok(IfModified::Changed {
-                value,
-                last_modified,
-            }) => judge(value, pic)
-                .map(|answer| IfModified::changed(answer, last_modified))
-                .map_err(|error| error.with_operation(OPERATION)),
-            Err(error) if is_unknown(&error) => Ok(IfModified::changed(Lookup::NotFound, None)),
-            Err(error) => Err(error),
-        }
+        since: Result<Option<HeaderValue>>,
+        result: fn(IfModified<Lookup>) -> Result<T>,
+    ) -> Call<T> {
+        let register = self.clone();
+        let work = since.map(|since| {
+            let get = GetRecords {
+                kind: "lookup",
+                since,
+            };
+            let request = get.request(self.0.address.property(pic));
+            (request, move |request, settings| async move {
+                let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
+                if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
+                    return result(IfModified::changed(cached, None));
+                }
+                let reply = register.0.sender.send(&get, request, &settings).await;
+                let lookup = match reply {
+                    Ok(reply) => reply.try_map(|subset| {
+                        lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
+                    })?,
+                    Err(error) if is_unknown(&error) => IfModified::changed(Lookup::NotFound, None),
+                    Err(error) => return Err(error),
+                };
+                if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
+                    cache.store(pic, value);
+                }
+                result(lookup)
+            })
+        });
+        Call::new(&self.0.sender, Settings::default(), work)
     }
 }
 
-/// Whether the register has no such property. A web page with that status comes from elsewhere: the address is wrong, and
+/// Whether the register has no such property. A web page with that status is not the register's: the address is wrong, and
 /// "not found" for each PIC would hide it.
 fn is_unknown(error: &Error) -> bool {
     error.http_status() == Some(404) && error.media_type() != Some("text/html")
 }
 
-fn judge(mut found: Found, pic: Pic) -> Result<Lookup> {
-    if let Some(record) = found.unreadable.pop() {
+fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
+    if let Some(record) = subset.unreadable.pop() {
         return Err(record.error);
     }
-    let several = found.total.is_some_and(|total| total > 1);
-    let mut records = found.records.into_vec();
+    let several = subset.total.is_some_and(|total| total > 1);
+    let mut records = subset.records.into_vec();
     let count = records.len() as u64;
-    // More may be announced than a page holds, but not where it holds none.
-    if let Some(total) = found.total
+    // Total may exceed the records of a page, but not when the page has none.
+    if let Some(total) = subset.total
         && (count > total || count == 0 && total > 0)
     {
         return Err(Error::protocol(format!(
-            "the register gave {count} properties with a Total of {total}"
+            "the register sent {count} properties with a Total of {total}"
         )));
     }
     if several || records.len() > 1 {
@@ -182,10 +158,10 @@ fn judge(mut found: Found, pic: Pic) -> Result<Lookup> {
     let Some(property) = records.pop() else {
         return Ok(Lookup::Empty);
     };
-    let given = property.pic.as_deref();
-    if given.is_some_and(|given| !given.trim().eq_ignore_ascii_case(pic.as_str())) {
+    let sent = property.pic.as_deref();
+    if sent.is_some_and(|sent| !sent.trim().eq_ignore_ascii_case(pic.as_str())) {
         return Err(Error::protocol(
-            "the register gave a property with another PIC",
+            "the register sent a property with another PIC",
         ));
     }
     Ok(Lookup::Found(Box::new(property)))

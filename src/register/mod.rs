@@ -6,7 +6,7 @@
 //! ```
 //! # use envd_sdk::fake::Fake;
 //! use envd_sdk::model::Pic;
-//! use envd_sdk::register::{FieldSearch, Register};
+//! use envd_sdk::register::{PropertySearch, Register};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,53 +17,152 @@
 //! let found = register.property(&Pic::parse("QAZZ7777")?).await?;
 //! assert!(found.is_some_and(|property| property.is_active()));
 //!
-//! let feedlots = FieldSearch::new().state("QLD").pic_type("FL");
-//! let mut properties = register.search(feedlots).items();
+//! let feedlots = PropertySearch::new().state("QLD").pic_type("FL");
+//! let mut properties = register.search(&feedlots).items();
 //! while let Some(property) = properties.next().await {
 //!     println!("{:?}", property?.pic);
 //! }
 //!
-//! let mut answers = register.lookup_many(["QAZZ7777", "QBZZ2222"]);
-//! while let Some(answer) = answers.next().await {
-//!     println!("{}: {:?}", answer.asked, answer.property().map(|property| property.is_active()));
+//! let mut look_ups = register.lookup_many(["QAZZ7777", "QBZZ2222"]);
+//! while let Some(result) = look_ups.next().await {
+//!     println!("{}: {:?}", result.input, result.property().map(|property| property.is_active()));
 //! }
 //! # Ok(())
 //! # }
 //! ```
 
 mod address;
-mod answer;
-mod asked;
-mod builder;
-mod cache;
-mod cursor;
-mod envelope;
-mod fetch;
-mod field_search;
-mod handle;
+mod get_records;
 mod if_modified;
 mod lookup;
-mod many;
-mod mark;
-mod operation;
-mod page;
-mod search;
-mod streams;
-mod terms;
-mod text_search;
+mod lookup_cache;
+mod lookup_many;
+mod page_position;
+mod page_request;
+mod property_search;
+mod register_builder;
 
-pub use self::answer::{Answer, Progress};
-pub use self::builder::RegisterBuilder;
-pub use self::field_search::FieldSearch;
-pub use self::handle::Register;
 pub use self::if_modified::IfModified;
 pub use self::lookup::Lookup;
-pub use self::many::LookupMany;
-pub use self::page::{PagePosition, PropertyPage};
-pub use self::search::Search;
-pub use self::streams::{Items, Pages};
-pub use self::terms::Terms;
-pub use self::text_search::TextSearch;
+pub use self::lookup_many::{LookupMany, LookupProgress, LookupResult};
+pub use self::page_position::PagePosition;
+pub use self::property_search::PropertySearch;
+pub use self::register_builder::RegisterBuilder;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use self::address::Address;
+use self::lookup_cache::LookupCache;
+use crate::auth::TokenSource;
+use crate::send::Sender;
 
 /// The name of the operation in errors and traces.
 const OPERATION: &str = "PICRegister";
+
+/// A client of the property register (spec 4.2). Cheap to clone; clones share their connections.
+///
+/// # Errors
+///
+/// All calls fail with [`is_transport`](crate::Error::is_transport) when no reply came,
+/// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
+/// token was refused, [`http_status`](crate::Error::http_status) for every refusal, with
+/// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
+/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply does not have the expected shape.
+#[derive(Clone)]
+pub struct Register(Arc<Inner>);
+
+struct Inner {
+    address: Address,
+    sender: Sender,
+    cache: Option<LookupCache>,
+    first_page_index: AtomicU32,
+}
+
+/// The index of the first page is neither set nor known from replies.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Register {
+    /// Settings of a client for the register at this address: `/api/v2/PICRegister` comes below it.
+    ///
+    /// ```
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com").build()?;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn builder(base: impl Into<String>) -> RegisterBuilder {
+        RegisterBuilder::new(base.into())
+    }
+
+    /// The register for another user, with the connections, settings and limits of this one. The [cache](RegisterBuilder::cache)
+    /// is a separate one, since results may differ.
+    ///
+    /// ```
+    /// use envd_sdk::auth::StaticToken;
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com").build()?;
+    /// let of_user = register.with_token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?);
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_token_source(&self, source: impl TokenSource) -> Self {
+        Self(Arc::new(Inner {
+            address: self.0.address.clone(),
+            sender: self.0.sender.with_token_source(source),
+            cache: self.0.cache.as_ref().map(LookupCache::emptied),
+            first_page_index: AtomicU32::new(self.0.first_page_index.load(Ordering::Relaxed)),
+        }))
+    }
+
+    /// Removes all cached results of look-ups ([`RegisterBuilder::cache`]).
+    pub fn forget(&self) {
+        if let Some(cache) = &self.0.cache {
+            cache.clear();
+        }
+    }
+
+    /// How long requests are still deferred because the register asked for it: HTTP 429 or 503 with `Retry-After`.
+    ///
+    /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
+    /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, however long the
+    /// register asks for. Clones share it, and so do those of other users ([`with_token_source`](Self::with_token_source)).
+    ///
+    /// ```
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com").build()?;
+    /// assert_eq!(register.paused_for(), None);
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn paused_for(&self) -> Option<Duration> {
+        self.0.sender.paused_for()
+    }
+
+    /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
+    /// deferred are sent at once; only the call that received the refusal keeps to its own wait.
+    pub fn end_pause(&self) {
+        self.0.sender.end_pause();
+    }
+
+    /// The index of the first page, once it is known.
+    fn first_page_index(&self) -> Option<u32> {
+        Some(self.0.first_page_index.load(Ordering::Relaxed)).filter(|index| *index != UNKNOWN)
+    }
+
+    fn set_first_page_index(&self, index: u32) {
+        self.0.first_page_index.store(index, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Register")
+            .field("host", &self.0.address.url().host_str())
+            .finish_non_exhaustive()
+    }
+}

@@ -6,6 +6,7 @@
 mod backpressure;
 mod call;
 mod headers;
+pub(crate) mod pages;
 mod response;
 mod sender;
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(crate) fn used(documents: &Documents) -> String {
     let mut text = String::new();
     for operation in documents.operations() {
         let used: Vec<String> = of(documents, operation).into_iter().collect();
-        writeln!(text, "{} {}", operation.root_field, used.join(" ")).unwrap();
+        writeln!(text, "{} {}", operation.alias, used.join(" ")).unwrap();
     }
     text
 }

@@ -17,7 +17,7 @@ pub(crate) fn page(documents: &Documents) -> String {
     let descriptions: BTreeMap<_, _> = documents.elements().collect();
     let used: Vec<_> = documents
         .operations()
-        .map(|operation| (&operation.root_field, coordinates::of(documents, operation)))
+        .map(|operation| (&operation.alias, coordinates::of(documents, operation)))
         .collect();
     let users = |coordinate: &str| {
         let using = used.iter().filter(|(_, used)| used.contains(coordinate));
@@ -92,7 +92,7 @@ fn table(documents: &Documents) -> String {
     for kind in ["query", "mutation"] {
         for operation in documents
             .operations()
-            .filter(|operation| operation.kind == kind)
+            .filter(|operation| operation.kind == kind && operation.alias == operation.root_field)
         {
             let root = if kind == "query" { "Query" } else { "Mutation" };
             let coordinate = format!("{root}.{}", operation.root_field);

@@ -22,6 +22,8 @@ pub(crate) struct Operation {
     pub(crate) kind: &'static str,
     /// The field of the root type, such as `createOrSaveConsignment`.
     pub(crate) root_field: String,
+    /// Its alias in the document, by which the crate names a second document for the same field; or the field.
+    pub(crate) alias: String,
     /// The operation with the fragments that it reaches and nothing else, from which the types are made.
     pub(crate) document: String,
     /// The document that is sent, on one line. It has no fragments: they would name types of the server, and the names of
@@ -75,6 +77,7 @@ impl Documents {
             name: operation.name.as_ref().unwrap().to_string(),
             kind: operation.operation_type.name(),
             root_field: root.name.to_string(),
+            alias: root.alias.as_ref().unwrap_or(&root.name).to_string(),
             document,
             sent: sent.serialize().no_indent().to_string(),
         }

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod guards;
+mod own_documents;
 mod unreadable;
 
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::graphql::generated::Templates;
+use envd_sdk::graphql::generated::{FullConsignments, Templates};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Account, Client, RetryPolicy};
 use serde_json::{Value, json};
@@ -195,4 +196,35 @@ async fn a_stream_ends_with_a_failure_and_its_items_say_where_to_go_on() {
     let mut items = account(&server.uri()).consignments(&filter()).items();
     items.next().await.unwrap().unwrap();
     assert_eq!(items.position().cursor(), Some("1"));
+}
+
+#[tokio::test]
+async fn full_records_take_one_request_for_each_page() {
+    let fake = start_fake().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let filter = filter().page_size(7);
+    let mut pager = account.full_consignments(&filter);
+    let (mut pages, mut records) = (0, Vec::new());
+    while let Some(page) = pager.next_page().await.unwrap() {
+        pages += 1;
+        assert_eq!((page.missing, page.unreadable.len()), (0, 0));
+        records.extend(page.records);
+    }
+    assert_eq!(fake.requests().len(), pages);
+    assert_eq!(fake.requests_of::<FullConsignments>().len(), pages);
+    // They are those of the list, each as it is read by itself.
+    let mut listed = account.consignments(&filter).items();
+    for record in &records {
+        let id = listed.next().await.unwrap().unwrap().id.unwrap();
+        let alone = account.consignment(id).await.unwrap().value;
+        assert_eq!(record, &alone);
+        assert!(!record.questions.is_empty());
+    }
+    assert!(listed.next().await.is_none() && records.len() > 7);
+    // From a stored position.
+    let mut items = account.full_consignments(&filter).items();
+    items.next().await.unwrap().unwrap();
+    let stored = items.position().clone();
+    let mut rest = account.full_consignments(&filter).start_at(stored).items();
+    assert_eq!(rest.next().await.unwrap().unwrap(), records[1]);
 }

@@ -13,9 +13,9 @@ mod unreadable;
 use std::time::Duration;
 
 use envd_sdk::fake::Fake;
-use envd_sdk::model::{Pic, PropertyStatus, PropertyTypeCode};
-use envd_sdk::register::{FieldSearch, Lookup, PropertyPage, Register, Search, TextSearch};
-use envd_sdk::{Result, RetryPolicy};
+use envd_sdk::model::{Pic, Property, PropertyStatus, PropertyTypeCode};
+use envd_sdk::register::{Lookup, PagePosition, PropertySearch, Register};
+use envd_sdk::{Page, Pager, Result, RetryPolicy};
 use wiremock::matchers::{any, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -48,12 +48,14 @@ fn page(offset: u64, total: u64, pics: &[&str]) -> ResponseTemplate {
     }))
 }
 
+type PropertyPager = Pager<Property, PagePosition>;
+
 /// The first page of a search.
-async fn first(mut search: Search) -> Result<PropertyPage> {
+async fn first(mut search: PropertyPager) -> Result<Page<Property, PagePosition>> {
     Ok(search.next_page().await?.expect("a first page"))
 }
 
-async fn all_pics(mut search: Search) -> Result<Vec<String>> {
+async fn all_pics(mut search: PropertyPager) -> Result<Vec<String>> {
     let mut pics = Vec::new();
     while let Some(page) = search.next_page().await? {
         pics.extend(page.records.into_iter().filter_map(|property| property.pic));
@@ -77,7 +79,7 @@ async fn a_property_is_found_by_its_pic_and_an_unknown_one_is_none() {
 async fn words_and_fields_find_what_they_describe() {
     let fake = start_fake().await;
     let register = register(&fake);
-    let page = first(register.search(TextSearch::new("test yards")))
+    let page = first(register.search(&PropertySearch::text("test yards")))
         .await
         .unwrap();
     assert!(
@@ -85,7 +87,7 @@ async fn words_and_fields_find_what_they_describe() {
             .iter()
             .any(|found| found.pic.as_deref() == Some("QCZZ8888"))
     );
-    let search = FieldSearch::new()
+    let search = PropertySearch::new()
         .pic_type(PropertyTypeCode::Feedlot)
         .status(PropertyStatus::Active);
     let page = first(register.search(&search)).await.unwrap();
@@ -94,14 +96,14 @@ async fn words_and_fields_find_what_they_describe() {
         assert!(found.property_types.contains(&PropertyTypeCode::Feedlot));
         assert!(found.is_active());
     }
-    let by_code = first(register.search(FieldSearch::new().status_code("B")))
+    let by_code = first(register.search(&PropertySearch::new().status_code("B")))
         .await
         .unwrap();
     assert!(!by_code.records.is_empty());
     for found in by_code.records {
         assert_eq!(found.admin_status, Some(PropertyStatus::Blocked));
     }
-    let mut nothing = register.search(FieldSearch::new().town("no such town"));
+    let mut nothing = register.search(&PropertySearch::new().town("no such town"));
     assert!(
         nothing
             .next_page()
@@ -131,8 +133,8 @@ async fn any_text_arrives_as_it_was_given() {
         "?#;&=%41",
     ];
     for text in texts {
-        let search = FieldSearch::new().business_name(text).state("QLD");
-        first(register.search(search)).await.unwrap();
+        let search = PropertySearch::new().business_name(text).state("QLD");
+        first(register.search(&search)).await.unwrap();
     }
     let requests = server.received_requests().await.unwrap();
     for (request, text) in requests.iter().zip(texts) {
@@ -149,10 +151,10 @@ async fn any_text_arrives_as_it_was_given() {
 async fn bad_values_are_refused_before_anything_is_sent_unless_the_caller_insists() {
     let server = MockServer::start().await;
     let register = client(&server);
-    let bad = FieldSearch::new().postcode("400").pic("QAZZ77777");
+    let bad = PropertySearch::new().postcode("400").pic("QAZZ77777");
     let error = first(register.search(&bad)).await.unwrap_err();
     assert!(error.is_config() && error.attempts() == 0);
-    let empty = first(register.search(TextSearch::new(" "))).await;
+    let empty = first(register.search(&PropertySearch::text(" "))).await;
     assert!(empty.unwrap_err().is_config());
     assert!(server.received_requests().await.unwrap().is_empty());
     Mock::given(query_param("Postcode", "400"))
@@ -161,7 +163,7 @@ async fn bad_values_are_refused_before_anything_is_sent_unless_the_caller_insist
         .expect(1)
         .mount(&server)
         .await;
-    first(register.search(&bad).unchecked()).await.unwrap();
+    first(register.search(&bad.unchecked())).await.unwrap();
 }
 
 #[tokio::test]

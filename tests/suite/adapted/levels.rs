@@ -1,6 +1,7 @@
 //! Questions under questions.
 
 use envd_sdk::fake::World;
+use envd_sdk::ops::ConsignmentFilter;
 use serde_json::{Value, json};
 
 use super::NUMBER;
@@ -52,6 +53,28 @@ async fn questions_are_asked_for_until_a_level_comes_back_empty() {
             "the deeper document is kept"
         );
     }
+}
+
+#[tokio::test]
+async fn a_page_of_full_records_has_all_levels_of_questions() {
+    let fake = fake_builder().world(World::sample().questions([nested(1, 9)]));
+    let fake = fake.start().await.unwrap();
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let mut pager = account.full_consignments(&ConsignmentFilter::default());
+    let page = pager.next_page().await.unwrap().unwrap();
+    let mut deepest = 0;
+    for record in page.records {
+        let (mut below, mut level) = (&record.questions, 0);
+        while let Some(question) = below.first() {
+            level += 1;
+            assert!(question.text.is_some());
+            below = &question.child_questions;
+        }
+        // Some records have other forms, without a question.
+        assert!([0, 9].contains(&level));
+        deepest = deepest.max(level);
+    }
+    assert_eq!((deepest, fake.requests().len()), (9, 2));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::Clock;
-use envd_sdk::register::{IfModified, Lookup, TextSearch};
+use envd_sdk::register::{IfModified, Lookup, PropertySearch};
 use wiremock::matchers::{any, headers};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -11,7 +11,7 @@ use super::{client, page, pic, register};
 use crate::dated::fake_builder;
 
 #[tokio::test]
-async fn what_did_not_change_is_told_as_that() {
+async fn an_unchanged_register_is_reported() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800);
     let fake = fake_builder()
         .clock(Clock::manual(now))
@@ -36,19 +36,23 @@ async fn what_did_not_change_is_told_as_that() {
     let again = register.lookup_since(&pic("QAZZ7777"), now).await.unwrap();
     assert_eq!(again, IfModified::Unchanged);
 
-    let mut search = register.search(TextSearch::new("QLD")).page_size(5);
-    let unchanged = search.next_page_since(now).await.unwrap();
+    let search = PropertySearch::text("QLD").page_size(5);
+    let unchanged = register.search_since(&search, now).await.unwrap();
     assert!(matches!(unchanged, IfModified::Unchanged));
-    // It stays where it was, and goes on from there.
-    let page = search
-        .next_page_since(before)
+    let mut pager = register
+        .search_since(&search, before)
         .await
         .unwrap()
         .value()
-        .flatten()
         .unwrap();
-    assert_eq!((page.offset, page.last_modified), (0, Some(now)));
-    assert_eq!(search.next_page().await.unwrap().unwrap().offset, 5);
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((page.offset, page.last_modified), (Some(0), Some(now)));
+    assert_eq!(page.number, 1);
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((page.offset, page.number), (Some(5), 2));
+    let long_ago = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+    let error = register.search_since(&search, long_ago).await.unwrap_err();
+    assert!(error.is_config());
 }
 
 #[tokio::test]

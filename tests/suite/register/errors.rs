@@ -1,7 +1,7 @@
 //! Every status of spec 7.1, with bodies of every kind.
 
 use envd_sdk::RetryPolicy;
-use envd_sdk::register::{FieldSearch, Register};
+use envd_sdk::register::{PropertySearch, Register};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -28,7 +28,7 @@ async fn no_body_hides_a_status() {
             Mock::given(any()).respond_with(reply).mount(&server).await;
             let builder = Register::builder(server.uri()).retry(RetryPolicy::none());
             let register = builder.build().unwrap();
-            let mut search = register.search(FieldSearch::new().town("x"));
+            let mut search = register.search(&PropertySearch::new().town("x"));
             let error = search.next_page().await.unwrap_err();
             let what = format!("{status} {media_type} {body}");
             assert_eq!(error.http_status(), Some(status), "{what}");

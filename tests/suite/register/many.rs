@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
-use envd_sdk::register::{Answer, Lookup, Register};
+use envd_sdk::register::{Lookup, LookupResult, Register};
 use envd_sdk::{Clock, Result};
 use futures_core::Stream;
 use tokio::sync::Notify;
@@ -15,9 +15,9 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use super::{client, page, pic};
 use crate::dated::start_fake;
 
-/// An answer in a few words.
-fn said(answer: &Answer) -> String {
-    match &answer.result {
+/// A result in a few words.
+fn described(look_up: &LookupResult) -> String {
+    match &look_up.result {
         Ok(Lookup::Found(_)) => "found".to_owned(),
         Ok(Lookup::NotFound) => "not found".to_owned(),
         Ok(other) => format!("{other:?}"),
@@ -58,7 +58,7 @@ async fn many_are_answered_in_order_each_asked_once_and_a_failure_stops_nobody()
         .await;
     let shown: Vec<_> = answers
         .iter()
-        .map(|answer| format!("{} {} {}", answer.position, answer.asked, said(answer)))
+        .map(|answer| format!("{} {} {}", answer.position, answer.input, described(answer)))
         .collect();
     assert_eq!(
         shown,
@@ -87,7 +87,7 @@ async fn as_completed_each_text_still_has_its_answer() {
         .as_completed();
     let mut answers = look_ups.collect().await;
     answers.sort_by_key(|answer| answer.position);
-    let shown: Vec<_> = answers.iter().map(said).collect();
+    let shown: Vec<_> = answers.iter().map(described).collect();
     assert_eq!(
         shown,
         [
@@ -169,11 +169,14 @@ async fn ten_thousand_pics_are_looked_up_in_constant_memory() {
     assert_eq!(answers.size_hint(), (10_000, Some(10_000)));
     let (mut seen, mut most) = (0, 0);
     while let Some(answer) = answers.next().await {
-        assert_eq!((answer.position, said(&answer).as_str()), (seen, "Empty"));
+        assert_eq!(
+            (answer.position, described(&answer).as_str()),
+            (seen, "Empty")
+        );
         seen += 1;
         let progress = answers.progress();
-        assert_eq!((progress.total, progress.answered), (10_000, seen));
-        most = most.max(progress.in_flight + progress.held);
+        assert_eq!((progress.total, progress.returned), (10_000, seen));
+        most = most.max(progress.in_flight + progress.waiting);
     }
     assert_eq!((seen, answers.progress().started), (10_000, 10_000));
     assert!(most <= 4 * 8, "{most} answers were held");
@@ -186,7 +189,7 @@ async fn a_head_that_hangs_stops_the_others_before_they_fill_the_memory() {
     let texts = (0..1_000).map(|number| format!("QZ{number:06}"));
     let mut answers = register.lookup_many(texts).concurrency(2);
     // All that may be started are done but the head.
-    while answers.progress().held < 7 {
+    while answers.progress().waiting < 7 {
         tokio::select! {
             biased;
             _ = answers.next() => panic!("an answer before the head"),
@@ -207,7 +210,7 @@ async fn a_head_that_hangs_stops_the_others_before_they_fill_the_memory() {
 }
 
 #[tokio::test]
-async fn answers_are_kept_for_as_long_as_was_said() {
+async fn answers_are_kept_for_as_long_as_was_described() {
     let server = MockServer::start().await;
     let good = Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"));
     good.respond_with(page(0, 1, &["QAZZ7777"]))
@@ -229,7 +232,7 @@ async fn answers_are_kept_for_as_long_as_was_said() {
             .collect()
             .await;
         assert_eq!(
-            (said(&answers[0]), said(&answers[1])),
+            (described(&answers[0]), described(&answers[1])),
             ("found".into(), "Some(500)".into())
         );
     };
@@ -284,7 +287,7 @@ impl TokenSource for Counting {
 }
 
 #[tokio::test]
-async fn no_more_are_asked_at_a_time_than_was_said() {
+async fn no_more_are_asked_at_a_time_than_was_described() {
     static MOST: AtomicUsize = AtomicUsize::new(0);
     let fake = start_fake().await;
     let source = Counting {
@@ -340,7 +343,7 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
                 }
             }
             let progress = answers.progress();
-            assert!(progress.in_flight + progress.held <= 16, "{progress:?}");
+            assert!(progress.in_flight + progress.waiting <= 16, "{progress:?}");
         }
         let requests = server.received_requests().await.unwrap().len();
         // Those that were on their way when the first refusal came; one of them was not refused.

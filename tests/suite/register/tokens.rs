@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
-use envd_sdk::register::{Register, TextSearch};
+use envd_sdk::register::{PropertySearch, Register};
 use envd_sdk::{Result, Secret};
 use wiremock::matchers::{any, header};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -90,7 +90,7 @@ async fn debug_shows_neither_token_nor_records() {
     assert!(!format!("{builder:?}").contains("s3cr3t"));
     let register = builder.build().unwrap();
     assert!(!format!("{register:?}").contains("s3cr3t"));
-    let mut search = register.search(TextSearch::new("sampleton"));
+    let mut search = register.search(&PropertySearch::text("sampleton"));
     let page = search.next_page().await.unwrap().unwrap();
     let answers = register.lookup_many(["QAZZ7777"]).collect().await;
     let shown = format!("{search:?} {page:?} {:?} {answers:?}", page.records);

@@ -1,7 +1,7 @@
 //! `Total` (spec 2.10) against the records that come with it.
 
 use envd_sdk::Error;
-use envd_sdk::register::TextSearch;
+use envd_sdk::register::{PagePosition, PropertySearch};
 use serde_json::{Value, json};
 use wiremock::matchers::{any, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -41,7 +41,7 @@ async fn a_first_page_that_contradicts_its_total_is_an_error() {
         json!({"Offset": 1, "Limit": 50, "Total": 49, "SubSet": records(50)}),
     ] {
         let server = always(value.clone()).await;
-        let error = first(client(&server).search(TextSearch::new("x"))).await;
+        let error = first(client(&server).search(&PropertySearch::text("x"))).await;
         assert!(contradiction(&error.unwrap_err()), "{value}");
     }
     for value in [
@@ -52,7 +52,7 @@ async fn a_first_page_that_contradicts_its_total_is_an_error() {
         json!({"Total": 1, "SubSet": [null]}),
     ] {
         let server = always(value.clone()).await;
-        let page = first(client(&server).search(TextSearch::new("x"))).await;
+        let page = first(client(&server).search(&PropertySearch::text("x"))).await;
         assert!(page.is_ok(), "{value}");
     }
 }
@@ -60,11 +60,15 @@ async fn a_first_page_that_contradicts_its_total_is_an_error() {
 #[tokio::test]
 async fn a_page_beyond_the_last_is_empty_whatever_the_total() {
     let server = always(json!({"Offset": 500, "Limit": 50, "Total": 120, "SubSet": []})).await;
-    let search = client(&server).search(TextSearch::new("x")).page_index(10);
+    let search = client(&server)
+        .search(&PropertySearch::text("x"))
+        .start_at(PagePosition::from_index(10));
     assert!(first(search).await.unwrap().records.is_empty());
     // One that lies before the end is not.
     let server = always(json!({"Offset": 50, "Limit": 50, "Total": 120, "SubSet": []})).await;
-    let search = client(&server).search(TextSearch::new("x")).page_index(1);
+    let search = client(&server)
+        .search(&PropertySearch::text("x"))
+        .start_at(PagePosition::from_index(1));
     assert!(contradiction(&first(search).await.unwrap_err()));
 }
 
@@ -84,7 +88,7 @@ async fn a_later_page_that_contradicts_its_total_is_an_error() {
         .respond_with(page(0, 1_499))
         .mount(&server)
         .await;
-    let walk = all_pics(client(&server).search(TextSearch::new("x"))).await;
+    let walk = all_pics(client(&server).search(&PropertySearch::text("x"))).await;
     assert!(contradiction(&walk.unwrap_err()));
 }
 
@@ -117,17 +121,17 @@ async fn errors_of_paging_name_the_operation() {
         ))
         .mount(&server)
         .await;
-    let walk = all_pics(client(&server).search(TextSearch::new("x"))).await;
+    let walk = all_pics(client(&server).search(&PropertySearch::text("x"))).await;
     assert_eq!(walk.unwrap_err().operation(), Some("PICRegister"));
     // A position of another page size, and a search for nothing.
-    let page = first(client(&server).search(TextSearch::new("x"))).await;
+    let page = first(client(&server).search(&PropertySearch::text("x"))).await;
     let position = page.unwrap().next.unwrap();
-    let search = client(&server).search(TextSearch::new("x")).page_size(7);
+    let search = client(&server).search(&PropertySearch::text("x").page_size(7));
     let error = first(search.start_at(position)).await.unwrap_err();
     assert_eq!(
         (error.is_config(), error.operation()),
         (true, Some("PICRegister"))
     );
-    let error = first(client(&server).search(TextSearch::new(" "))).await;
+    let error = first(client(&server).search(&PropertySearch::text(" "))).await;
     assert_eq!(error.unwrap_err().operation(), Some("PICRegister"));
 }

@@ -1,6 +1,6 @@
 //! Traces tell what happened, and nothing about whom.
 
-use envd_sdk::register::{FieldSearch, Register};
+use envd_sdk::register::{PropertySearch, Register};
 
 use crate::dated::start_fake;
 use crate::traced::{recorded_by_us, traced_alone};
@@ -10,8 +10,8 @@ async fn ask() {
     let fake = start_fake().await;
     let builder = Register::builder(fake.register_url()).header("x-api-key", "s3cr3t");
     let register = builder.build().unwrap();
-    let search = FieldSearch::new().last_name("Sample").town("Sampleton");
-    register.search(search).next_page().await.unwrap();
+    let search = PropertySearch::new().last_name("Sample").town("Sampleton");
+    register.search(&search).next_page().await.unwrap();
     register
         .lookup_many(["QAZZ7777", "QZZZ9999"])
         .collect()

@@ -1,12 +1,12 @@
 //! Records of the register that cannot be read, and lists that change or repeat themselves.
 
 use envd_sdk::model::ListNotice;
-use envd_sdk::register::{PagePosition, Register, TextSearch};
+use envd_sdk::register::{PagePosition, PropertySearch, Register};
 use serde_json::{Value, json};
 use wiremock::matchers::{any, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{client, first, pic};
+use super::{PropertyPager, client, first, pic};
 
 /// A server with these pages of two places each, the first one for requests without a number too.
 async fn pages(total: impl Fn(usize) -> Option<u64>, pages: &[[Value; 2]]) -> MockServer {
@@ -34,9 +34,9 @@ fn broken(pic: &str) -> Value {
     json!({ "PIC": pic, "Town": ["hidden"] })
 }
 
-fn search(server: &MockServer) -> envd_sdk::register::Search {
+fn search(server: &MockServer) -> PropertyPager {
     let builder = Register::builder(server.uri()).first_page_index(0);
-    builder.build().unwrap().search(TextSearch::new("x"))
+    builder.build().unwrap().search(&PropertySearch::text("x"))
 }
 
 #[tokio::test]

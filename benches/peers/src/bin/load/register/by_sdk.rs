@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use envd_sdk::register::{Register, TextSearch};
+use envd_sdk::register::{PropertySearch, Register};
 
 use crate::LANES;
 use crate::measure::{side_by_side, timed};
@@ -11,11 +11,11 @@ pub fn pages(base: &str) -> (Duration, usize) {
     timed(async {
         let register = Register::builder(base).build().unwrap();
         side_by_side((0..LANES).map(|_| {
-            let search = register.search(TextSearch::new("yards"));
-            let mut search = search.page_size(100);
+            let search = PropertySearch::text("yards").page_size(100);
+            let mut pager = register.search(&search);
             async move {
                 let mut records = 0;
-                while let Some(page) = search.next_page().await.unwrap() {
+                while let Some(page) = pager.next_page().await.unwrap() {
                     records += page.records.len();
                 }
                 records
@@ -28,10 +28,10 @@ pub fn pages(base: &str) -> (Duration, usize) {
 pub fn look_up(base: &str, pics: &[String]) -> (Duration, usize) {
     timed(async {
         let register = Register::builder(base).build().unwrap();
-        let mut answers = register.lookup_many(pics).concurrency(LANES);
+        let mut look_ups = register.lookup_many(pics).concurrency(LANES);
         let mut found = 0;
-        while let Some(answer) = answers.next().await {
-            found += usize::from(answer.property().is_some());
+        while let Some(look_up) = look_ups.next().await {
+            found += usize::from(look_up.property().is_some());
         }
         found
     })

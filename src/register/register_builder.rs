@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use super::Register;
 use super::address::Address;
-use super::cache::Cache;
-use super::handle::{Inner, UNKNOWN};
+use super::lookup_cache::LookupCache;
+use super::{Inner, Register, UNKNOWN};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -91,21 +90,21 @@ impl RegisterBuilder {
         self
     }
 
-    /// Keeps what look-ups by PIC bring for this long, at most so many answers; nothing is kept unless set. Failures are not
-    /// kept. [`Register::forget`] empties it.
-    pub fn cache(mut self, max_age: Duration, answers: usize) -> Self {
-        self.cache = Some((max_age, answers));
+    /// Caches the results of look-ups by PIC for this long, at most so many; no cache unless set. Failures are not cached.
+    /// [`Register::forget`] clears it.
+    pub fn cache(mut self, max_age: Duration, results: usize) -> Self {
+        self.cache = Some((max_age, results));
         self
     }
 
-    /// The clock by which retries wait and answers age; the system's unless set.
+    /// The clock for the waits of retries and the age of cached results; the system's unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The `pageindex` of the first page, 0 or 1. The specification does not show it: unless set, it is found out from
-    /// the replies, at the cost of one request at most.
+    /// The `pageindex` of the first page, 0 or 1. The specification does not show it: unless set, it is derived from the
+    /// replies, at the cost of one request at most.
     pub fn first_page_index(mut self, index: u32) -> Self {
         self.first_page_index = Some(index);
         self
@@ -116,16 +115,16 @@ impl RegisterBuilder {
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback) or holds a
-    /// user name or a query, or the HTTP client cannot be set up, or the number of the first page is not 0 or 1, or a header cannot
-    /// be sent or is one that the client sets.
+    /// user name or a query, or the HTTP client cannot be set up, or `first_page_index` is not 0 or 1, or a header cannot be
+    /// sent or is one that the client sets.
     pub fn build(self) -> Result<Register> {
         if self.first_page_index.is_some_and(|index| index > 1) {
-            return Err(Error::config("the first page has the number 0 or 1"));
+            return Err(Error::config("first_page_index must be 0 or 1"));
         }
         let address = Address::new(&self.base)?;
         let cache = self
             .cache
-            .map(|(max_age, answers)| Cache::new(max_age, answers, self.clock.clone()));
+            .map(|(max_age, results)| LookupCache::new(max_age, results, self.clock.clone()));
         let http = Http::new(&self.http, &[address.url()])?;
         Ok(Register(Arc::new(Inner {
             address,
@@ -138,7 +137,7 @@ impl RegisterBuilder {
 
 impl fmt::Debug for RegisterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the address before it was checked: it may carry credentials.
+        // Not the address, which is unchecked and may contain credentials.
         f.debug_struct("RegisterBuilder")
             .field("has_token_source", &self.tokens.is_some())
             .field("headers", &self.headers)

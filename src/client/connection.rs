@@ -1,0 +1,195 @@
+//! Lists with cursors, as pages of a pager.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use graphql_client::GraphQLQuery;
+use tokio::sync::mpsc;
+
+use super::Client;
+use crate::graphql::{BEGINNING, Outcome, early_page_info};
+use crate::model::{List, PageInfo, Position};
+use crate::send::Call;
+use crate::send::pages::{Page, Pager, RecordId};
+use crate::transport::Watch;
+
+/// How many pages are fetched beyond the current one, so that a line of long round trips is busy while a page is processed
+/// for as long as one takes.
+const LOOK_AHEAD: usize = 2;
+
+/// One page of a list with cursors, which [`Client::pager`] reads from a reply.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Connection<T> {
+    total: Option<i64>,
+    info: PageInfo,
+    pub(crate) records: Vec<T>,
+    /// The cursors of the records.
+    cursors: Vec<Option<String>>,
+    /// The places of the list without a record, in order: null, or a record that could not be read.
+    gaps: Vec<usize>,
+}
+
+impl<T> Connection<T> {
+    /// A page with what its `pageInfo` says and, of each edge, the cursor and the record (`node`).
+    ///
+    /// A cursor is `None` where the document does not select it. A place without a record counts as
+    /// [`missing`](Page::missing).
+    pub fn new(
+        has_next_page: impl Into<Option<bool>>,
+        end_cursor: impl Into<Option<String>>,
+        edges: impl IntoIterator<Item = (Option<String>, Option<T>)>,
+    ) -> Self {
+        let info = PageInfo {
+            has_next_page: has_next_page.into(),
+            end_cursor: end_cursor.into(),
+        };
+        let edges = edges.into_iter().collect();
+        Self::from_edges(None, Some(info), edges, |edge| edge)
+    }
+
+    /// How many records the server says there are on all pages.
+    pub fn total(mut self, total: impl Into<Option<i64>>) -> Self {
+        self.total = total.into();
+        self
+    }
+
+    /// A page of an operation of the crate; `split` takes the cursor and the record out of an edge. A list that is null is empty
+    /// only if the server says so.
+    pub(crate) fn from_list<E>(
+        total: Option<i64>,
+        info: Option<PageInfo>,
+        edges: List<E>,
+        split: impl Fn(E) -> (Option<String>, Option<T>),
+    ) -> Option<Self> {
+        (!edges.is_null() || total == Some(0)).then(|| Self::from_edges(total, info, edges, split))
+    }
+
+    fn from_edges<E>(
+        total: Option<i64>,
+        info: Option<PageInfo>,
+        edges: List<E>,
+        split: impl Fn(E) -> (Option<String>, Option<T>),
+    ) -> Self {
+        let mut cursors = Vec::with_capacity(edges.len());
+        let mut nulls = edges.null_positions().to_vec().into_iter().peekable();
+        let (mut gaps, mut place) = (Vec::new(), 0);
+        // Records are large: collecting them reuses the memory of the edges.
+        let records = edges
+            .into_iter()
+            .map(split)
+            .filter_map(|(cursor, record)| {
+                while nulls.next_if_eq(&place).is_some() {
+                    gaps.push(place);
+                    place += 1;
+                }
+                match &record {
+                    Some(_) => cursors.push(cursor),
+                    None => gaps.push(place),
+                }
+                place += 1;
+                record
+            })
+            .collect();
+        gaps.extend(nulls);
+        Self {
+            total,
+            info: info.unwrap_or_default(),
+            records,
+            cursors,
+            gaps,
+        }
+    }
+}
+
+impl Client {
+    /// Reads the list of a document of your own page by page, with the guards, look-ahead and resume of
+    /// [`Account::consignments`](crate::Account::consignments).
+    ///
+    /// `variables` makes the variables for the page after a cursor, `connection` takes the page out of the data; `None`
+    /// where the reply has no list. Select `pageInfo` before the records: the next request is sent when it has arrived.
+    /// See [`guide::own_documents`](crate::guide::own_documents) for an example, and [`Pager::record_id`].
+    pub fn pager<Q, T>(
+        &self,
+        variables: impl Fn(Option<String>) -> Q::Variables + Send + Sync + 'static,
+        connection: fn(Q::ResponseData) -> Option<Connection<T>>,
+    ) -> Pager<T>
+    where
+        Q: GraphQLQuery,
+        Q::ResponseData: Send + 'static,
+        T: Send + 'static,
+    {
+        let operation = Q::build_query(variables(None)).operation_name;
+        let call =
+            move |client: &Self, after| client.operation::<Q, _>(variables(after), connection);
+        self.list(operation, call, |_| None)
+    }
+
+    /// The pages of an operation; its name is the one in errors.
+    pub(crate) fn list<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        call: impl Fn(&Self, Option<String>) -> Call<Outcome<Connection<T>>> + Send + Sync + 'static,
+        id: RecordId<T>,
+    ) -> Pager<T> {
+        let client = self.clone();
+        let fetch = move |here: Position, number, next| {
+            let call = call(&client, here.cursor().map(str::to_owned));
+            let call = call.page(number, watch(here.clone(), next)).into_future();
+            Box::pin(async move { Ok(Some(page(here, call.await?))) }) as _
+        };
+        Pager::new(operation, LOOK_AHEAD, id, Box::new(fetch))
+    }
+}
+
+/// Reports the next position as soon as the beginning of the reply shows it.
+fn watch(here: Position, next: mpsc::Sender<Position>) -> Watch {
+    let seen = AtomicUsize::new(0);
+    Arc::new(move |body: &[u8]| {
+        let before = seen.swap(body.len(), Ordering::Relaxed);
+        // Beyond the beginning nothing new comes; a shorter body belongs to another attempt.
+        if (before < BEGINNING || body.len() < before)
+            && let Some(info) = early_page_info(body)
+            && let Ok(Some(position)) = next_position(&info, &here)
+        {
+            // OK to ignore: it was reported before.
+            let _ = next.try_send(position);
+        }
+    })
+}
+
+fn page<T>(here: Position, outcome: Outcome<Connection<T>>) -> Page<T> {
+    let Outcome {
+        value: connection,
+        problems,
+        unreadable,
+        ..
+    } = outcome;
+    let next = next_position(&connection.info, &here);
+    let mut page = Page::new(here, connection.records);
+    page.set_gaps(&connection.gaps, unreadable);
+    page.stalled = next.as_ref().err().copied();
+    page.next = next.unwrap_or_default();
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    page.fingerprint = page.next.as_ref().map(|next| hasher.hash_one(next));
+    (page.total, page.cursors) = (connection.total, connection.cursors);
+    page.problems = problems;
+    page
+}
+
+/// The position of the page that follows, if one does; an error is why the list cannot be read further.
+fn next_position(info: &PageInfo, here: &Position) -> Result<Option<Position>, &'static str> {
+    let next = info
+        .end_cursor
+        .as_deref()
+        .filter(|cursor| !cursor.is_empty());
+    let next = next.map(Position::after);
+    match (info.has_next_page, next) {
+        (Some(false), _) => Ok(None),
+        (None, _) => Err("the page does not say whether another one follows"),
+        (_, None) => Err("another page is announced without a cursor"),
+        (_, Some(next)) if next == *here => Err("the cursor stands still"),
+        (_, next) => Ok(next),
+    }
+}

@@ -1,0 +1,308 @@
+//! Look-ups of many PICs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use futures_util::stream::{self, StreamExt};
+use tokio::sync::Semaphore;
+
+use super::{Lookup, Register};
+use crate::error::{Error, Result};
+use crate::model::{Pic, Property};
+use crate::send::pages::Task;
+
+/// Look-ups of many PICs as a stream of results, from [`Register::lookup_many`].
+///
+/// There is one result for each input, in the order of the inputs. A PIC that occurs twice is requested once; an input that
+/// is no PIC fails without a request. A failure does not stop the others. When the register asks to wait, all of them do.
+/// Dropping the stream stops them.
+///
+/// A refused token stops all look-ups that are not sent yet: after a result that
+/// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required), the
+/// remaining PICs have the same error with [`attempts`](crate::Error::attempts) 0. Look those up again after a login.
+///
+/// The inputs are in memory, 10,000 PICs in less than 1 MB; of the results, never more than four for each look-up that runs
+/// at a time, besides those whose PIC occurs again later. The look-ups are tasks of tokio, so the stream must be polled in
+/// its runtime.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// use envd_sdk::register::{Lookup, Register};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// # let register = Register::builder(fake.register_url()).build()?;
+/// let mut look_ups = register.lookup_many(["QAZZ7777", "QZZZ9999", "no pic"]).concurrency(2);
+/// while let Some(look_up) = look_ups.next().await {
+///     match look_up.result {
+///         Ok(Lookup::Found(property)) => println!("{}: {:?}", look_up.input, property.admin_status),
+///         Ok(_) => println!("{}: not in the register", look_up.input),
+///         Err(error) => println!("{}: {error}", look_up.input),
+///     }
+/// }
+/// assert_eq!(look_ups.progress().returned, 3);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a stream does nothing until it is polled"]
+pub struct LookupMany {
+    register: Register,
+    inputs: Arc<[Input]>,
+    concurrency: usize,
+    as_completed: bool,
+    counts: Arc<Counts>,
+    /// The positions of the distinct inputs with their results; none before the first poll.
+    distinct: Option<stream::BoxStream<'static, (usize, Result<Lookup>)>>,
+    returned: usize,
+    /// Results of PICs that occur again, by the position of the next occurrence.
+    repeated: BTreeMap<usize, Result<Lookup>>,
+}
+
+/// How many look-ups were started, are running, and have a result that was not returned yet.
+#[derive(Default)]
+struct Counts {
+    started: AtomicUsize,
+    running: AtomicUsize,
+    waiting: AtomicUsize,
+}
+
+impl Counts {
+    async fn run<T>(&self, look_up: impl Future<Output = T>) -> T {
+        self.started.fetch_add(1, Ordering::Relaxed);
+        self.running.fetch_add(1, Ordering::Relaxed);
+        let result = look_up.await;
+        self.running.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+}
+
+/// The result for one input of a bulk look-up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LookupResult {
+    /// The position of the input, from 0.
+    pub position: usize,
+    /// The PIC in upper case, or the input as it was given if it is no PIC.
+    pub input: String,
+    /// What the register says. An input that is no PIC fails with [`is_config`](crate::Error::is_config), without a request.
+    pub result: Result<Lookup>,
+}
+
+impl LookupResult {
+    /// The PIC; `None` when the input is none.
+    #[must_use]
+    pub fn pic(&self) -> Option<Pic> {
+        Pic::parse(&self.input).ok()
+    }
+
+    /// The property, if exactly one was found.
+    #[must_use]
+    pub fn property(&self) -> Option<&Property> {
+        self.result.as_ref().ok()?.property()
+    }
+}
+
+/// The progress of a bulk look-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LookupProgress {
+    /// How many inputs there are.
+    pub total: usize,
+    /// How many results the stream has returned.
+    pub returned: usize,
+    /// How many look-ups were started: each PIC counts once.
+    pub started: usize,
+    /// How many look-ups are running.
+    pub in_flight: usize,
+    /// How many results wait for those before them, or for another occurrence of their PIC.
+    pub waiting: usize,
+}
+
+/// An input, linked to the next occurrence of its PIC.
+struct Input {
+    /// The PIC, or the text if it is none.
+    pic: std::result::Result<Pic, Box<str>>,
+    is_first: bool,
+    next: Option<usize>,
+}
+
+fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Arc<[Input]> {
+    let mut last: HashMap<Pic, usize> = HashMap::new();
+    let mut inputs: Vec<Input> = Vec::new();
+    for (position, text) in texts.into_iter().enumerate() {
+        let pic = Pic::parse(text.as_ref()).map_err(|_| text.as_ref().into());
+        let before = pic
+            .as_ref()
+            .ok()
+            .and_then(|pic| last.insert(*pic, position));
+        if let Some(before) = before {
+            inputs[before].next = Some(position);
+        }
+        inputs.push(Input {
+            pic,
+            is_first: before.is_none(),
+            next: None,
+        });
+    }
+    inputs.into()
+}
+
+impl LookupMany {
+    pub(super) fn new(
+        register: Register,
+        texts: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Self {
+        Self {
+            register,
+            inputs: inputs(texts),
+            concurrency: 4,
+            as_completed: false,
+            counts: Arc::default(),
+            distinct: None,
+            returned: 0,
+            repeated: BTreeMap::new(),
+        }
+    }
+
+    /// How many look-ups run at a time; 4 unless set, and 0 counts as 1. To be set before the first result is requested.
+    pub fn concurrency(mut self, look_ups: usize) -> Self {
+        self.concurrency = look_ups.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Returns results as they complete, not in the order of the inputs. To be set before the first result is requested.
+    pub fn as_completed(mut self) -> Self {
+        self.as_completed = true;
+        self
+    }
+
+    /// The next result, without a stream library; `None` after the last.
+    pub async fn next(&mut self) -> Option<LookupResult> {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    /// All remaining results.
+    pub async fn collect(self) -> Vec<LookupResult> {
+        StreamExt::collect(self).await
+    }
+
+    /// The progress so far.
+    #[must_use]
+    pub fn progress(&self) -> LookupProgress {
+        let count = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        LookupProgress {
+            total: self.inputs.len(),
+            returned: self.returned,
+            started: count(&self.counts.started),
+            in_flight: count(&self.counts.running),
+            waiting: count(&self.counts.waiting) + self.repeated.len(),
+        }
+    }
+
+    /// Looks up the distinct inputs, each PIC in a task.
+    fn start(&self) -> stream::BoxStream<'static, (usize, Result<Lookup>)> {
+        let (inputs, register) = (Arc::clone(&self.inputs), self.register.clone());
+        let counts = Arc::clone(&self.counts);
+        let permits = Arc::new(Semaphore::new(self.concurrency));
+        let refused: Arc<OnceLock<Error>> = Arc::default();
+        let first = (0..inputs.len()).filter({
+            let inputs = Arc::clone(&inputs);
+            move |at| inputs[*at].is_first
+        });
+        let look_ups = stream::iter(first).map(move |at| {
+            let task = inputs[at].pic.as_ref().ok().map(|pic| {
+                let (register, pic, counts) = (register.clone(), *pic, Arc::clone(&counts));
+                let (permits, refused) = (Arc::clone(&permits), Arc::clone(&refused));
+                Task::spawn(async move {
+                    let _permit = permits.acquire().await;
+                    let result = match refused.get() {
+                        // Without a request; attempts distinguishes it from the look-ups that were refused.
+                        Some(refusal) => Err(Error::clone(refusal).with_attempts(0)),
+                        None => counts.run(register.lookup(&pic).into_future()).await,
+                    };
+                    if let Err(error) = &result
+                        && (error.is_unauthorized() || error.is_reauth_required())
+                    {
+                        refused.get_or_init(|| error.clone());
+                    }
+                    counts.waiting.fetch_add(1, Ordering::Relaxed);
+                    result
+                })
+            });
+            async move {
+                match task {
+                    Some(task) => (at, task.await),
+                    None => (at, Err(Error::config("a PIC has 8 letters or digits"))),
+                }
+            }
+        });
+        if self.as_completed {
+            look_ups.buffer_unordered(self.concurrency).boxed()
+        } else {
+            // Others run on while the first one hangs.
+            look_ups.buffered(4 * self.concurrency).boxed()
+        }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<LookupResult>> {
+        if self.distinct.is_none() {
+            self.distinct = Some(self.start());
+        }
+        let repeated = self.repeated.first_entry();
+        let repeated = repeated.filter(|entry| self.as_completed || *entry.key() == self.returned);
+        let (position, result) = if let Some(repeated) = repeated {
+            repeated.remove_entry()
+        } else if let Some(distinct) = &mut self.distinct
+            && let Some(next) = ready!(distinct.poll_next_unpin(context))
+        {
+            if self.inputs[next.0].pic.is_ok() {
+                self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+            next
+        } else {
+            return Poll::Ready(None);
+        };
+        let input = &self.inputs[position];
+        if let Some(next) = input.next {
+            self.repeated.insert(next, result.clone());
+        }
+        self.returned += 1;
+        Poll::Ready(Some(LookupResult {
+            position,
+            input: match &input.pic {
+                Ok(pic) => pic.as_str().to_owned(),
+                Err(text) => text.to_string(),
+            },
+            result,
+        }))
+    }
+}
+
+impl Stream for LookupMany {
+    type Item = LookupResult;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<LookupResult>> {
+        self.get_mut().poll(context)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.inputs.len() - self.returned;
+        (left, Some(left))
+    }
+}
+
+impl fmt::Debug for LookupMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LookupMany")
+            .field("concurrency", &self.concurrency)
+            .field("progress", &self.progress())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,199 @@
+//! The pages of a search.
+//!
+//! Whether the first page has the index 0 or 1 is not shown. So the first request names none, and the second names 1: the
+//! reply's `Offset` shows whether that is the second page or the first one again.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::get_records::{GetRecords, Subset};
+use super::if_modified::{IfModified, if_modified_since};
+use super::page_position::PageRange;
+use super::{OPERATION, PagePosition, PropertySearch, Register};
+use crate::error::{Error, Result};
+use crate::model::Property;
+use crate::send::pages::{Page, Pager};
+use crate::send::{Call, Settings};
+
+type PropertyPage = Page<Property, PagePosition>;
+
+/// Records, and when the register changed last, if it says so.
+type Dated = (Subset, Option<SystemTime>);
+
+impl Register {
+    /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
+    /// without records.
+    ///
+    /// Besides the errors of [`Pager::next_page`], a page fails with [`is_config`](Error::is_config) when a value cannot match
+    /// anything, and nothing is sent; with [`is_protocol`](Error::is_protocol) when the register sends another page than the
+    /// next one, or a `Total` that contradicts the records beside it.
+    ///
+    /// ```
+    /// # use envd_sdk::fake::Fake;
+    /// use envd_sdk::register::{PropertySearch, Register};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let register = Register::builder(fake.register_url()).build()?;
+    /// let mut pager = register.search(&PropertySearch::new().state("QLD").page_size(5));
+    /// let mut seen = 0;
+    /// while let Some(page) = pager.next_page().await? {
+    ///     seen += page.records.len();
+    /// }
+    /// assert_eq!(seen, 14);
+    ///
+    /// let mut properties = register.search(&PropertySearch::text("yards")).items();
+    /// while let Some(property) = properties.next().await {
+    ///     assert!(property?.pic.is_some());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
+        let (register, search) = (self.clone(), search.checked().map(Arc::new));
+        let fetch = move |position: PagePosition, _, _| {
+            let (register, search) = (register.clone(), search.clone());
+            Box::pin(async move { register.page(&*search?, position).await }) as _
+        };
+        Pager::new(OPERATION, 0, id, Box::new(fetch))
+    }
+
+    /// The same, if the register changed since a date. The first page is requested at once; the pager returns it first.
+    ///
+    /// # Errors
+    ///
+    /// As [`search`](Self::search), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
+    pub fn search_since(
+        &self,
+        search: &PropertySearch,
+        date: SystemTime,
+    ) -> Call<IfModified<Pager<Property, PagePosition>>> {
+        let register = self.clone();
+        let work = if_modified_since(date).and_then(|since| {
+            let (search, index) = (search.checked()?, self.first_page_index());
+            let get = GetRecords {
+                kind: "search",
+                since: Some(since),
+            };
+            let request = get.request(self.0.address.search(&search, index));
+            Ok((request, move |request, settings| async move {
+                let reply = register.0.sender.send(&get, request, &settings).await?;
+                let IfModified::Changed { last_modified, .. } = &reply else {
+                    return Ok(IfModified::Unchanged);
+                };
+                let last_modified = *last_modified;
+                reply.try_map(|subset| {
+                    let range = PageRange::first(index, false, search.page_size, &subset)?;
+                    let page = page(PagePosition::default(), range, (subset, last_modified));
+                    Ok(register.search(&search).with_first_page(page))
+                })
+            }))
+        });
+        Call::new(&self.0.sender, Settings::default(), work)
+    }
+
+    /// The page at a position; `None` after the last.
+    async fn page(
+        &self,
+        search: &PropertySearch,
+        position: PagePosition,
+    ) -> Result<Option<PropertyPage>> {
+        let Some(before) = &position.after else {
+            let first = self.first_page_index();
+            let (index, start) = (position.start.or(first), position.start);
+            let dated = self.get_page(search, index).await?;
+            let inside = start.is_some() && start != first;
+            let range = PageRange::first(index, inside, search.page_size, &dated.0)?;
+            return Ok(Some(page(position, range, dated)));
+        };
+        if before.size != search.page_size {
+            return Err(Error::config(
+                "the position belongs to a search with another page size",
+            ));
+        }
+        if !before.has_next() {
+            return Ok(None);
+        }
+        let (index, dated) = match before.index.or(self.first_page_index()) {
+            Some(index) => {
+                let next = index.saturating_add(1);
+                (next, self.get_page(search, Some(next)).await?)
+            }
+            None => self.second_page(search, before).await?,
+        };
+        let range = before.next(index, &dated.0)?;
+        Ok(range.map(|range| page(position, range, dated)))
+    }
+
+    /// The page after a first one that was requested without an index, and its index.
+    async fn second_page(
+        &self,
+        search: &PropertySearch,
+        first: &PageRange,
+    ) -> Result<(u32, Dated)> {
+        let dated = self.get_page(search, Some(1)).await?;
+        let Some(offset) = dated.0.offset else {
+            return Err(Error::protocol(
+                "the register does not state the Offset of a page; set first_page_index",
+            ));
+        };
+        if offset == first.offset {
+            self.set_first_page_index(1);
+            return Ok((2, self.get_page(search, Some(2)).await?));
+        }
+        if offset >= first.end() && dated.0.count() > 0 {
+            self.set_first_page_index(0);
+        }
+        Ok((1, dated))
+    }
+
+    async fn get_page(&self, search: &PropertySearch, index: Option<u32>) -> Result<Dated> {
+        let get = GetRecords {
+            kind: "search",
+            since: None,
+        };
+        let request = get.request(self.0.address.search(search, index));
+        let settings = Settings::default();
+        Ok(match self.0.sender.send(&get, request, &settings).await? {
+            IfModified::Changed {
+                value,
+                last_modified,
+            } => (value, last_modified),
+            IfModified::Unchanged => Dated::default(),
+        })
+    }
+}
+
+/// What identifies a record.
+fn id(record: &Property) -> Option<Cow<'_, str>> {
+    match record.register_id {
+        Some(id) => Some(id.to_string().into()),
+        None => record.pic.as_deref().map(Cow::Borrowed),
+    }
+}
+
+fn page(position: PagePosition, range: PageRange, dated: Dated) -> PropertyPage {
+    let (subset, last_modified) = dated;
+    let gaps = subset.records.null_positions().to_vec();
+    let mut page = Page::new(position, subset.records.into_vec());
+    page.set_gaps(&gaps, subset.unreadable);
+    page.total = range.total.and_then(|total| i64::try_from(total).ok());
+    (page.offset, page.limit) = (Some(range.offset), range.limit);
+    page.last_modified = last_modified;
+    page.fingerprint = fingerprint(&page.records);
+    page.next = range.has_next().then(|| PagePosition::after(range));
+    page
+}
+
+/// A hash of the records, for a register that sends no `Offset`, which would show that pages repeat.
+fn fingerprint(records: &[Property]) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    for record in records {
+        let named = (&record.pic, &record.name, &record.town);
+        (record.register_id, named).hash(&mut hasher);
+    }
+    (!records.is_empty()).then(|| hasher.finish())
+}

@@ -1,0 +1,272 @@
+//! The parameters of a search, and the check before they are sent.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::model::{Pic, PropertyStatus, PropertyTypeCode};
+
+const TEXT: &str = "SearchText";
+
+/// A search for properties: for words, or for those that match each given field (spec 4.2).
+///
+/// Values are checked before the search is sent; [`unchecked`](Self::unchecked) sends them as they are.
+///
+/// ```
+/// use envd_sdk::model::PropertyStatus;
+/// use envd_sdk::register::PropertySearch;
+///
+/// let by_words = PropertySearch::text("sampleton yards").page_size(50);
+/// let by_fields = PropertySearch::new()
+///     .town("sampleton")
+///     .state("QLD")
+///     .status(PropertyStatus::Active)
+///     .pic_type("SY");
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct PropertySearch {
+    pub(super) fields: Vec<(&'static str, String)>,
+    pub(super) page_size: Option<u32>,
+    unchecked: bool,
+}
+
+impl PropertySearch {
+    /// A search without a field; at least one must be set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A search for words in PIC, property name, last name, town and state. It cannot be combined with fields.
+    #[doc(alias = "SearchText")]
+    pub fn text(words: impl Into<String>) -> Self {
+        Self::default().field(TEXT, words.into())
+    }
+
+    /// The number of records of a page, at least 1; the register's choice unless set. It may send fewer.
+    #[doc(alias = "pagesize")]
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = Some(records);
+        self
+    }
+
+    /// Sends all values as they are, also those that the specification does not allow, such as a postcode of three digits.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
+        self
+    }
+
+    /// The property identification code, exact: 8 letters or digits.
+    #[doc(alias = "PIC")]
+    pub fn pic(self, pic: impl Into<String>) -> Self {
+        self.field("PIC", pic.into())
+    }
+
+    /// The manager's first name, fuzzy.
+    #[doc(alias = "FirstName")]
+    pub fn first_name(self, name: impl Into<String>) -> Self {
+        self.field("FirstName", name.into())
+    }
+
+    /// The manager's last name, fuzzy.
+    #[doc(alias = "LastName")]
+    pub fn last_name(self, name: impl Into<String>) -> Self {
+        self.field("LastName", name.into())
+    }
+
+    /// The name of the firm, fuzzy.
+    #[doc(alias = "BusinessName")]
+    pub fn business_name(self, name: impl Into<String>) -> Self {
+        self.field("BusinessName", name.into())
+    }
+
+    /// The name of the property, fuzzy.
+    #[doc(alias = "PropertyName")]
+    pub fn property_name(self, name: impl Into<String>) -> Self {
+        self.field("PropertyName", name.into())
+    }
+
+    /// The code of a brand, fuzzy.
+    #[doc(alias = "Brand")]
+    pub fn brand(self, code: impl Into<String>) -> Self {
+        self.field("Brand", code.into())
+    }
+
+    /// The town, fuzzy.
+    #[doc(alias = "Town")]
+    pub fn town(self, name: impl Into<String>) -> Self {
+        self.field("Town", name.into())
+    }
+
+    /// The code of the state or territory, exact, such as `QLD`.
+    #[doc(alias = "State")]
+    pub fn state(self, code: impl Into<String>) -> Self {
+        self.field("State", code.into())
+    }
+
+    /// The postcode, exact: four digits.
+    #[doc(alias = "Postcode")]
+    pub fn postcode(self, digits: impl Into<String>) -> Self {
+        self.field("Postcode", digits.into())
+    }
+
+    /// The state of the property in the register, exact. It is sent by name, which every state has.
+    #[doc(alias = "PICStatus")]
+    pub fn status(self, status: PropertyStatus) -> Self {
+        self.field("PICStatus", status.as_str().to_owned())
+    }
+
+    /// The state of the property by its short code, such as `A`: for a code that the specification does not show, as that
+    /// of [`Amalgamated`](PropertyStatus::Amalgamated).
+    pub fn status_code(self, code: impl Into<String>) -> Self {
+        self.field("PICStatus", code.into())
+    }
+
+    /// What the property is used for, exact, as a short code such as `FL`.
+    #[doc(alias = "PICType")]
+    pub fn pic_type(self, code: impl Into<PropertyTypeCode>) -> Self {
+        self.field("PICType", code.into().as_str().to_owned())
+    }
+
+    /// A field that is set again has its last value.
+    fn field(mut self, name: &'static str, value: String) -> Self {
+        self.fields.retain(|(set, _)| *set != name);
+        self.fields.push((name, value));
+        self
+    }
+
+    /// The search as it is sent: refused if a value cannot match anything, with a PIC as [`Pic`] writes it.
+    pub(super) fn checked(&self) -> Result<Self> {
+        let mut search = self.clone();
+        if self.unchecked {
+            return Ok(search);
+        }
+        if search.fields.is_empty() {
+            return Err(Error::config("a search needs at least one field"));
+        }
+        if search.fields.len() > 1 && search.fields.iter().any(|(name, _)| *name == TEXT) {
+            return Err(Error::config(format!(
+                "{TEXT} cannot be combined with other fields"
+            )));
+        }
+        if search.page_size == Some(0) {
+            return Err(Error::config("page_size must be at least 1"));
+        }
+        for (name, value) in &mut search.fields {
+            match *name {
+                "PIC" => match Pic::parse(value) {
+                    Ok(pic) => *value = pic.into(),
+                    Err(_) => return Err(Error::config("PIC must have 8 letters or digits")),
+                },
+                "Postcode" if value.len() != 4 || !value.bytes().all(|b| b.is_ascii_digit()) => {
+                    return Err(Error::config("Postcode must have four digits"));
+                }
+                _ if value.trim().is_empty() => {
+                    return Err(Error::config(format!("{name} must not be empty")));
+                }
+                _ => {}
+            }
+        }
+        Ok(search)
+    }
+}
+
+/// Without values: one may be the name of a person.
+impl fmt::Debug for PropertySearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.fields.iter().map(|(name, _)| name).collect();
+        f.debug_struct("PropertySearch")
+            .field("fields", &names)
+            .field("page_size", &self.page_size)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_have_the_names_of_the_specification() {
+        let search = PropertySearch::new()
+            .pic("QAZZ7777")
+            .first_name("a")
+            .last_name("b")
+            .business_name("c")
+            .property_name("d")
+            .brand("e")
+            .town("f")
+            .state("QLD")
+            .postcode("4000")
+            .status(PropertyStatus::Amalgamated)
+            .pic_type(PropertyTypeCode::Feedlot)
+            .town("g");
+        let sent: Vec<String> = search
+            .fields
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(
+            sent.join(" "),
+            "PIC=QAZZ7777 FirstName=a LastName=b BusinessName=c PropertyName=d Brand=e State=QLD Postcode=4000 \
+             PICStatus=Amalgamated PICType=FL Town=g"
+        );
+    }
+
+    #[test]
+    fn a_status_is_sent_by_name_or_by_code_the_last_that_was_set() {
+        let search = PropertySearch::new()
+            .status(PropertyStatus::Active)
+            .status_code("M");
+        assert_eq!(search.fields, [("PICStatus", "M".to_owned())]);
+    }
+
+    #[test]
+    fn debug_hides_the_values() {
+        let search = PropertySearch::new().last_name("hidden");
+        assert!(!format!("{search:?}").contains("hidden"));
+    }
+
+    #[test]
+    fn values_that_cannot_match_are_refused_before_they_are_sent() {
+        for bad in [
+            PropertySearch::new(),
+            PropertySearch::new().pic("QAZZ777"),
+            PropertySearch::new().pic("QAZZ77777"),
+            PropertySearch::new().pic("QAZZ-777"),
+            PropertySearch::new().postcode("400"),
+            PropertySearch::new().postcode("４０００"),
+            PropertySearch::new().postcode("40000"),
+            PropertySearch::new().town(" "),
+            PropertySearch::new().status_code(""),
+            PropertySearch::text("\t"),
+            PropertySearch::text("x").page_size(0),
+            PropertySearch::text("x").town("y"),
+        ] {
+            assert!(bad.checked().unwrap_err().is_config(), "{bad:?}");
+        }
+        let good = PropertySearch::new().pic(" qazz7777").postcode("0800");
+        let sent = good.checked().unwrap().fields;
+        assert_eq!(
+            sent,
+            [
+                ("PIC", "QAZZ7777".to_owned()),
+                ("Postcode", "0800".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn unchecked_values_are_sent_as_given() {
+        let bad = PropertySearch::text("x").pic("qazz77777 ").postcode("");
+        let sent = bad.page_size(0).unchecked().checked().unwrap();
+        assert_eq!(
+            sent.fields,
+            [
+                ("SearchText", "x".to_owned()),
+                ("PIC", "qazz77777 ".to_owned()),
+                ("Postcode", String::new())
+            ]
+        );
+        assert_eq!(sent.page_size, Some(0));
+    }
+}

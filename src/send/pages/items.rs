@@ -1,0 +1,172 @@
+//! The records of a list as a stream.
+
+use std::future::poll_fn;
+use std::iter::{self, Peekable};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::{fmt, vec};
+
+use futures_core::Stream;
+
+use super::{ListPosition, Page, Pager};
+use crate::error::{Error, Result};
+use crate::model::{ListNotice, Position, ServerError};
+
+/// The records of a list as a stream, from [`Pager::items`]. One page is in memory at a time, and those of the look-ahead.
+///
+/// A record that cannot be read is an error in its place ([`is_unreadable_record`](crate::Error::is_unreadable_record)),
+/// and the stream continues behind it; after any other error it ends.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::ops::ConsignmentFilter;
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let account = fake.client().build()?.account(fake.account_id());
+/// let mut consignments = account.consignments(&ConsignmentFilter::default()).items();
+/// while let Some(consignment) = consignments.next().await {
+///     assert!(consignment?.number.is_some());
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream does nothing until it is polled"]
+pub struct Items<T, P = Position> {
+    pager: Pager<T, P>,
+    failed: bool,
+    records: vec::IntoIter<T>,
+    /// The cursors of the records; empty where they have none.
+    cursors: vec::IntoIter<Option<String>>,
+    /// The errors of unreadable records, each with the number of records before it.
+    errors: Peekable<iter::Zip<vec::IntoIter<usize>, vec::IntoIter<Error>>>,
+    /// How many records of the page were returned.
+    returned: usize,
+    position: P,
+    /// Where the page starts that follows the current one.
+    next: Option<P>,
+    problems: Vec<ServerError>,
+    notices: Vec<ListNotice>,
+}
+
+impl<T: Send + 'static, P: ListPosition> Items<T, P> {
+    pub(super) fn new(pager: Pager<T, P>) -> Self {
+        Self {
+            position: pager.position().clone(),
+            pager,
+            failed: false,
+            records: Vec::new().into_iter(),
+            cursors: Vec::new().into_iter(),
+            errors: iter::zip(Vec::new(), Vec::new()).peekable(),
+            returned: 0,
+            next: None,
+            problems: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// The next record, without a stream library.
+    pub async fn next(&mut self) -> Option<Result<T>> {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    /// Adds records to a list until it has so many or there are no more; returns whether there may be more. What was read
+    /// before a failure stays in the list.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pager::next_page`], and [`is_unreadable_record`](crate::Error::is_unreadable_record) for a record that cannot
+    /// be read; the next call continues behind it.
+    pub async fn collect_up_to(&mut self, limit: usize, records: &mut Vec<T>) -> Result<bool> {
+        while records.len() < limit {
+            match self.next().await {
+                Some(record) => records.push(record?),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The position after the record that was returned last; after a failure, of the page that failed. Where the server
+    /// sends no cursor for a record, this is the start of its page, whose records are then returned again.
+    #[must_use]
+    pub fn position(&self) -> &P {
+        &self.position
+    }
+
+    /// What the server said beside the records of the current page; mostly empty.
+    #[must_use]
+    pub fn problems(&self) -> &[ServerError] {
+        &self.problems
+    }
+
+    /// Whether the list changed or repeated itself on the pages read so far; mostly empty. It grows with the number of
+    /// pages on which that happened and of repeated records.
+    #[must_use]
+    pub fn notices(&self) -> &[ListNotice] {
+        &self.notices
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        loop {
+            if let Some((cursor, record)) = self.next_of_page() {
+                self.position.advance(cursor);
+                let position = &self.position;
+                return Poll::Ready(Some(record.map_err(|error| position.attach_to(error))));
+            }
+            if self.failed {
+                return Poll::Ready(None);
+            }
+            match ready!(self.pager.poll_page(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => {
+                    self.failed = true;
+                    if let Some(next) = self.next.take() {
+                        self.position = next;
+                    }
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Some(Ok(page)) => self.begin(page),
+            }
+        }
+    }
+
+    fn begin(&mut self, page: Page<T, P>) {
+        self.records = page.records.into_iter();
+        self.cursors = page.cursors.into_iter();
+        self.errors = iter::zip(page.before, page.unreadable).peekable();
+        self.returned = 0;
+        for _ in 0..page.position.skip() {
+            self.next_of_page();
+        }
+        (self.position, self.next) = (page.position, page.next);
+        self.problems = page.problems;
+        self.notices.extend(page.notices);
+    }
+
+    /// The next record or error of the page, with its cursor.
+    fn next_of_page(&mut self) -> Option<(Option<String>, Result<T>)> {
+        let returned = self.returned;
+        if let Some((_, error)) = self.errors.next_if(|(before, _)| *before <= returned) {
+            let behind = error.resume_from().and_then(Position::cursor);
+            return Some((behind.map(str::to_owned), Err(error)));
+        }
+        self.returned += 1;
+        let record = self.records.next()?;
+        Some((self.cursors.next().flatten(), Ok(record)))
+    }
+}
+
+impl<T: Send + Unpin + 'static, P: ListPosition> Stream for Items<T, P> {
+    type Item = Result<T>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll(context)
+    }
+}
+
+impl<T, P: fmt::Debug> fmt::Debug for Items<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items")
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}

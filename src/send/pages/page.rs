@@ -1,0 +1,109 @@
+//! One page of a list.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use crate::error::Error;
+use crate::graphql::Unreadable;
+use crate::model::{ListNotice, Position, ServerError};
+
+/// One page of a list. `Debug` does not show the records.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Page<T, P = Position> {
+    /// The records, in the order of the server.
+    pub records: Vec<T>,
+    /// How many records the server says there are on all pages.
+    pub total: Option<i64>,
+    /// By how many records the total has grown (or shrunk, when negative) since the first page: the list changes while
+    /// it is read, so a record may be missed or come twice.
+    pub total_drift: Option<i64>,
+    /// How many places of the page hold no record: the server sent null.
+    pub missing: usize,
+    /// The records of the page that could not be read, mostly none: each
+    /// [`is_unreadable_record`](Error::is_unreadable_record), with the record as [`raw_data`](Error::raw_data) and the
+    /// path at which it does not fit as [`json_path`](Error::json_path).
+    pub unreadable: Vec<Error>,
+    /// Whether the list changed or repeated itself; mostly empty.
+    pub notices: Vec<ListNotice>,
+    /// What the server said beside the records; mostly empty.
+    pub problems: Vec<ServerError>,
+    /// Where this page starts.
+    pub position: P,
+    /// Where the next page starts; `None` on the last page.
+    pub next: Option<P>,
+    /// The number of the page, from 1.
+    pub number: u64,
+    /// How many records come before this page, as the register counts (`Offset`); only of the register.
+    pub offset: Option<u64>,
+    /// The largest number of records of a page (`Limit`); only of the register.
+    pub limit: Option<u64>,
+    /// When the list changed last (`Last-Modified`), for [`search_since`](crate::register::Register::search_since); only of
+    /// the register.
+    pub last_modified: Option<SystemTime>,
+    /// The cursors of the records; empty where records have none.
+    pub(crate) cursors: Vec<Option<String>>,
+    /// How many records come before each unreadable one.
+    pub(super) before: Vec<usize>,
+    /// Equal for two pages only if the list repeats itself.
+    pub(crate) fingerprint: Option<u64>,
+    /// Why the list cannot be read further although it has not ended.
+    pub(crate) stalled: Option<&'static str>,
+}
+
+impl<T, P> Page<T, P> {
+    /// The page at a position, with nothing but its records.
+    pub(crate) fn new(position: P, records: Vec<T>) -> Self {
+        Self {
+            records,
+            total: None,
+            total_drift: None,
+            missing: 0,
+            unreadable: Vec::new(),
+            notices: Vec::new(),
+            problems: Vec::new(),
+            position,
+            next: None,
+            number: 0,
+            offset: None,
+            limit: None,
+            last_modified: None,
+            cursors: Vec::new(),
+            before: Vec::new(),
+            fingerprint: None,
+            stalled: None,
+        }
+    }
+
+    /// Sorts the places without a record (`gaps`, in order) into unreadable records and missing ones.
+    pub(crate) fn set_gaps(&mut self, gaps: &[usize], unreadable: Vec<Unreadable>) {
+        self.missing = gaps.len() - unreadable.len();
+        let placed = unreadable.into_iter().map(|record| {
+            let gaps_before = gaps.partition_point(|gap| *gap < record.index);
+            (record.index - gaps_before, record.error)
+        });
+        (self.before, self.unreadable) = placed.unzip();
+    }
+}
+
+impl<T> Page<T> {
+    /// The position after a record of this page, by its index; `None` when the server gave it no cursor.
+    #[must_use]
+    pub fn position_after(&self, record: usize) -> Option<Position> {
+        self.cursors.get(record)?.as_deref().map(Position::after)
+    }
+}
+
+impl<T, P: fmt::Debug> fmt::Debug for Page<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page")
+            .field("number", &self.number)
+            .field("records", &self.records.len())
+            .field("total", &self.total)
+            .field("unreadable", &self.unreadable)
+            .field("notices", &self.notices)
+            .field("position", &self.position)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}

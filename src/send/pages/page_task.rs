@@ -1,0 +1,120 @@
+//! Fetches pages, each in a task of its own.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinHandle;
+use tracing::Instrument;
+use tracing::instrument::WithSubscriber;
+
+use super::{ListPosition, Page};
+use crate::auth::BoxFuture;
+use crate::error::{Error, Result};
+
+/// The most pages in transfer at a time. One waits for its reply while the other arrives, which keeps any line busy; more
+/// would share a slow line with the page that is needed first, and each opens a connection on HTTP/1.1.
+const TRANSFERS: usize = 2;
+
+/// Fetches the page at a position; `None` behind the last. The number is for traces. The sender takes the position of the next
+/// page, for a source that knows it before the page is decoded.
+pub(crate) type Fetch<T, P> = Box<
+    dyn Fn(P, u64, mpsc::Sender<P>) -> BoxFuture<'static, Result<Option<Page<T, P>>>> + Send + Sync,
+>;
+
+/// The source of a list's pages.
+pub(super) struct PageSource<T, P> {
+    fetch: Fetch<T, P>,
+    transfers: Semaphore,
+}
+
+/// The task that fetches the page at a position.
+pub(super) type PageTask<T, P> = (P, Task<Option<Page<T, P>>>);
+
+/// The pages that are fetched beyond the current one, and the task that starts them.
+pub(super) type LookAhead<T, P> = (mpsc::Receiver<PageTask<T, P>>, Task<()>);
+
+impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
+    pub(super) fn new(fetch: Fetch<T, P>) -> Arc<Self> {
+        let transfers = Semaphore::new(TRANSFERS);
+        Arc::new(Self { fetch, transfers })
+    }
+
+    /// Sends the request for a page. The receiver gets the position of the next page as soon as it is known; the channel
+    /// closes without one when there is none.
+    pub(super) fn start(
+        self: &Arc<Self>,
+        position: P,
+        number: u64,
+    ) -> (PageTask<T, P>, mpsc::Receiver<P>) {
+        let (sender, next) = mpsc::channel(1);
+        let (source, fetched) = (
+            Arc::clone(self),
+            (self.fetch)(position.clone(), number, sender.clone()),
+        );
+        let task = Task::spawn(async move {
+            let _permit = source.transfers.acquire().await;
+            let page = fetched.await?;
+            if let Some(next) = page.as_ref().and_then(|page| page.next.as_ref()) {
+                // OK to ignore: the look-ahead has it already, or there is none.
+                let _ = sender.try_send(next.clone());
+            }
+            Ok(page)
+        });
+        ((position, task), next)
+    }
+
+    /// Sends the requests for the pages that follow, at most so many more than are received.
+    pub(super) fn look_ahead(
+        self: &Arc<Self>,
+        mut next: mpsc::Receiver<P>,
+        mut number: u64,
+        pages: usize,
+    ) -> LookAhead<T, P> {
+        let (sender, tasks) = mpsc::channel(pages);
+        let source = Arc::clone(self);
+        let task = Task::spawn(async move {
+            while let Some(position) = next.recv().await
+                && let Ok(slot) = sender.reserve().await
+            {
+                number += 1;
+                let (page, after) = source.start(position, number);
+                slot.send(page);
+                next = after;
+            }
+            Ok(())
+        });
+        (tasks, task)
+    }
+}
+
+/// A tokio task that is aborted when this is dropped.
+pub(crate) struct Task<T>(JoinHandle<Result<T>>);
+
+impl<T: Send + 'static> Task<T> {
+    pub(crate) fn spawn(future: impl Future<Output = Result<T>> + Send + 'static) -> Self {
+        let future = future.in_current_span().with_current_subscriber();
+        Self(tokio::spawn(future))
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        Poll::Ready(match ready!(Pin::new(&mut self.0).poll(context)) {
+            Ok(result) => result,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(Error::config("the async runtime was shut down")),
+            },
+        })
+    }
+}
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

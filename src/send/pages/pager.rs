@@ -1,0 +1,234 @@
+//! Reads a list page by page.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use futures_util::stream;
+
+use super::list_guard::{ListGuard, RecordId};
+use super::page_task::{Fetch, LookAhead, PageSource, PageTask, Task};
+use super::{Items, ListPosition, Page};
+use crate::error::{Error, Kind, Result};
+use crate::model::Position;
+
+/// How many pages in a row may have no new record, unless set. A server that filters after paging may send some.
+const EMPTY_PAGES: u32 = 20;
+
+/// Reads a list page by page, from [`Account::consignments`](crate::Account::consignments),
+/// [`Account::templates`](crate::Account::templates), [`Register::search`](crate::register::Register::search), or
+/// [`Client::pager`](crate::Client::pager) for a document of your own.
+///
+/// No request is sent before the first page is asked for. While the caller processes a page, the next ones are fetched
+/// ([`look_ahead`](Self::look_ahead)). A task fetches each page: when the future of [`next_page`](Self::next_page) is
+/// dropped, the next call returns the same page. The tasks end when the pager is dropped.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::ops::ConsignmentFilter;
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let account = fake.client().build()?.account(fake.account_id());
+/// let mut pager = account.consignments(&ConsignmentFilter::default().page_size(5));
+/// let (mut seen, mut total) = (0, None);
+/// while let Some(page) = pager.next_page().await? {
+///     seen += page.records.len();
+///     total = page.total;
+/// }
+/// assert_eq!(Some(seen), total.and_then(|total| total.try_into().ok()));
+/// # Ok(()) }
+/// ```
+#[must_use = "a pager does nothing until a page is asked for"]
+pub struct Pager<T, P = Position> {
+    operation: &'static str,
+    source: Arc<PageSource<T, P>>,
+    guard: ListGuard<T>,
+    look_ahead: usize,
+    max_empty_pages: u32,
+    position: P,
+    /// The number of the page at the position, from 1.
+    number: u64,
+    ended: bool,
+    /// Why the page before was the last that can be read.
+    stalled: Option<&'static str>,
+    current: Option<PageTask<T, P>>,
+    ahead: Option<LookAhead<T, P>>,
+}
+
+impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
+    pub(crate) fn new(
+        operation: &'static str,
+        look_ahead: usize,
+        id: RecordId<T>,
+        fetch: Fetch<T, P>,
+    ) -> Self {
+        Self {
+            operation,
+            source: PageSource::new(fetch),
+            guard: ListGuard::new(id, None),
+            look_ahead,
+            max_empty_pages: EMPTY_PAGES,
+            position: P::default(),
+            number: 1,
+            ended: false,
+            stalled: None,
+            current: None,
+            ahead: None,
+        }
+    }
+
+    /// How many pages are fetched beyond the current one; 2 unless set, for a search of the register 0. 0 turns it off.
+    ///
+    /// At most two pages are in transfer at a time. With cursors, the request for a page is sent when the beginning of the
+    /// page before it has arrived; the position of a register's page is known when the page before it is read.
+    pub fn look_ahead(mut self, pages: usize) -> Self {
+        self.look_ahead = pages;
+        self
+    }
+
+    /// How many pages in a row may have no new record before the list fails with
+    /// [`is_pagination_stalled`](Error::is_pagination_stalled); 20 unless set, and 0 counts as 1. A record is new if no
+    /// record before it has the same id.
+    pub fn max_empty_pages(mut self, pages: u32) -> Self {
+        self.max_empty_pages = pages;
+        self
+    }
+
+    /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
+    pub fn record_id(mut self, id: fn(&T) -> Option<Cow<'_, str>>) -> Self {
+        self.guard.id = id;
+        self
+    }
+
+    /// Starts at a stored position, in place of the start of the list.
+    pub fn start_at(mut self, position: P) -> Self {
+        self.guard = ListGuard::new(self.guard.id, position.total_before());
+        (self.position, self.number) = (position, 1);
+        (self.ended, self.stalled) = (false, None);
+        (self.current, self.ahead) = (None, None);
+        self
+    }
+
+    /// Where the next page starts; after the end, where the last one started.
+    #[must_use]
+    pub fn position(&self) -> &P {
+        &self.position
+    }
+
+    /// The next page; `None` after the last one. A list without records has one page.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::execute`](crate::Client::execute) or [`Register`](crate::register::Register), and
+    /// [`is_pagination_stalled`](Error::is_pagination_stalled) when the list does not end. The next call tries the same
+    /// page again; [`position`](Self::position) is where it starts, for consignments and templates also
+    /// [`resume_from`](Error::resume_from) of the error. A record that cannot be read is no error here: it is in
+    /// [`Page::unreadable`].
+    pub async fn next_page(&mut self) -> Result<Option<Page<T, P>>> {
+        poll_fn(|context| self.poll_page(context)).await.transpose()
+    }
+
+    /// The pages as a stream. It ends with the last page or with a failure: a stream that went on after a failure would
+    /// send requests without end for a caller that skips errors.
+    pub fn pages(self) -> impl Stream<Item = Result<Page<T, P>>> + Send + Unpin {
+        Box::pin(stream::try_unfold(self, |mut pager| async move {
+            let page = pager.next_page().await?;
+            Ok(page.map(|page| (page, pager)))
+        }))
+    }
+
+    /// The records as a stream.
+    pub fn items(self) -> Items<T, P> {
+        Items::new(self)
+    }
+
+    /// Returns this page first.
+    pub(crate) fn with_first_page(mut self, page: Page<T, P>) -> Self {
+        self.current = Some((self.position.clone(), Task::spawn(async { Ok(Some(page)) })));
+        self
+    }
+
+    pub(super) fn poll_page(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Page<T, P>>>> {
+        if let Some(reason) = self.stalled.take() {
+            let error = self.failed(Error::new(Kind::Stalled(reason)));
+            return Poll::Ready(Some(Err(error)));
+        }
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let (position, mut task) = match self.current.take() {
+            Some(current) => current,
+            None => ready!(self.poll_task(context)),
+        };
+        let Poll::Ready(result) = Pin::new(&mut task).poll(context) else {
+            self.current = Some((position, task));
+            return Poll::Pending;
+        };
+        Poll::Ready(match result {
+            Ok(Some(page)) => Some(Ok(self.received(page))),
+            Ok(None) => {
+                self.ended = true;
+                None
+            }
+            Err(error) => Some(Err(self.failed(error))),
+        })
+    }
+
+    /// The task for the page at the position: of the look-ahead, or a new one.
+    fn poll_task(&mut self, context: &mut Context<'_>) -> Poll<PageTask<T, P>> {
+        if let Some((tasks, _)) = &mut self.ahead {
+            match ready!(tasks.poll_recv(context)) {
+                Some(task) if task.0 == self.position => return Poll::Ready(task),
+                // The beginning of the reply named another cursor, or none.
+                _ => self.ahead = None,
+            }
+        }
+        let (task, next) = self.source.start(self.position.clone(), self.number);
+        if self.look_ahead > 0 {
+            self.ahead = Some(self.source.look_ahead(next, self.number, self.look_ahead));
+        }
+        Poll::Ready(task)
+    }
+
+    fn failed(&mut self, error: Error) -> Error {
+        self.ahead = None;
+        self.position
+            .attach_to(error.with_operation(self.operation))
+    }
+
+    fn received(&mut self, mut page: Page<T, P>) -> Page<T, P> {
+        page.number = self.number;
+        self.guard.add(&mut page);
+        self.stalled = page.stalled;
+        match &page.next {
+            Some(next) => {
+                self.position = next.clone();
+                self.number += 1;
+                if self.guard.has_only_empty_pages(self.max_empty_pages) {
+                    self.stalled = Some(
+                        "more pages in a row than max_empty_pages had no new record, and another is announced",
+                    );
+                }
+            }
+            None => self.ended = page.stalled.is_none(),
+        }
+        page
+    }
+}
+
+impl<T, P: fmt::Debug> fmt::Debug for Pager<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pager")
+            .field("operation", &self.operation)
+            .field("position", &self.position)
+            .field("look_ahead", &self.look_ahead)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,178 @@
+//! Lists of the caller's own documents.
+
+use std::sync::atomic::Ordering;
+
+use envd_sdk::model::{ListNotice, Position};
+use envd_sdk::{Connection, Pager};
+use graphql_client::{GraphQLQuery, QueryBody};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{account, end, more, ok, page, serve};
+use crate::dated::start_fake;
+
+/// What the derive of `graphql_client` makes of a document.
+struct Numbers;
+
+#[derive(Serialize)]
+struct Variables {
+    account: String,
+    after: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    consignments: Option<List>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct List {
+    total_count: Option<i64>,
+    page_info: Value,
+    edges: Vec<Option<Edge>>,
+}
+
+#[derive(Deserialize)]
+struct Edge {
+    cursor: Option<String>,
+    node: Option<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    number: String,
+}
+
+impl GraphQLQuery for Numbers {
+    type Variables = Variables;
+    type ResponseData = Data;
+
+    fn build_query(variables: Variables) -> QueryBody<Variables> {
+        QueryBody {
+            variables,
+            query: "query Numbers($account: String!, $after: String) {
+                consignments(envdAccountId: $account, first: 3, after: $after) {
+                    totalCount pageInfo { hasNextPage endCursor } edges { cursor node { number } }
+                }
+            }",
+            operation_name: "Numbers",
+        }
+    }
+}
+
+fn numbers(client: &envd_sdk::Client, account: &str) -> Pager<Node> {
+    let account = account.to_owned();
+    let pager = client.pager::<Numbers, _>(
+        move |after| Variables {
+            account: account.clone(),
+            after,
+        },
+        |data| {
+            let list = data.consignments?;
+            let edges = list.edges.into_iter();
+            let edges =
+                edges.map(|edge| edge.map_or((None, None), |edge| (edge.cursor, edge.node)));
+            let end_cursor = list.page_info["endCursor"].as_str().map(str::to_owned);
+            let more = list.page_info["hasNextPage"].as_bool();
+            Some(Connection::new(more, end_cursor, edges).total(list.total_count))
+        },
+    );
+    pager.record_id(|record| Some(record.number.as_str().into()))
+}
+
+#[tokio::test]
+async fn the_records_of_the_fake_come_page_by_page_and_resume_anywhere() {
+    let fake = start_fake().await;
+    let client = fake.client().build().unwrap();
+    let mut all = Vec::new();
+    let mut items = numbers(&client, fake.account_id()).items();
+    let mut positions = vec![items.position().clone()];
+    while let Some(record) = items.next().await {
+        all.push(record.unwrap().number);
+        positions.push(items.position().clone());
+    }
+    assert!(all.len() > 3);
+    assert_eq!(fake.requests_of::<Numbers>().len(), all.len().div_ceil(3));
+    for (taken, position) in positions.iter().enumerate() {
+        let stored = serde_json::to_string(position).unwrap();
+        let position: Position = serde_json::from_str(&stored).unwrap();
+        let mut rest = numbers(&client, fake.account_id())
+            .start_at(position)
+            .items();
+        let mut seen = Vec::new();
+        while let Some(record) = rest.next().await {
+            seen.push(record.unwrap().number);
+        }
+        assert_eq!(seen, all[taken..]);
+    }
+}
+
+#[tokio::test]
+async fn totals_gaps_and_repeated_records_are_reported() {
+    let (server, _) = serve(|after| match after {
+        "" => ok(page(more("2"), &["1", "2"])),
+        _ => {
+            let mut body = page(end(), &["2", "3", "4"]);
+            let list = &mut body["data"]["consignments"];
+            list["totalCount"] = json!(10);
+            list["edges"][1] = json!(null);
+            list["edges"][2]["node"] = json!(null);
+            ok(body)
+        }
+    })
+    .await;
+    let mut pager = numbers(account(&server.uri()).client(), "envd-1");
+    let first = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((first.total, first.missing), (Some(9), 0));
+    let second = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((second.total_drift, second.missing), (Some(1), 2));
+    assert!(matches!(
+        &second.notices[..],
+        [ListNotice::TotalChanged { now: 10, .. }, ListNotice::Repeated { ids, .. }] if ids == &["2"]
+    ));
+    assert!(pager.next_page().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_end_is_an_error_with_the_operation() {
+    // Cursors in a circle of three, and records without an id.
+    let (server, requests) = serve(|after| match after {
+        "a" => ok(page(more("b"), &["1"])),
+        "b" => ok(page(more("c"), &["2"])),
+        _ => ok(page(more("a"), &["3"])),
+    })
+    .await;
+    let pager = numbers(account(&server.uri()).client(), "envd-1");
+    let mut pager = pager.record_id(|_| None);
+    let mut read = 0;
+    let error = loop {
+        match pager.next_page().await {
+            Ok(page) => assert!(page.is_some()),
+            Err(error) => break error,
+        }
+        read += 1;
+        assert!(read < 50, "the list does not end");
+    };
+    assert!(error.is_pagination_stalled() && error.operation() == Some("Numbers"));
+    assert_eq!(read, 4);
+    assert!(requests.load(Ordering::SeqCst) <= 6);
+    // Empty pages with new cursors.
+    let (server, _) = serve(|after| ok(page(more(&format!("{after}x")), &[]))).await;
+    let pager = numbers(account(&server.uri()).client(), "envd-1");
+    let mut pager = pager.max_empty_pages(3);
+    for _ in 0..3 {
+        pager.next_page().await.unwrap().unwrap();
+    }
+    let error = pager.next_page().await.unwrap_err();
+    assert!(error.is_pagination_stalled());
+    assert_eq!(error.resume_from().unwrap().cursor(), Some("xxx"));
+}
+
+#[tokio::test]
+async fn a_reply_without_the_list_is_an_error() {
+    let (server, _) = serve(|_| ok(json!({"data": {"consignments": null}}))).await;
+    let mut pager = numbers(account(&server.uri()).client(), "envd-1");
+    let error = pager.next_page().await.unwrap_err();
+    assert!(error.is_protocol() && error.operation() == Some("Numbers"));
+}
