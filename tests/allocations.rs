@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use envd_sdk::Client;
-use envd_sdk::auth::StaticToken;
+use envd_sdk::auth::{AccessToken, StaticToken};
 use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::validate::{Context, Questionnaire, validate_fields};
 use serde_json::Value;
@@ -62,6 +62,22 @@ fn the_counter_counts() {
     let empty = ConsignmentInput::default();
     let counted = allocation_counter::measure(|| drop(validate_fields(&empty, &context)));
     assert!(counted.count_total > 0);
+}
+
+#[test]
+fn a_client_for_another_user_takes_no_memory_but_its_token_source() {
+    const USERS: usize = 1_000;
+    let source = || async { AccessToken::new("b34r3r") };
+    let shared = Client::builder("https://example.com/graphql").token_source(source);
+    let shared = shared.build().unwrap();
+    let mut users = Vec::with_capacity(USERS);
+    let memory = allocation_counter::measure(|| {
+        users.extend((0..USERS).map(|_| shared.with_token_source(source)));
+    });
+    // The two counters of the shared pointer to a source that is empty itself.
+    assert_eq!(memory.bytes_current, i64::try_from(USERS * 16).unwrap());
+    assert_eq!(memory.count_total, u64::try_from(USERS).unwrap());
+    assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
 }
 
 /// A server in a thread of its own, which is not counted: it answers one request with these bytes.

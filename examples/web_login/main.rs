@@ -39,7 +39,8 @@ use sessions::Sessions;
 /// What all requests share. A server on many hosts keeps the last two in a database, under the same keys.
 struct App {
     provider: Provider,
-    graphql: Url,
+    /// The connections and settings of all users. It has no token of its own.
+    client: Client,
     /// A token manager for each user who is doing something; the store knows the others.
     managers: TokenManagerSet,
     /// Logins that have begun, by their cookie.
@@ -62,9 +63,12 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let provider = fake.provider().redirect_uri(home.join("callback")?);
     let provider = provider.build()?;
     let template = TokenManager::builder(provider.clone()).store(MemoryStore::new());
+    let client = Client::builder(fake.graphql_url())
+        .token_source(|| async { Err(envd_sdk::Error::login_needed()) })
+        .build()?;
     let app = Arc::new(App {
         provider,
-        graphql: fake.graphql_url(),
+        client,
         managers: TokenManagerSet::builder(template).build()?,
         pending: Pending::default(),
         sessions: Sessions::default(),
@@ -89,9 +93,9 @@ async fn front_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<R
     let Some(account) = account else {
         return Ok(pages::stranger());
     };
-    let client = Client::builder(app.graphql.as_str())
-        .token_source(app.managers.manager(&account)?)
-        .build()?;
+    let client = app
+        .client
+        .with_token_source(app.managers.manager(&account)?);
     let user = client.registered_user().await?.value;
     Ok(pages::greeting(user.first_name.as_deref()))
 }

@@ -9,25 +9,51 @@ use crate::error::{AuthProblem, Error, Result};
 /// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Hands out access tokens to a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.
+/// Gives access tokens to a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.
+///
+/// A function that gives a token is a source. It is called for each request, and once more when the server refuses the
+/// token:
 ///
 /// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::auth::AccessToken;
+/// use envd_sdk::{Client, Error};
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let path = std::env::temp_dir().join(format!("token-{}", std::process::id()));
+/// // Another program writes the token.
+/// std::fs::write(&path, fake.access_token().expose())?;
+///
+/// let file = path.clone();
+/// let source = move || {
+///     let text = std::fs::read_to_string(&file).map_err(Error::token_unavailable);
+///     async move { AccessToken::new(text?.trim()) }
+/// };
+/// let client = Client::builder(fake.graphql_url()).token_source(source).build()?;
+/// assert!(client.user_details().await.is_ok());
+/// # std::fs::remove_file(path)?;
+/// # Ok(()) }
+/// ```
+///
+/// A type of your own can also give a token without waiting, or tell a renewal from a first token:
+///
+/// ```
+/// use envd_sdk::Result;
 /// use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
-/// use envd_sdk::{Error, Result};
 ///
-/// /// Tokens that another program keeps in a variable.
-/// struct Sidecar;
+/// struct Fixed(AccessToken);
 ///
-/// impl TokenSource for Sidecar {
+/// impl TokenSource for Fixed {
 ///     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-///         Box::pin(async {
-///             let text = std::env::var("SIDECAR_TOKEN").map_err(Error::token_unavailable)?;
-///             AccessToken::new(&text)
-///         })
+///         Box::pin(async { Ok(self.0.clone()) })
 ///     }
 ///
 ///     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-///         self.token()
+///         Box::pin(async { Err(envd_sdk::Error::login_needed()) })
+///     }
+///
+///     fn current(&self) -> Option<AccessToken> {
+///         Some(self.0.clone())
 ///     }
 /// }
 /// ```
@@ -41,6 +67,20 @@ pub trait TokenSource: Send + Sync + 'static {
     /// A token that can be had without waiting. `None` makes the client ask [`token`](Self::token).
     fn current(&self) -> Option<AccessToken> {
         None
+    }
+}
+
+impl<F, R> TokenSource for F
+where
+    F: Fn() -> R + Send + Sync + 'static,
+    R: Future<Output = Result<AccessToken>> + Send + 'static,
+{
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(self())
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.token()
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Client {
     endpoint: Arc<Endpoint>,
     sender: Sender,
     /// Those of the call whose further requests this client sends.
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 /// Where operations are posted, and with which documents.
@@ -54,7 +54,7 @@ impl Client {
         Self {
             endpoint: Arc::new(endpoint),
             sender,
-            settings: Settings::default(),
+            settings: Arc::default(),
         }
     }
 
@@ -71,9 +71,13 @@ impl Client {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use envd_sdk::auth::StaticToken;
+    /// use envd_sdk::{Client, Error};
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
-    /// let shared = fake.client().build()?;
+    /// // Without a user of its own.
+    /// let shared = Client::builder(fake.graphql_url())
+    ///     .token_source(|| async { Err(Error::login_needed()) })
+    ///     .build()?;
     /// let token = StaticToken::new(fake.access_token().expose())?;
     /// let user = shared.with_token_source(token).user_details().await?.value;
     /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
@@ -164,7 +168,7 @@ impl Client {
         let operation = encoded.map(|encoded| GraphqlOperation::<D>::new(&self.endpoint, encoded));
         Call::new(
             &self.sender,
-            self.settings.clone(),
+            (*self.settings).clone(),
             operation.map(|operation| {
                 let sender = self.sender.clone();
                 (operation.request(), move |request, settings| async move {
@@ -178,7 +182,7 @@ impl Client {
     /// This client for the further requests of a call.
     pub(crate) fn with_settings(&self, settings: Settings) -> Self {
         Self {
-            settings,
+            settings: Arc::new(settings),
             ..self.clone()
         }
     }

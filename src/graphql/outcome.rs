@@ -83,6 +83,21 @@ impl<T> Outcome<T> {
         Err(rejected(self.status, self.problems, self.omitted).with_may_have_applied(self.change))
     }
 
+    /// The same with another value, made from this one.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let questions = client.questions().await?.map(|list| list.items);
+    /// assert!(!questions.value.is_empty() && questions.problems.is_empty());
+    /// # Ok(()) }
+    /// ```
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
+        let (value, rest) = self.split();
+        rest.with(change(value))
+    }
+
     /// Takes a part of the value.
     pub(crate) fn part<U>(
         self,

@@ -20,7 +20,7 @@ struct Failing {
 impl Operation for Failing {
     type Value = ();
 
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "failing"
     }
 

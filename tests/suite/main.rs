@@ -16,6 +16,7 @@ mod hidden;
 mod login;
 mod main_job;
 mod manager;
+mod many_users;
 mod overrides;
 mod pages;
 mod processes;

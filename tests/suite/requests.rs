@@ -1,11 +1,11 @@
 //! One call with settings of its own; what is sent, and that a dry run sends nothing.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
-use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::model::{ConsignmentInput, ConsignmentSummary, FormType, PartyInput};
+use envd_sdk::{Call, Client, ClientBuilder, Clock};
 use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -140,4 +140,68 @@ async fn the_kind_of_a_document_of_the_callers_is_read_from_it() {
         let error = call.await.unwrap_err();
         assert_eq!(error.may_have_applied(), in_doubt, "{document}");
     }
+}
+
+/// A list of one record that does not show everything, and then the record, slowly or not.
+async fn serve_list_and_record(delay: Duration) -> (MockServer, ClientBuilder) {
+    let server = MockServer::start().await;
+    let list = json!({"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1,
+        "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}});
+    let list = Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_json(list));
+    list.up_to_n_times(1).mount(&server).await;
+    let record = json!({"data": {"consignment": {"id": "c-1"}}});
+    let record = ResponseTemplate::new(200).set_body_json(record);
+    let record = record.insert_header("x-request-id", "r-2").set_delay(delay);
+    Mock::given(any()).respond_with(record).mount(&server).await;
+    let token = StaticToken::new("a-secret-token").unwrap();
+    let client = Client::builder(server.uri()).token_source(token);
+    (server, client)
+}
+
+fn candidates(client: ClientBuilder) -> Call<Vec<ConsignmentSummary>> {
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    let account = client.build().unwrap().account("envd-1");
+    account.candidates(&input).find()
+}
+
+#[tokio::test]
+async fn the_settings_of_a_call_hold_for_each_of_its_requests() {
+    let (server, client) = serve_list_and_record(Duration::ZERO).await;
+    let call = candidates(client).header("x-office", "Roma");
+    assert!(call.dry_run().unwrap().body.contains("query Consignments"));
+    let response = call.response().await.unwrap();
+    assert_eq!((response.value.len(), response.attempts), (1, 2));
+    assert_eq!(response.request_id.as_deref(), Some("r-2"));
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests.len(), 2);
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.headers["x-office"] == "Roma")
+    );
+}
+
+#[tokio::test]
+async fn the_deadline_of_a_call_is_that_of_all_its_requests_together() {
+    let (server, client) = serve_list_and_record(Duration::from_secs(3_600)).await;
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let call = candidates(client.clock(clock.clone())).deadline(Duration::from_secs(5));
+    let running = tokio::spawn(call.into_future());
+    while server.received_requests().await.unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(Duration::from_secs(5));
+    let error = running.await.unwrap().unwrap_err();
+    assert!(error.is_timeout() && !error.is_connect(), "{error}");
+    assert_eq!(error.operation(), Some("consignment"));
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_awaited_sends_nothing() {
+    let (server, client) = serve(copied()).await;
+    drop(client.execute::<CopyConsignment>(variables()));
+    drop(client.execute::<CopyConsignment>(variables()).into_future());
+    drop(client.account("envd-1").consignment("c-1").response());
+    assert!(server.received_requests().await.unwrap().is_empty());
 }

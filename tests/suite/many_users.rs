@@ -1,0 +1,259 @@
+//! Many users over one pool of connections, and headers for a whole client.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::{AccessToken, StaticToken};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Pic, SavedConsignment};
+use envd_sdk::register::Register;
+use envd_sdk::{Call, Client, Clock, Outcome, RetryPolicy};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::traced::{recorded, traced_alone};
+
+const USERS: usize = 1_000;
+
+fn token(text: &str) -> StaticToken {
+    StaticToken::new(text).unwrap()
+}
+
+/// Answers each request on a connection with a saved record, and sends the token of the request to the test.
+async fn answer(mut stream: TcpStream, tokens: mpsc::UnboundedSender<String>) {
+    let body = r#"{"data":{"createOrSaveConsignment":{"data":{"id":"c-9"}}}}"#;
+    let length = body.len();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+    let reply = format!("{head}content-length: {length}\r\n\r\n{body}");
+    let (mut seen, mut buffer) = (String::new(), [0; 8_192]);
+    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+        seen.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+        if seen.ends_with("}}}") {
+            let token = seen
+                .lines()
+                .find_map(|line| line.strip_prefix("authorization: Bearer "));
+            tokens.send(token.unwrap().to_owned()).unwrap();
+            seen.clear();
+            stream.write_all(reply.as_bytes()).await.unwrap();
+        }
+    }
+}
+
+/// A server that writes no traces: its address, how many connections it has accepted, and the tokens of the requests.
+async fn saving() -> (String, Arc<AtomicUsize>, mpsc::UnboundedReceiver<String>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&connections);
+    let (sender, tokens) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            count.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(answer(stream, sender.clone()));
+        }
+    });
+    (address, connections, tokens)
+}
+
+fn save(client: &Client) -> Call<Outcome<SavedConsignment>> {
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    client.account("envd-1").save_consignment(input)
+}
+
+// On one thread: on several, the connection may go back to the pool a moment after the reply is read.
+#[tokio::test]
+async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
+    let (address, connections, mut tokens) = saving().await;
+    let shared = Client::builder(address).token_source(token("nobody"));
+    let shared = shared.build().unwrap();
+    let users: Vec<Client> = (0..USERS)
+        .map(|user| shared.with_token_source(token(&format!("user-{user}"))))
+        .collect();
+    let mut seen = BTreeSet::new();
+    for client in &users {
+        save(client).await.unwrap();
+        seen.insert(tokens.recv().await.unwrap());
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+    assert!(seen.len() == USERS && !seen.contains("nobody"));
+}
+
+async fn serve(reply: ResponseTemplate) -> MockServer {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    server
+}
+
+#[tokio::test]
+async fn a_pause_that_the_service_asks_for_holds_for_all_users_and_can_be_ended() {
+    let body = json!({"message": "not user 1, please"});
+    for status in [429, 503] {
+        let busy = ResponseTemplate::new(status).insert_header("retry-after", "600");
+        let server = serve(busy.set_body_json(&body)).await;
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let first = Client::builder(server.uri()).token_source(token("one"));
+        let first = first.clock(clock.clone()).build().unwrap();
+        let second = first.with_token_source(token("two"));
+        let refused = first.questions().await.unwrap_err();
+        assert_eq!(
+            (refused.http_status(), refused.attempts()),
+            (Some(status), 1)
+        );
+        clock.advance(Duration::from_secs(100));
+        let left = Duration::from_secs(500);
+        assert_eq!(second.paused_for(), Some(left));
+        // A change as well: it was not sent, so it was not made.
+        let deferred = second
+            .account("envd-1")
+            .delete_consignment("c-1")
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (deferred.http_status(), deferred.attempts()),
+            (Some(status), 0)
+        );
+        assert_eq!(deferred.retry_after(), Some(left));
+        assert_eq!(deferred.operation(), Some("deleteConsignment"));
+        assert!(!deferred.may_have_applied() && deferred.is_retryable());
+        // What is said about too many requests may be about the user who made them.
+        assert_eq!(deferred.server_message().is_some(), status == 503);
+        assert_eq!(server.received_requests().await.unwrap().len(), 1);
+        second.end_pause();
+        assert_eq!(first.paused_for(), None);
+        assert!(second.questions().await.is_err());
+        assert_eq!(server.received_requests().await.unwrap().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_deferred_call_is_sent_when_the_pause_is_over() {
+    let server = MockServer::start().await;
+    let busy = ResponseTemplate::new(503).insert_header("retry-after", "20");
+    let busy = Mock::given(any()).respond_with(busy);
+    busy.up_to_n_times(1).mount(&server).await;
+    let reply = ResponseTemplate::new(200).set_body_json(json!({"data": {"comments": []}}));
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let client = Client::builder(server.uri()).token_source(token("one"));
+    let client = client.clock(clock.clone()).build().unwrap();
+    let refused = client
+        .account("envd-1")
+        .comments("C-1")
+        .retry(RetryPolicy::none());
+    assert!(refused.await.unwrap_err().is_unavailable());
+    let deferred = client.account("envd-1").comments("C-1");
+    let deferred = tokio::spawn(deferred.into_future());
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+    clock.advance(Duration::from_secs(20));
+    assert!(deferred.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn users_of_the_register_share_its_limits_but_not_its_answers() {
+    let body = json!({"Value": {"SubSet": [{"PIC": "QAZZ7777"}]}});
+    let server = serve(ResponseTemplate::new(200).set_body_json(body)).await;
+    let pic = Pic::parse("QAZZ7777").unwrap();
+    let first = Register::builder(server.uri()).header("x-api-key", "s3cr3t");
+    let first = first.cache(Duration::from_secs(60), 10).build().unwrap();
+    let second = first.with_token_source(token("two"));
+    let response = first.lookup(&pic).response().await.unwrap();
+    assert_eq!((response.status, response.attempts), (Some(200), 1));
+    let kept = first.lookup(&pic).response().await.unwrap();
+    assert_eq!(
+        (kept.status, kept.attempts, &kept.value),
+        (None, 0, &response.value)
+    );
+    second.lookup(&pic).await.unwrap();
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests.len(), 2);
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.headers["x-api-key"] == "s3cr3t")
+    );
+    assert!(!requests[0].headers.contains_key("authorization"));
+    assert_eq!(requests[1].headers["authorization"], "Bearer two");
+}
+
+#[tokio::test]
+async fn a_function_is_a_token_source() {
+    let server = serve(ResponseTemplate::new(401)).await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let source = move || {
+        let number = count.fetch_add(1, Ordering::SeqCst);
+        async move { AccessToken::new(&format!("token-{number}")) }
+    };
+    let client = Client::builder(server.uri()).token_source(source);
+    let error = client.build().unwrap().questions().await.unwrap_err();
+    assert!(error.is_unauthorized());
+    let requests = server.received_requests().await.unwrap();
+    let sent = requests
+        .iter()
+        .map(|request| &request.headers["authorization"]);
+    assert_eq!(
+        sent.collect::<Vec<_>>(),
+        ["Bearer token-0", "Bearer token-1"]
+    );
+}
+
+#[tokio::test]
+async fn headers_of_a_client_go_with_each_request_and_cannot_replace_its_own() {
+    let server = serve(ResponseTemplate::new(401)).await;
+    let client = || Client::builder(server.uri()).token_source(token("one"));
+    let with = client()
+        .header("X-Gateway-Key", "s3cr3t")
+        .header("x-office", "Roma");
+    assert!(!format!("{with:?}").contains("s3cr3t"));
+    let with = with.build().unwrap();
+    assert!(!format!("{with:?} {:?}", with.questions()).contains("s3cr3t"));
+    let call = with.questions().header("x-office", "Dalby");
+    assert!(!format!("{call:?}").contains("Dalby"));
+    call.await.unwrap_err();
+    for request in server.received_requests().await.unwrap() {
+        assert_eq!(request.headers["x-gateway-key"], "s3cr3t");
+        assert_eq!(request.headers["x-office"], "Dalby");
+    }
+    for name in [
+        "Authorization",
+        "accept",
+        "Content-Type",
+        "user-agent",
+        "a b",
+    ] {
+        let error = client().header(name, "s3cr3t").build().unwrap_err();
+        assert!(
+            error.is_config() && !format!("{error:?}").contains("s3cr3t"),
+            "{name}"
+        );
+    }
+    let register = || Register::builder(server.uri()).header("authorization", "Basic s3cr3t");
+    assert!(register().build().is_ok());
+    let both = register().token_source(token("one")).build();
+    assert!(both.unwrap_err().is_config());
+}
+
+#[test]
+fn headers_of_a_client_are_in_no_trace() {
+    traced_alone("many_users::headers_of_a_client_are_in_no_trace", async {
+        let (address, _, _tokens) = saving().await;
+        let client = Client::builder(address).token_source(token("one"));
+        let client = client.header("x-gateway-key", "s3cr3t").build().unwrap();
+        save(&client).header("x-office", "h1dden").await.unwrap();
+        let text = recorded();
+        assert!(text.contains("status=200"), "{text}");
+        assert!(
+            !text.contains("s3cr3t") && !text.contains("h1dden"),
+            "{text}"
+        );
+    });
+}
