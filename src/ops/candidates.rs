@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::ConsignmentFilter;
-use super::likeness::{Likeness, likeness, shown};
+use super::similarity::{Similarity, shown, similarity};
 use crate::client::Account;
 use crate::error::{Error, Kind, Result};
 use crate::graphql::generated::Consignments;
@@ -99,16 +99,16 @@ impl Candidates {
 
     async fn found(&self) -> Result<Vec<ConsignmentSummary>> {
         let mut found = Vec::new();
-        for record in self.listed().await? {
-            if self.is_candidate(&record).await? {
+        for (record, similarity) in self.listed().await? {
+            if similarity == Similarity::Agrees || self.is_candidate(&record).await? {
                 found.push(record);
             }
         }
         Ok(found)
     }
 
-    /// The records of the list that are not known, if it is complete.
-    async fn listed(&self) -> Result<Vec<ConsignmentSummary>> {
+    /// The records of the list that are not known and do not differ, if it is complete.
+    async fn listed(&self) -> Result<Vec<(ConsignmentSummary, Similarity)>> {
         let mut pager = self.account.consignments(&self.filter);
         let (mut records, mut total) = (Vec::new(), None);
         // A record that comes twice, since the list changed meanwhile, does not make up for another one.
@@ -127,10 +127,9 @@ impl Candidates {
                     Some(_) => {}
                     None => unnamed += 1,
                 }
-                if !self.is_known(&record)
-                    && likeness(&self.input, &shown(&record)) != Likeness::Differs
-                {
-                    records.push(record);
+                let similarity = similarity(&self.input, &shown(&record));
+                if similarity != Similarity::Differs && !self.is_known(&record) {
+                    records.push((record, similarity));
                 }
             }
         }
@@ -142,32 +141,22 @@ impl Candidates {
     }
 
     fn is_known(&self, record: &ConsignmentSummary) -> bool {
-        let names = names(record);
-        let sent = [
-            self.input.id.value().map(AsRef::as_ref),
-            self.input.number.value().map(AsRef::as_ref),
-        ];
-        let is_sent =
-            std::iter::zip(names, sent).any(|(name, sent)| name.is_some() && name == sent);
-        !is_sent
-            && names
-                .into_iter()
-                .flatten()
-                .any(|name| self.known.contains(name))
+        let id = self.input.id.value().map(AsRef::as_ref);
+        let sent = [id, self.input.number.value().map(AsRef::as_ref)];
+        let mut pairs = std::iter::zip(names(record), sent);
+        !pairs.any(|(name, sent)| name.is_some() && name == sent)
+            && (names(record).into_iter().flatten()).any(|name| self.known.contains(name))
     }
 
-    /// Looks at the whole record where the list does not show everything that was sent.
+    /// Compares the whole record where the list does not show everything that was sent.
     async fn is_candidate(&self, record: &ConsignmentSummary) -> Result<bool> {
-        if likeness(&self.input, &shown(record)) == Likeness::Agrees {
-            return Ok(true);
-        }
         let number = record.number.as_ref().map(ConsignmentId::from);
         let Some(id) = record.id.clone().or(number) else {
             return Ok(true);
         };
         let whole = self.account.consignment(id).await?.value;
         let read = ConsignmentInput::from(&whole);
-        Ok(likeness(&self.input, &read) != Likeness::Differs)
+        Ok(similarity(&self.input, &read) != Similarity::Differs)
     }
 }
 

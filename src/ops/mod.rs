@@ -35,19 +35,18 @@
 //! # Ok(()) }
 //! ```
 
-mod accounts;
+mod account_choice;
 mod candidates;
+mod comments;
 mod consignments;
-mod details;
 mod filter;
 mod introspection;
-mod likeness;
-mod people;
-mod question_levels;
+mod questions;
+mod similarity;
 mod template_filter;
 mod templates;
 
-pub use self::accounts::AccountChoice;
+pub use self::account_choice::AccountChoice;
 pub use self::candidates::Candidates;
 pub use self::filter::ConsignmentFilter;
 pub use self::template_filter::TemplateFilter;

@@ -1,15 +1,40 @@
-//! Questions under questions, down to the last level. GraphQL has no recursion: a document names each level that it reads,
-//! and the last one of ours only shows whether there is another.
+//! The questions of all forms, and those under them down to the last level. GraphQL has no recursion: a document names each
+//! level that it reads, and the last one of ours only shows whether there is another.
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::graphql::Outcome;
+use crate::graphql::generated::{Questions, questions};
+use crate::graphql::{Outcome, levels};
+use crate::model::QuestionList;
 use crate::send::Call;
 
 /// More levels than this are refused: the sixth is one more than was ever seen.
 const DEEPEST: usize = 33;
 
 impl Client {
+    /// All questions of all forms, as a tree. Five levels are asked for at first, and more when the fifth has children.
+    ///
+    /// Source: stated, specification 2.6 and 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let questions = client.questions().await?.value.items;
+    /// assert!(questions.iter().any(|question| question.read_only.is_some()));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    pub fn questions(&self) -> Call<Outcome<QuestionList>> {
+        let read = |client: &Self| {
+            client.operation::<Questions, _>(questions::Variables {}, |data| data.questions)
+        };
+        self.all_levels("questions", read, |list| levels(&list.items))
+    }
+
     /// Runs a query of ours, again with a deeper document as long as its last level comes back with questions.
     pub(super) fn all_levels<T: Send + 'static>(
         &self,

@@ -1,12 +1,12 @@
-//! Comments on a consignment, and who may see it.
+//! Comments on a consignment, who may see it, and eDECs.
 
 use crate::client::Account;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
-    Comments, ConsignmentUserMapping as ReadMapping, CreateComment, comments,
-    consignment_user_mapping, create_comment,
+    Comments, ConsignmentUserMapping as ReadMapping, CreateComment, Edecs, comments,
+    consignment_user_mapping, create_comment, edecs,
 };
-use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, List};
+use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, Edec, List};
 use crate::send::Call;
 
 impl Account {
@@ -100,5 +100,29 @@ impl Account {
         };
         self.client()
             .operation::<ReadMapping, _>(variables, |data| Some(data.consignment_user_mapping))
+    }
+
+    /// The declarations that the user made in the eDEC system.
+    ///
+    /// Source: operation stated, specification 4.1; argument and fields assumed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let edecs = account.edecs().await?.value;
+    /// println!("{} eDECs", edecs.len());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](crate::Client::execute).
+    pub fn edecs(&self) -> Call<Outcome<List<Edec>>> {
+        let variables = edecs::Variables {
+            envd_account_id: Some(self.id().clone()),
+        };
+        self.client()
+            .operation::<Edecs, _>(variables, |data| Some(data.edecs))
     }
 }

@@ -4,57 +4,108 @@
 //! differs tells them apart, and what a server may change or drop is not compared: addresses, phone, signature,
 //! certificate number, acceptance and status.
 
+use std::time::{Duration, SystemTime};
+
 use crate::model::{
-    AnswerInput, ConsignmentInput, ConsignmentSummary, Day, DeclarationInput, Maybe, PartyInput,
-    QuestionId, Timestamp,
+    AnswerInput, ConsignmentInput, ConsignmentSummary, Day, FormType, Maybe, PartyInput, Timestamp,
 };
 
-/// How a record compares with an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Likeness {
-    /// It was not made of the input.
-    Differs,
-    /// Nothing differs, but it does not show everything that was sent.
-    Open,
+/// How a record, or one of its fields, compares with an input; that of a record is the greatest of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Similarity {
     /// It shows everything that was sent.
     Agrees,
+    /// Nothing differs, but it does not show everything that was sent.
+    Open,
+    /// It was not made of the input.
+    Differs,
 }
 
+use Similarity::{Agrees, Differs, Open};
+
+/// Whether two texts mean the same.
+type Same = fn(&str, &str) -> bool;
+
 /// Compares what was sent with what a record shows, in the shape of an input.
-pub(super) fn likeness(sent: &ConsignmentInput, read: &ConsignmentInput) -> Likeness {
-    let mut fields = Comparison::default();
-    fields.field(&sent.id, &read.id, same_text);
-    fields.field(&sent.number, &read.number, same_text);
-    fields.field(&sent.movement_date, &read.movement_date, same_day);
-    fields.field(&sent.movement_time, &read.movement_time, same_time);
-    fields.party(&sent.origin, &read.origin);
-    fields.party(&sent.destination, &read.destination);
-    for (sent, read) in [
-        (&sent.owner, &read.owner),
-        (&sent.consignee, &read.consignee),
-    ] {
-        if let Some(sent) = sent.value() {
-            fields.party(sent, read.value().unwrap_or(&PartyInput::default()));
-        }
+pub(super) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
+    let [signed, shown] = [sent, read].map(|input| {
+        let declaration = input.declaration.value();
+        declaration.cloned().unwrap_or_default()
+    });
+    let fields: [(Option<&str>, Option<&str>, Same); 11] = [
+        (text(&sent.id), text(&read.id), same_text),
+        (text(&sent.number), text(&read.number), same_text),
+        (
+            text(&sent.movement_date),
+            text(&read.movement_date),
+            same_day,
+        ),
+        (
+            text(&sent.movement_time),
+            text(&read.movement_time),
+            same_time,
+        ),
+        party(Some(&sent.origin), Some(&read.origin)),
+        party(Some(&sent.destination), Some(&read.destination)),
+        party(sent.owner.value(), read.owner.value()),
+        party(sent.consignee.value(), read.consignee.value()),
+        (text(&signed.full_name), text(&shown.full_name), same_text),
+        (text(&signed.email), text(&shown.email), same_text),
+        (text(&signed.date), text(&shown.date), same_day),
+    ];
+    let fields = fields.map(|field| match field {
+        // What was not sent cannot differ, and what is not shown leaves it open.
+        (None, _, _) => Agrees,
+        (Some(_), None, _) => Open,
+        (Some(sent), Some(read), same) => agrees_if(same(sent, read)),
+    });
+    let answers = sent.answers().iter();
+    answers
+        .map(|sent| answer(sent, read.answers()))
+        .chain(fields)
+        .fold(forms(&sent.forms, &read.forms), Ord::max)
+}
+
+fn agrees_if(same: bool) -> Similarity {
+    if same { Agrees } else { Differs }
+}
+
+/// A PIC that was sent decides: the server may have the property under another name.
+fn party<'a>(
+    sent: Option<&'a PartyInput>,
+    read: Option<&'a PartyInput>,
+) -> (Option<&'a str>, Option<&'a str>, Same) {
+    let pic = |party: &'a PartyInput| text(&party.pic);
+    let name = |party: &'a PartyInput| text(&party.name);
+    match sent.and_then(pic) {
+        Some(sent) => (Some(sent), read.and_then(pic), same_text),
+        None => (sent.and_then(name), read.and_then(name), same_text),
     }
-    if read.forms.is_empty() {
-        fields.open |= !sent.forms.is_empty();
-    } else {
-        fields.differs |= sent.forms.len() != read.forms.len()
-            || !sent.forms.iter().all(|form| read.forms.contains(form));
+}
+
+fn forms(sent: &[FormType], read: &[FormType]) -> Similarity {
+    match read {
+        [] if sent.is_empty() => Agrees,
+        [] => Open,
+        _ => agrees_if(sent.len() == read.len() && sent.iter().all(|form| read.contains(form))),
     }
-    if let Some(sent) = sent.declaration.value() {
-        let read = read.declaration.value();
-        fields.declaration(sent, read.unwrap_or(&DeclarationInput::default()));
-    }
-    for answer in sent.answers() {
-        fields.answer(answer, read.answers());
-    }
-    match fields {
-        Comparison { differs: true, .. } => Likeness::Differs,
-        Comparison { open: true, .. } => Likeness::Open,
-        _ => Likeness::Agrees,
-    }
+}
+
+/// An answer to the same question in the same row; several answers to it differ when none is the same.
+fn answer(sent: &AnswerInput, read: &[AnswerInput]) -> Similarity {
+    let key = |answer: &AnswerInput| {
+        let row = answer.index.value().copied();
+        answer.question_id.value().cloned().map(|id| (id, row))
+    };
+    let (Some(question), Some(value)) = (key(sent), text(&sent.value)) else {
+        return Agrees;
+    };
+    read.iter()
+        .filter(|read| key(read).as_ref() == Some(&question))
+        .filter_map(|read| text(&read.value))
+        .map(|read| agrees_if(same_value(value, read)))
+        .min()
+        .unwrap_or(Open)
 }
 
 /// What a list shows of a record.
@@ -75,94 +126,28 @@ pub(super) fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
     }
 }
 
-#[derive(Default)]
-struct Comparison {
-    differs: bool,
-    open: bool,
-}
-
-impl Comparison {
-    /// What was not sent cannot differ, and what is not shown leaves it open.
-    fn field<T: AsRef<str>>(
-        &mut self,
-        sent: &Maybe<T>,
-        read: &Maybe<T>,
-        same: fn(&str, &str) -> bool,
-    ) {
-        match (text(sent), text(read)) {
-            (Some(sent), Some(read)) => self.differs |= !same(sent, read),
-            (sent, _) => self.open |= sent.is_some(),
-        }
-    }
-
-    /// A PIC that was sent decides: the server may hold the property under another name.
-    fn party(&mut self, sent: &PartyInput, read: &PartyInput) {
-        if text(&sent.pic).is_some() {
-            self.field(&sent.pic, &read.pic, same_text);
-        } else {
-            self.field(&sent.name, &read.name, same_text);
-        }
-    }
-
-    fn declaration(&mut self, sent: &DeclarationInput, read: &DeclarationInput) {
-        self.field(&sent.full_name, &read.full_name, same_text);
-        self.field(&sent.email, &read.email, same_text);
-        self.field(&sent.date, &read.date, same_day);
-    }
-
-    /// An answer to the same question in the same row; several answers to it differ when none is the same.
-    fn answer(&mut self, sent: &AnswerInput, read: &[AnswerInput]) {
-        let place = |answer: &AnswerInput| (answer.question_id.value().cloned(), row(answer));
-        let (question, value): (Option<QuestionId>, _) = (place(sent).0, text(&sent.value));
-        let Some(value) = value.filter(|_| question.is_some()) else {
-            return;
-        };
-        let mut others = read
-            .iter()
-            .filter(|read| place(read) == place(sent))
-            .filter_map(|read| text(&read.value))
-            .peekable();
-        if others.peek().is_none() {
-            self.open = true;
-        } else {
-            self.differs |= !others.any(|other| same_value(value, other));
-        }
-    }
-}
-
-/// A text that says something.
+/// A text that is not empty.
 fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
     let text = field.value().map(|text| text.as_ref().trim());
     text.filter(|text| !text.is_empty())
 }
 
-fn row(answer: &AnswerInput) -> Option<i64> {
-    answer.index.value().copied()
-}
-
 /// Whatever the letter case and the blanks.
 fn same_text(one: &str, other: &str) -> bool {
-    let words = |text: &str| {
-        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-        words.join(" ")
-    };
-    words(one) == words(other)
+    let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
+    one.eq(other)
 }
 
 /// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
 fn same_day(one: &str, other: &str) -> bool {
-    match (instant(one), instant(other)) {
-        (Some(one), Some(other)) => {
-            let apart = one
-                .duration_since(other)
-                .unwrap_or_else(|error| error.duration());
-            apart < std::time::Duration::from_secs(86_400)
-        }
-        _ => true,
-    }
+    let instants = instant(one).zip(instant(other));
+    instants.is_none_or(|(one, other)| {
+        let apart = one.duration_since(other);
+        apart.unwrap_or_else(|error| error.duration()) < Duration::from_secs(86_400)
+    })
 }
 
-fn instant(text: &str) -> Option<std::time::SystemTime> {
+fn instant(text: &str) -> Option<SystemTime> {
     match Day::parse(text) {
         Ok(day) => day.start_utc().to_time(),
         Err(_) => Timestamp::from(text).to_time(),
@@ -177,12 +162,11 @@ fn same_time(one: &str, other: &str) -> bool {
 
 /// The minute of the day, of HH:mm with or without seconds.
 fn minute(text: &str) -> Option<u32> {
-    let digits = text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || b":.".contains(&b));
     let mut parts = text.split(':').map(str::parse::<u32>);
     let (hours, minutes) = (parts.next()?.ok()?, parts.next()?.ok()?);
-    digits.then(|| hours.saturating_mul(60).saturating_add(minutes))
+    let is_time = |b: u8| b.is_ascii_digit() || b":.".contains(&b);
+    let minute = hours.saturating_mul(60).saturating_add(minutes);
+    text.bytes().all(is_time).then_some(minute)
 }
 
 /// An answer may come back in another form: a number with decimals, a day as an instant, a year as its first day (public
@@ -199,12 +183,9 @@ fn same_value(one: &str, other: &str) -> bool {
     }
     let is_year_of =
         |year: &str, day: &str| year.len() == 4 && day.starts_with(year) && instant(day).is_some();
-    let image = |text: &str| text.starts_with("data:");
-    same_text(one, other)
-        || is_year_of(one, other)
-        || is_year_of(other, one)
-        || image(one)
-        || image(other)
+    let is_image = |text: &str| text.starts_with("data:");
+    let same_year = is_year_of(one, other) || is_year_of(other, one);
+    same_text(one, other) || same_year || is_image(one) || is_image(other)
 }
 
 #[cfg(test)]
@@ -268,15 +249,15 @@ mod tests {
         })
     }
 
-    fn compare(input: Value, record: Value) -> Likeness {
+    fn compare(input: Value, record: Value) -> Similarity {
         let sent: ConsignmentInput = serde_json::from_value(input).unwrap();
         let read: Consignment = serde_json::from_value(record).unwrap();
-        likeness(&sent, &ConsignmentInput::from(&read))
+        similarity(&sent, &ConsignmentInput::from(&read))
     }
 
     #[test]
     fn what_a_server_adds_drops_or_writes_in_another_way_does_not_differ() {
-        assert_eq!(compare(input(), record()), Likeness::Agrees);
+        assert_eq!(compare(input(), record()), Similarity::Agrees);
         for field in [
             "/origin",
             "/origin/pic",
@@ -294,11 +275,11 @@ mod tests {
         ] {
             let mut record = record();
             *record.pointer_mut(field).unwrap() = Value::Null;
-            assert_eq!(compare(input(), record), Likeness::Open, "{field}");
+            assert_eq!(compare(input(), record), Similarity::Open, "{field}");
         }
         // What was not sent is not asked for.
         let sent = json!({"forms": ["LPAC1", "MSAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
-        assert_eq!(compare(sent, record()), Likeness::Agrees);
+        assert_eq!(compare(sent, record()), Similarity::Agrees);
     }
 
     #[test]
@@ -326,15 +307,15 @@ mod tests {
             record.pointer_mut(field).unwrap().clone_from(&other);
             assert_eq!(
                 compare(input(), record),
-                Likeness::Differs,
+                Similarity::Differs,
                 "{field} {other}"
             );
         }
         let mut named = input();
         named["number"] = json!("C-2");
-        assert_eq!(compare(named.clone(), record()), Likeness::Differs);
+        assert_eq!(compare(named.clone(), record()), Similarity::Differs);
         named["number"] = json!("c-900000001");
-        assert_eq!(compare(named, record()), Likeness::Agrees);
+        assert_eq!(compare(named, record()), Similarity::Agrees);
     }
 
     #[test]
@@ -348,22 +329,22 @@ mod tests {
         let (mut sent, mut read) = (input(), record());
         sent["answers"] = answers(&["M", "F"]);
         read["answers"] = answers(&["F", "M"]);
-        assert_eq!(compare(sent.clone(), read.clone()), Likeness::Agrees);
+        assert_eq!(compare(sent.clone(), read.clone()), Similarity::Agrees);
         read["answers"] = answers(&["Mixed"]);
-        assert_eq!(compare(sent, read), Likeness::Differs);
+        assert_eq!(compare(sent, read), Similarity::Differs);
     }
 
     #[test]
     fn a_list_shows_all_but_answers_and_declaration() {
         let summary = serde_json::from_value(record()).unwrap();
         let judge =
-            |input: Value| likeness(&serde_json::from_value(input).unwrap(), &shown(&summary));
-        assert_eq!(judge(input()), Likeness::Open);
+            |input: Value| similarity(&serde_json::from_value(input).unwrap(), &shown(&summary));
+        assert_eq!(judge(input()), Similarity::Open);
         let mut light = input();
         light["answers"] = Value::Null;
         light["declaration"] = Value::Null;
-        assert_eq!(judge(light.clone()), Likeness::Agrees);
+        assert_eq!(judge(light.clone()), Similarity::Agrees);
         light["movementDate"] = json!("2026-12-23");
-        assert_eq!(judge(light), Likeness::Differs);
+        assert_eq!(judge(light), Similarity::Differs);
     }
 }

@@ -1,7 +1,9 @@
-//! Choosing one of the user's accounts.
+//! The user, and the choice of one of the user's accounts.
 
 use crate::client::{Account, Client};
 use crate::error::{Error, Kind, Result};
+use crate::graphql::Outcome;
+use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
 use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
@@ -78,14 +80,10 @@ impl AccountChoice {
         if user.is_new_user == Some(true) {
             return Err(Error::new(Kind::NotRegistered));
         }
-        let found: Vec<&UserAccount> = match &self.0 {
-            Choice::Default => user.default_account().into_iter().collect(),
-            Choice::Producer => user.producer_accounts().collect(),
-            _ => {
-                let fits = |account: &&UserAccount| self.fits(user, account);
-                user.accounts.iter().filter(fits).collect()
-            }
-        };
+        let accounts = user.accounts.iter();
+        let found: Vec<&UserAccount> = accounts
+            .filter(|account| self.fits(user, account))
+            .collect();
         let problem = |what: String| Err(Error::new(Kind::AccountChoice(what)));
         match found.as_slice() {
             [account] => match &account.envd_account_id {
@@ -107,7 +105,12 @@ impl AccountChoice {
 
     fn fits(&self, user: &UserDetails, account: &UserAccount) -> bool {
         match &self.0 {
-            Choice::Default | Choice::Producer => false,
+            Choice::Default => user
+                .default_account()
+                .is_some_and(|default| std::ptr::eq(default, account)),
+            Choice::Producer => user
+                .producer_accounts()
+                .any(|producer| std::ptr::eq(producer, account)),
             Choice::Role(role) if account.roles.is_empty() => user.roles.contains(role),
             Choice::Role(role) => account.roles.contains(role),
             Choice::Pic(pic) => {
@@ -140,6 +143,57 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 impl Client {
+    /// The user whom the token names, with accounts and roles.
+    ///
+    /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
+    /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
+    /// ([`adapted_operations`](Self::adapted_operations)).
+    ///
+    /// Source: stated, specification 2.8 and 4.1.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let user = client.user_details().await?.value;
+    /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    pub fn user_details(&self) -> Call<Outcome<UserDetails>> {
+        let variables = user_details::Variables {};
+        self.operation::<ReadUserDetails, _>(variables, |data| data.user_details)
+    }
+
+    /// The user, if registered with the service. Registration happens on its website or in its app, never here.
+    ///
+    /// Source: stated, specification 1.5, 2.8 and 5.9.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::fake::{Fake, User};
+    ///
+    /// let fake = Fake::builder().user(User::New).start().await?;
+    /// let error = fake.client().build()?.registered_user().await.unwrap_err();
+    /// assert!(error.is_not_registered());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_not_registered`](crate::Error::is_not_registered), and as [`execute`](Self::execute).
+    pub fn registered_user(&self) -> Call<Outcome<UserDetails>> {
+        self.user_details().then(async |outcome, _| {
+            if outcome.value.is_new_user == Some(true) {
+                return Err(Error::new(Kind::NotRegistered).with_operation("userDetails"));
+            }
+            Ok(outcome)
+        })
+    }
+
     /// Reads the user details and chooses one of the accounts.
     ///
     /// Source: stated, specification 1.4, 2.8 and 5.10.
