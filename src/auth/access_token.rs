@@ -1,4 +1,4 @@
-//! An access token, ready to be sent.
+//! An access token as a header.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub struct AccessToken {
 }
 
 impl AccessToken {
-    /// Takes the text of a token, without the word `Bearer` (RFC 6750 section 2.1).
+    /// Makes a token from its text, without the word `Bearer` (RFC 6750 section 2.1).
     ///
     /// # Errors
     ///
@@ -52,21 +52,21 @@ impl AccessToken {
         })
     }
 
-    /// Numbers the token. A [`TokenSource`](super::TokenSource) uses this to tell whether the token that the server
-    /// refused is still the current one.
+    /// Sets the generation, by which a [`TokenSource`](super::TokenSource) sees whether the token that the server refused is
+    /// still the current one.
     #[must_use]
     pub fn numbered(mut self, generation: u64) -> Self {
         self.generation = generation;
         self
     }
 
-    /// The number of the token; 0 unless [numbered](Self::numbered).
+    /// The generation of the token; 0 unless [set](Self::numbered).
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Shows the text of the token: keep the result out of logs and messages.
+    /// The text of the token: keep it out of logs and messages.
     #[must_use]
     pub fn expose(&self) -> &str {
         let text = self.header.to_str().unwrap_or_default();

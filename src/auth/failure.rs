@@ -1,4 +1,4 @@
-//! Short ways to the errors of this room.
+//! Constructors of authentication errors, and the error codes of providers.
 
 use crate::error::{AuthProblem, Error, Kind};
 
@@ -6,7 +6,7 @@ pub(super) fn auth(problem: AuthProblem) -> Error {
     Error::new(Kind::Auth(problem))
 }
 
-/// The login ended; `code` is the provider's word or one of ours, never free text.
+/// The login ended; `code` is the provider's or one of this crate, never free text.
 pub(super) fn login_refused(code: &str) -> Error {
     auth(AuthProblem::LoginRefused {
         code: code.to_owned(),
@@ -30,7 +30,7 @@ pub(super) fn error_code(text: &str) -> String {
     if is_code { text } else { "unreadable_code" }.to_owned()
 }
 
-/// Codes that ask for the user, not for other settings (OIDC Core 3.1.2.6; `mfa_required` is Auth0's).
+/// Codes that need the user, not other settings (OIDC Core 3.1.2.6; `mfa_required` is Auth0's).
 pub(super) fn wants_interaction(code: &str) -> bool {
     matches!(
         code,
@@ -42,7 +42,7 @@ pub(super) fn wants_interaction(code: &str) -> bool {
     )
 }
 
-/// Codes that blame the client's settings (RFC 6749 sections 4.1.2.1 and 5.2).
+/// Codes that mean wrong settings of the client (RFC 6749 sections 4.1.2.1 and 5.2).
 pub(super) fn blames_settings(code: &str) -> bool {
     matches!(
         code,

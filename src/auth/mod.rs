@@ -1,30 +1,29 @@
-//! Login, tokens, and how they are kept fresh.
+//! Login, and tokens that are renewed and stored.
 //!
 //! A [`Provider`] holds the settings of the identity provider. [`Provider::authorization`] starts a login, the user's
-//! browser comes back with a callback, and [`TokenManager::complete_login`] turns it into tokens. From then on
-//! [`TokenManager`] hands out access tokens, renews them before they expire, and keeps them in a [`TokenStore`].
+//! browser is redirected with a callback, and [`TokenManager::complete_login`] turns it into tokens. From then on
+//! [`TokenManager`] serves access tokens, renews them before they expire, and stores them in a [`TokenStore`].
 //!
 //! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh
-//! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; the
-//! new tokens are stored before anybody sees them; and a refresh that fails leaves a token that still works in place.
-//! What can go wrong, and what happens then, is listed in [`failure_modes`].
+//! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; new
+//! tokens are stored before they are served; and a failed refresh leaves a valid token in use. [`failure_modes`] lists
+//! what can fail, and what happens then.
 //!
-//! Processes that share a store follow each other: tokens that one renews are adopted by the others, and a logout or a
-//! login in one is noticed by the others within a minute of use ([`TokenManagerBuilder::store_check`]). A process that
-//! ends in the middle of a refresh leaves a mark in the store. Where the lock is one of the operating system, the next
-//! process goes on at once; where it can be lost, as behind a network, the mark is waited out for two minutes first
-//! ([`TokenManagerBuilder::mark_wait`]).
+//! Processes that share a store stay in line: tokens that one renews are adopted by the others, and a logout or a login in
+//! one is noticed by the others within a minute of use ([`TokenManagerBuilder::store_check`]). A process that ends in the
+//! middle of a refresh leaves a mark in the store. With a lock of the operating system the next process continues at once;
+//! with a lock that can be lost, as behind a network, it waits for two minutes first ([`TokenManagerBuilder::mark_wait`]).
 //!
-//! An application with many users keeps their managers in a [`TokenManagerSet`].
+//! An application with many users has their managers in a [`TokenManagerSet`].
 //!
-//! A client takes its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of yours.
+//! A client gets its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of the application.
 //!
 //! # A program on the user's machine
 //!
-//! The browser is the user's own, and it comes back to a port of this machine (RFC 8252): the feature `loopback` has the
-//! listener, in the module `loopback`. Where nothing can listen, the user pastes the address at which the browser ended.
-//! The tokens are kept in a file, so that the next start finds them, and all processes of the user share them. There is no
-//! client secret: it would not be one in a program that users install.
+//! The login is redirected to a port of this machine (RFC 8252): the feature `loopback` has the listener, in the module
+//! `loopback`. Where no port is available, the user pastes the address at which the browser ended. The tokens are stored in
+//! a file, so that the next start finds them, and all processes of the user share them. There is no client secret: it
+//! would not be secret in a program that users install.
 //!
 //! ```
 //! use envd_sdk::auth::{FileStore, TokenManager};
@@ -40,7 +39,7 @@
 //!     .store(FileStore::new(&file))
 //!     .build()?;
 //!
-//! // At each start: is somebody logged in?
+//! // At each start: is a user logged in?
 //! if manager.access_token().await.is_err_and(|error| error.is_reauth_required()) {
 //!     let login = manager.provider().authorization().start()?;
 //!     println!("Open {} in a browser.", login.url());
@@ -51,7 +50,7 @@
 //! let token = manager.access_token().await?;
 //! # assert_eq!(token.generation(), 1);
 //!
-//! // At the end: nothing that is under way is cut off.
+//! // At the end: wait for running tasks.
 //! manager.shutdown(Duration::from_secs(10)).await;
 //! # manager.logout(None).await;
 //! # let _ = std::fs::remove_file(&file);
@@ -63,7 +62,7 @@
 //!
 //! It has many users, often many hosts, and a client secret. The callback may reach another host than the one that began
 //! the login, so the [`PendingLogin`] is kept as a text under the browser's cookie, and deleted when the callback comes.
-//! Each user has a record in a store that all hosts share, and a manager while there is something to do.
+//! Each user has a record in a store that all hosts share, and a manager while there are requests.
 //!
 //! ```
 //! use envd_sdk::auth::{MemoryStore, PendingLogin, TokenManager};
@@ -74,20 +73,20 @@
 //! # async fn main() -> envd_sdk::Result<()> {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
-//! // What all hosts share: `PostgresStore` of the feature `postgres`, or a `TokenStore` of yours.
+//! // For all hosts: `PostgresStore` of the feature `postgres`, or a `TokenStore` of the application.
 //! let store = Arc::new(MemoryStore::new());
 //!
-//! // GET /login: remember the login under the browser's cookie, and send the browser on.
+//! // GET /login: store the login under the browser's cookie, and redirect the browser.
 //! let login = provider.authorization().start()?;
 //! let remembered = login.to_secret_json();
 //! let location = login.url().clone();
 //!
-//! // GET /callback, perhaps on another host: take what the cookie points to, once.
+//! // GET /callback, perhaps on another host: take the login of the cookie, once.
 //! # let back = fake.consent(&location)?;
 //! # let query = back.query().unwrap_or_default();
 //! let login = PendingLogin::from_secret_json(&provider, &remembered)?;
-//! let session_id = "from a good source of random numbers";
-//! // Keys of accounts are stored in the clear, so no cookie becomes one: a hash of it does.
+//! let session_id = "from a cryptographic random number generator";
+//! // Keys of accounts are stored in clear: use a hash of the cookie.
 //! use sha2::{Digest, Sha256};
 //! let hash = Sha256::digest(session_id);
 //! let account = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
@@ -96,9 +95,9 @@
 //!     .account(account)
 //!     .build()?;
 //! let tokens = manager.complete_login(login, query).await?;
-//! println!("the first token ends at {:?}", tokens.expires_at());
+//! println!("the first token expires at {:?}", tokens.expires_at());
 //!
-//! // POST /logout: forget, revoke, and end the session at the identity provider.
+//! // POST /logout: delete, revoke, and end the session at the identity provider.
 //! let report = manager.logout(None).await;
 //! let location = report.url;
 //! # assert!(location.is_some() && report.problems.is_empty());
@@ -106,7 +105,7 @@
 //! # }
 //! ```
 //!
-//! The examples `login`, `access_token` and `web_login` are whole programs of both kinds.
+//! The examples `login`, `access_token` and `web_login` are complete programs of both kinds.
 
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}

@@ -18,7 +18,7 @@ const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 
 /// An identity provider and the client that is registered with it (spec 5). Cheap to clone.
 ///
-/// Nothing is guessed: each address is a setting of its own.
+/// No address is derived from another: each is a setting.
 ///
 /// ```
 /// use envd_sdk::auth::Provider;
@@ -60,19 +60,19 @@ pub(super) struct Settings {
 }
 
 impl Provider {
-    /// Starts the settings; the client id is what the service's support team gave you.
+    /// Starts the settings; the service's support team issues the client id.
     pub fn builder(client_id: impl Into<String>) -> ProviderBuilder {
         ProviderBuilder::new(client_id.into())
     }
 
-    /// Starts a login: the address to open in the user's browser, and what to remember until it comes back.
+    /// Starts a login: the address to open in the user's browser, and the state to keep until the callback.
     pub fn authorization(&self) -> AuthorizationRequest {
         AuthorizationRequest::new(self.clone())
     }
 
     /// The address that ends the session at the identity provider; open it in the user's browser (spec 5.8).
     ///
-    /// `return_to` is where the user lands afterwards and must be on the list of the registered client. `None` when no
+    /// `return_to` is where the browser is redirected afterwards; it must be registered with the provider. `None` when no
     /// logout address is set.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Provider {
     pub fn logout_url(&self, return_to: Option<&str>) -> Result<Option<Url>> {
         if let Some(address) = return_to {
             Url::parse(address).map_err(|source| {
-                Error::config("return_to is not an address").with_source(source)
+                Error::config("return_to is not a valid address").with_source(source)
             })?;
         }
         let Some(mut url) = self.0.logout_url.clone() else {
@@ -97,10 +97,10 @@ impl Provider {
         Ok(Some(url))
     }
 
-    /// Revokes a refresh token that no manager holds (RFC 7009); with it goes the session that it belongs to. A manager
-    /// revokes its own at [`logout`](super::TokenManager::logout). Does nothing when no address for it is set.
+    /// Revokes a refresh token that no manager holds, and its session (RFC 7009). A manager revokes its own at
+    /// [`logout`](super::TokenManager::logout). Does nothing when no [`revoke_url`](ProviderBuilder::revoke_url) is set.
     ///
-    /// A token that the server does not know is no error (section 2.2).
+    /// A token that the server does not know is not an error (section 2.2).
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Provider {
 
 impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of addresses the host only: the rest may be private.
+        // Only the host of the address: the rest may be private.
         f.debug_struct("Provider")
             .field("client_id", &self.0.client_id)
             .field("host", &self.0.token_url.host_str())
@@ -124,7 +124,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// Settings of a [`Provider`]; errors wait for [`build`](Self::build).
+/// Settings of a [`Provider`], checked by [`build`](Self::build).
 #[derive(Clone)]
 #[must_use]
 pub struct ProviderBuilder {
@@ -159,7 +159,7 @@ impl ProviderBuilder {
             redirect_uri: None,
             scopes: SCOPES.map(str::to_owned).to_vec(),
             http: HttpOptions::default(),
-            // An identity provider that takes longer does not answer any more.
+            // An identity provider that takes longer is most likely down.
             timeout: Duration::from_secs(30),
             clock: Clock::system(),
             // Auth0's default.
@@ -199,7 +199,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// The issuer's name, to the letter, as in `iss` of its tokens. Auth0's ends in a slash.
+    /// The issuer, exactly as in `iss` of its tokens. Auth0's ends in a slash.
     ///
     /// Without it `iss` is not compared, neither in callbacks (RFC 9207) nor in id tokens.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
@@ -207,26 +207,27 @@ impl ProviderBuilder {
         self
     }
 
-    /// What the access token is for: the address of the service endpoint, as registered there (spec 5.2). Required.
+    /// The audience of the access token: the address of the service endpoint, as registered there (spec 5.2). Required.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audience = Some(audience.into());
         self
     }
 
-    /// Where the browser returns to, to the letter as registered: `https`, loopback, or a scheme of your own. Required.
+    /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or a scheme of the
+    /// application. Required.
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = Some(uri.into());
         self
     }
 
-    /// The scopes to ask for; `openid profile email offline_access` unless set. No refresh token without the last.
+    /// The scopes to request; `openid profile email offline_access` unless set. The last one is needed for a refresh token.
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Proxy, certificates and user agent for the token endpoint. Its time limits are fixed by what a refresh needs:
-    /// 5 seconds to connect, [`timeout`](Self::timeout) in total, no connection used twice, 1 MiB a reply.
+    /// Proxy, certificates and user agent for the token endpoint. Its limits are fixed: 5 seconds to connect,
+    /// [`timeout`](Self::timeout) in total, a new connection for each request, 1 MiB for a reply.
     pub fn http(mut self, options: HttpOptions) -> Self {
         self.http = options;
         self
@@ -246,13 +247,13 @@ impl ProviderBuilder {
 
     /// How long the server accepts a refresh token again after it was used; zero unless set.
     ///
-    /// Auth0 calls it the rotation overlap period. A refresh whose answer was lost is repeated at once inside it.
+    /// Auth0 calls it the rotation overlap period. A refresh whose reply was lost is repeated at once within it.
     pub fn rotation_overlap(mut self, overlap: Duration) -> Self {
         self.rotation_overlap = overlap;
         self
     }
 
-    /// How long an access token lives when neither the server nor the token tells; one hour unless set.
+    /// The lifetime of an access token when neither the reply nor the token has one; one hour unless set.
     pub fn default_lifetime(mut self, lifetime: Duration) -> Self {
         self.default_lifetime = lifetime;
         self
@@ -313,7 +314,7 @@ impl ProviderBuilder {
 
 impl fmt::Debug for ProviderBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the addresses before they were checked: they may carry credentials.
+        // Not the unchecked addresses: they may contain credentials.
         f.debug_struct("ProviderBuilder")
             .field("client_id", &self.client_id)
             .finish_non_exhaustive()
@@ -330,17 +331,18 @@ fn optional(name: &str, value: Option<String>) -> Result<Option<Url>> {
     value.map(|url| parse_endpoint(name, &url)).transpose()
 }
 
-/// RFC 8252 section 7: `https`, loopback, or a private scheme. The text is kept as given: it must match to the letter.
+/// RFC 8252 section 7: `https`, loopback, or a private scheme. The text is kept as given: it must match exactly.
 fn redirect_uri(text: String) -> Result<RedirectUrl> {
-    let url = Url::parse(&text)
-        .map_err(|source| Error::config("redirect_uri is not an address").with_source(source))?;
+    let url = Url::parse(&text).map_err(|source| {
+        Error::config("redirect_uri is not a valid address").with_source(source)
+    })?;
     match url.scheme() {
         "http" | "https" => {
             parse_endpoint("redirect_uri", &text)?;
         }
         "javascript" | "data" | "file" | "about" | "blob" => {
             return Err(Error::config(
-                "redirect_uri has a scheme that cannot be one",
+                "redirect_uri must not have the scheme javascript, data, file, about or blob",
             ));
         }
         _ if !url.username().is_empty() || url.password().is_some() => {
@@ -355,7 +357,7 @@ fn redirect_uri(text: String) -> Result<RedirectUrl> {
         return Err(Error::config("redirect_uri must not have a fragment"));
     }
     RedirectUrl::new(text)
-        .map_err(|source| Error::config("redirect_uri is not an address").with_source(source))
+        .map_err(|source| Error::config("redirect_uri is not a valid address").with_source(source))
 }
 
 #[cfg(test)]

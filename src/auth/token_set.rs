@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::secret_json;
 use crate::secret::Secret;
 
-/// An access token with what renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
+/// An access token with the refresh token that renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TokenSet {
@@ -36,25 +36,25 @@ impl TokenSet {
         self.refresh_token.as_ref()
     }
 
-    /// The id token of the login, whose claims were checked when it came.
+    /// The id token of the login; its claims are checked.
     #[must_use]
     pub fn id_token(&self) -> Option<&Secret> {
         self.id_token.as_ref()
     }
 
-    /// Who logged in: the `sub` claim of the id token.
+    /// The user who logged in: the `sub` claim of the id token.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
-    /// What was granted, if the provider said so (RFC 6749 section 5.1).
+    /// The granted scopes, if the provider returned them (RFC 6749 section 5.1).
     #[must_use]
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
-    /// When the access token was asked for.
+    /// When the access token was requested.
     #[must_use]
     pub fn issued_at(&self) -> SystemTime {
         self.issued_at
@@ -73,8 +73,8 @@ impl TokenSet {
         self.generation
     }
 
-    /// When the refresh token expires and the user has to log in again, if the provider said so: with a
-    /// `refresh_token_expires_in` in seconds, which is no standard but common.
+    /// When the refresh token expires and the user has to log in again, if the provider returned the common, nonstandard
+    /// `refresh_token_expires_in` in seconds.
     #[must_use]
     pub fn session_ends_at(&self) -> Option<SystemTime> {
         self.session_ends_at
@@ -94,7 +94,7 @@ impl fmt::Debug for TokenSet {
     }
 }
 
-/// No access token lives longer (Auth0's limit of 2,592,000 s), whatever a reply says.
+/// The cap on the lifetime of an access token (Auth0's limit of 2,592,000 s), whatever a reply has.
 pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// The stored form. Private, so that a set of tokens is never serialized by accident.

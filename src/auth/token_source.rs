@@ -1,4 +1,4 @@
-//! Where a client takes its tokens from.
+//! The interface by which a client gets its tokens.
 
 use std::pin::Pin;
 
@@ -61,10 +61,10 @@ pub trait TokenSource: Send + Sync + 'static {
     /// A token that should be accepted now.
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>>;
 
-    /// A token in place of one that the server refused. The client asks once a request.
+    /// A token in place of one that the server refused. The client calls this at most once for each request.
     fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>>;
 
-    /// A token that can be had without waiting. `None` makes the client ask [`token`](Self::token).
+    /// A token that is available without waiting. After `None` the client calls [`token`](Self::token).
     fn current(&self) -> Option<AccessToken> {
         None
     }
@@ -97,7 +97,7 @@ where
 pub struct StaticToken(AccessToken);
 
 impl StaticToken {
-    /// Takes the text of the token.
+    /// Makes a source from the text of a token.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl TokenSource for StaticToken {
     }
 
     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        let refused = reauth("the token was refused, and it is one that cannot be renewed");
+        let refused = reauth("the token was refused, and a static token cannot be renewed");
         Box::pin(std::future::ready(Err(refused)))
     }
 
@@ -122,15 +122,15 @@ impl TokenSource for StaticToken {
     }
 }
 
-/// For the authors of token sources.
+/// For implementations of [`TokenSource`].
 impl Error {
-    /// No token can be had for now, and asking again later makes sense: [`is_retryable`](Self::is_retryable).
+    /// No token is available for now; a later retry may succeed: [`is_retryable`](Self::is_retryable).
     #[must_use]
     pub fn token_unavailable(source: impl std::error::Error + Send + Sync + 'static) -> Self {
-        unavailable("the token source has none").with_source(source)
+        unavailable("the token source has no token").with_source(source)
     }
 
-    /// No token can be had without the user: [`is_reauth_required`](Self::is_reauth_required).
+    /// No token is available until the user logs in: [`is_reauth_required`](Self::is_reauth_required).
     #[must_use]
     pub fn login_needed() -> Self {
         auth(AuthProblem::NoTokens)

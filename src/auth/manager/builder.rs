@@ -1,4 +1,4 @@
-//! Puts a manager together.
+//! Settings of a token manager.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct TokenManagerBuilder {
     provider: Provider,
     store: Option<Arc<dyn TokenStore>>,
     account: String,
-    /// One for all managers of a template.
+    /// Shared by the managers of one template.
     policy: Arc<Policy>,
 }
 
@@ -32,13 +32,13 @@ impl TokenManagerBuilder {
         }
     }
 
-    /// Where the tokens are kept; a [`MemoryStore`] of its own unless set.
+    /// Where the tokens are stored; a [`MemoryStore`] of its own unless set.
     pub fn store(mut self, store: impl TokenStore) -> Self {
         self.store = Some(Arc::new(store));
         self
     }
 
-    /// As [`store`](Self::store), for one that managers share.
+    /// As [`store`](Self::store), for a store that managers share.
     pub fn shared_store(mut self, store: Arc<dyn TokenStore>) -> Self {
         self.store = Some(store);
         self
@@ -46,14 +46,14 @@ impl TokenManagerBuilder {
 
     /// The key of the account's record in the store; `default` unless set. One user, one key.
     ///
-    /// Keys are not secrets: they stand in the store, in the clear unless a wrapper hides them (`hash_accounts` of the
-    /// feature `sealed`). Never use what lets somebody in, such as a session id, but a hash of it.
+    /// Keys are not secrets: they stand in the store, in clear unless a wrapper hashes them (`hash_accounts` of the
+    /// feature `sealed`). Never use a credential such as a session id; use a hash of it.
     pub fn account(mut self, key: impl Into<String>) -> Self {
         self.account = key.into();
         self
     }
 
-    /// How long a caller waits for a token; 30 seconds unless set. The refresh goes on when the caller gives up.
+    /// How long a caller waits for a token; 30 seconds unless set. The refresh continues when the caller gives up.
     pub fn wait(mut self, limit: Duration) -> Self {
         Arc::make_mut(&mut self.policy).wait = limit;
         self
@@ -67,7 +67,7 @@ impl TokenManagerBuilder {
         self
     }
 
-    /// Whether tokens are renewed ahead of time while the old ones serve; true unless set. Short-lived programs set it
+    /// Whether tokens are renewed ahead of time while the old ones are served; true unless set. Short-lived programs set it
     /// to false, so that they do not end in the middle of a refresh.
     pub fn background(mut self, yes: bool) -> Self {
         Arc::make_mut(&mut self.policy).background = yes;
@@ -76,40 +76,39 @@ impl TokenManagerBuilder {
 
     /// Whether new tokens that cannot be stored stay unused; false unless set.
     ///
-    /// Unset, they serve from memory and [`Event::PersistFailed`](super::Event::PersistFailed) tells. Either way they are
-    /// kept, with the account's lock, and storing is tried again for as long as the process lives.
+    /// If false, they are served from memory and [`Event::PersistFailed`](super::Event::PersistFailed) is sent. Either way
+    /// they are kept, with the account's lock, and storing is retried for as long as the process lives.
     pub fn strict(mut self, yes: bool) -> Self {
         Arc::make_mut(&mut self.policy).strict = yes;
         self
     }
 
-    /// How long before its end an access token is given up, at most a tenth of its life; 30 seconds unless set. More
-    /// helps where the service's clock is ahead of the identity provider's.
+    /// How long before its expiry an access token is no longer served, at most a tenth of its life; 30 seconds unless set.
+    /// More helps where the service's clock is ahead of the identity provider's.
     pub fn expiry_margin(mut self, margin: Duration) -> Self {
         Arc::make_mut(&mut self.policy).margin = margin;
         self
     }
 
-    /// The shortest time between two refreshes that are made because the service refused a token; 30 seconds unless
-    /// set.
+    /// The shortest time between two refreshes after the service refused a token; 30 seconds unless set.
     pub fn between_forced(mut self, time: Duration) -> Self {
         Arc::make_mut(&mut self.policy).between_forced = time;
         self
     }
 
-    /// How long the mark of a refresh that another process began is left to that process, where the lock of the store can
-    /// end while its holder runs (see [`lock_survives_faults`](TokenStore::lock_survives_faults)); 2 minutes unless set.
+    /// How long to wait for a refresh that another process began, where the lock of the store can end while its holder runs
+    /// (see [`lock_survives_faults`](TokenStore::lock_survives_faults)); 2 minutes unless set.
     ///
-    /// Before a refresh token is sent, a mark in the store says so. While the mark stands, the token may be used up and
-    /// the new one in the memory of the process that sent it: sending it again would end the session. The time begins
-    /// when this manager first reads the mark while the lock is free, so downtime of the store before that does not count.
-    /// It continues from call to call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a
-    /// lock time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be
-    /// readable all the time, so that a process that could not write before can store its tokens. Then the token is sent.
-    /// An access token that still works is served meanwhile.
+    /// Before a refresh token is sent, the record in the store is marked. While the mark stands, the token may be used up
+    /// and the new one in the memory of the process that sent it: sending it again would end the session. The wait begins
+    /// when this manager first reads the mark while the lock is free, so earlier downtime of the store does not count. It
+    /// continues from call to call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a lock
+    /// time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be readable all
+    /// the time, so that a process that could not write before can store its tokens. Then the token is sent. An access
+    /// token that is still valid is served meanwhile.
     ///
     /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout)
-    /// and 30 seconds, or twice the time-out) and a minute to store its answer; unless this is set, it follows the
+    /// and 30 seconds, or twice the time-out) and a minute to store its reply; unless this is set, it follows the
     /// provider's time-out. When the process has certainly exited, an operator ends the wait with
     /// [`take_over_refresh`](TokenManager::take_over_refresh).
     pub fn mark_wait(mut self, time: Duration) -> Self {
@@ -119,8 +118,8 @@ impl TokenManagerBuilder {
 
     /// How long tokens are served from memory before the store is read again; 60 seconds unless set.
     ///
-    /// The first use after that time starts a read in the background and is itself still served from memory: a logout, or
-    /// the login of another user, in another process takes effect with the next use. A store that cannot be read changes
+    /// The first use after that time starts a read in the background and is itself served from memory: a logout, or the
+    /// login of another user, in another process takes effect with the next use. A store that cannot be read changes
     /// nothing. Accounts that are not used cause no reads.
     pub fn store_check(mut self, time: Duration) -> Self {
         Arc::make_mut(&mut self.policy).store_check = time;
@@ -132,7 +131,7 @@ impl TokenManagerBuilder {
         self.provider.clock()
     }
 
-    /// Settles which store it is: managers built from clones share it.
+    /// Makes the default store now, so that managers built from clones share it.
     pub(in crate::auth) fn with_one_store(mut self) -> Self {
         self.store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
@@ -146,7 +145,7 @@ impl TokenManagerBuilder {
     /// [`is_config`](Error::is_config) when the account's key is empty.
     pub fn build(self) -> Result<TokenManager> {
         if self.account.is_empty() {
-            return Err(Error::config("the account's key is empty"));
+            return Err(Error::config("account key of the token manager is empty"));
         }
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
         let shared = Shared::new(self.provider, store, self.account, self.policy);
@@ -156,7 +155,7 @@ impl TokenManagerBuilder {
 
 impl fmt::Debug for TokenManagerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The key may be the name of a user.
+        // Without the key, which may be the name of a user.
         f.debug_struct("TokenManagerBuilder")
             .field("provider", &self.provider)
             .field("policy", &self.policy)

@@ -41,7 +41,7 @@ use crate::error::{Error, Result};
 ///
 /// let login = manager.provider().authorization().start()?;
 /// println!("open {} in a browser", login.url());
-/// // What the browser comes back with:
+/// // The address that the browser is redirected to:
 /// # let state = login.url().query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned();
 /// let callback = format!("https://app.example.com/callback?code=c0d3&state={state}");
 /// manager.complete_login(login, &callback).await?;
@@ -57,7 +57,7 @@ use crate::error::{Error, Result};
 #[derive(Clone)]
 pub struct TokenManager(pub(super) Arc<Shared>);
 
-/// What a caller gets.
+/// The next step of a caller.
 enum Decision {
     Token(AccessToken),
     WaitFor(Completion),
@@ -71,23 +71,23 @@ impl TokenManager {
 
     /// Turns the callback of a login into tokens, which are stored before this returns (spec 5.3 and 5.4).
     ///
-    /// The exchange runs in a task of its own: a caller that is dropped in the middle of it loses nothing. Tokens of an
-    /// earlier login are replaced.
+    /// The exchange runs in a task of its own: if the caller is dropped meanwhile, nothing is lost. Tokens of an earlier
+    /// login are replaced.
     ///
     /// # Errors
     ///
     /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
-    /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so this
-    /// takes a new login as well, later. A strict manager whose store fails says so here, keeps the tokens, and tries to
-    /// store them again. [`is_config`](Error::is_config): the login is of another provider. [`is_store`](Error::is_store)
-    /// with a [`StoreError`](crate::auth::StoreError) below it that [is
+    /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new
+    /// login later. [`is_config`](Error::is_config): the login was started with another provider.
+    /// [`is_store`](Error::is_store): a strict manager could not store the tokens; it keeps them and retries. With a
+    /// [`StoreError`](crate::auth::StoreError) as source that [is
     /// unreadable](crate::auth::StoreError::is_unreadable): the user is logged in for as long as this process lives, and
-    /// nothing was saved; [`logout`](Self::logout) sets aside what cannot be read, and the next login is saved.
+    /// nothing was stored; [`logout`](Self::logout) sets the unreadable record aside, and the next login is stored.
     pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
         self.redeem(login.check(callback)?).await
     }
 
-    /// The second half of [`complete_login`](Self::complete_login), for a callback that was checked before.
+    /// The second half of [`complete_login`](Self::complete_login), for a callback that is already checked.
     ///
     /// # Errors
     ///
@@ -103,13 +103,13 @@ impl TokenManager {
             .map_err(|_| unavailable("the login was cut off"))?
     }
 
-    /// A token that should be accepted now. Waits only when there is none that still works.
+    /// A token that should be accepted now. Waits only when no token is valid.
     ///
     /// # Errors
     ///
-    /// [`is_reauth_required`](Error::is_reauth_required): nobody is logged in, or not any more.
+    /// [`is_reauth_required`](Error::is_reauth_required): no user is logged in, or the session has ended.
     /// [`is_retryable`](Error::is_retryable): the token endpoint has a temporary problem;
-    /// [`retry_at`](Error::retry_at) tells when it is asked again.
+    /// [`retry_at`](Error::retry_at) is the time of the next request.
     pub async fn access_token(&self) -> Result<AccessToken> {
         match self.current() {
             Some(token) => Ok(token),
@@ -117,25 +117,25 @@ impl TokenManager {
         }
     }
 
-    /// A token in place of one that the server refused, named by its [generation](AccessToken::generation).
+    /// A token in place of one that the server refused, by the refused [generation](AccessToken::generation).
     ///
     /// Refreshes only if that one is still in use, and at most once in 30 seconds (see
-    /// [`between_forced`](TokenManagerBuilder::between_forced)): a server that refuses each token must
-    /// not cause a refresh for each request.
+    /// [`between_forced`](TokenManagerBuilder::between_forced)): a server that refuses every token must not cause a refresh
+    /// for every request.
     ///
     /// # Errors
     ///
     /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
-    /// itself just renewed.
+    /// just renewed.
     pub async fn renew_after_rejection(&self, generation: u64) -> Result<AccessToken> {
         self.obtain(Some(generation)).await
     }
 
     /// Sends a refresh that another process marked in the store and did not finish, without the rest of
-    /// [`mark_wait`](TokenManagerBuilder::mark_wait); returns the token in use after it.
+    /// [`mark_wait`](TokenManagerBuilder::mark_wait); returns the new token.
     ///
-    /// Only for when that process has certainly exited. If it runs and has the answer, the refresh token is used twice,
-    /// and the session may end. Without such a mark this is [`access_token`](Self::access_token).
+    /// Only for when that process has certainly exited. If it runs and has the reply, the refresh token is used twice, and
+    /// the session may end. Without such a mark this is [`access_token`](Self::access_token).
     ///
     /// # Errors
     ///
@@ -145,11 +145,11 @@ impl TokenManager {
         self.obtain(None).await
     }
 
-    /// Forgets and deletes the tokens, revokes the refresh token (RFC 7009), and tells the address that ends the session
-    /// at the identity provider. `return_to` is where the user lands after that.
+    /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at
+    /// the identity provider. `return_to` is where the browser is redirected after that.
     ///
-    /// Memory is wiped before the first wait; the rest runs in a task of its own and goes on if the caller is dropped. What
-    /// is stored and cannot be read is set aside, if the store can do that, and the report says so.
+    /// Memory is wiped before the first await; the rest runs in a task of its own and continues if the caller is dropped. A
+    /// stored record that cannot be read is set aside, if the store can do that, and the report has the error.
     pub fn logout(
         &self,
         return_to: Option<&str>,
@@ -172,33 +172,30 @@ impl TokenManager {
         }
     }
 
-    /// Waits for what is under way (a refresh, a login, a logout, tokens that are still to be stored), at most this long;
-    /// tells whether nothing is any more.
+    /// Waits for the running tasks (a refresh, a login, a logout, tokens that are not stored yet), at most this long;
+    /// returns whether all of them have ended.
     pub async fn flush(&self, limit: Duration) -> bool {
-        self.0
-            .clock()
-            .within(limit, self.0.tasks.wait())
-            .await
-            .is_some()
+        let idle = self.0.tasks.wait();
+        self.0.clock().within(limit, idle).await.is_some()
     }
 
-    /// For the end of a program: starts no refresh any more and waits for what is under way, at most this long; tells
-    /// whether all of it was finished. A token that still works is served on.
+    /// For the end of a program: starts no more refreshes and waits for the running tasks, at most this long; returns
+    /// whether all of them have ended. A token that is still valid is served.
     ///
-    /// A refresh that is cut off because the runtime ends may lose the new refresh token. The mark that it left in the
-    /// store makes the next start try at once, which helps if the server allows an overlap or had not got to it.
+    /// A refresh that is cut off because the runtime ends may lose the new refresh token. Its mark in the store makes the
+    /// next start retry at once, which helps if the server allows an overlap or had not processed the request.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         self.0.state().closed = true;
         self.flush(limit).await
     }
 
-    /// Who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.
+    /// The user who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.
     #[must_use]
     pub fn subject(&self) -> Option<String> {
         self.0.state().account.clone()
     }
 
-    /// When the user has to log in again, if the provider told the end of the refresh token; see
+    /// When the user has to log in again, if the provider announced the expiry of the refresh token; see
     /// [`TokenSet::session_ends_at`]. `None` before the tokens are first used.
     #[must_use]
     pub fn session_ends_at(&self) -> Option<SystemTime> {
@@ -206,15 +203,15 @@ impl TokenManager {
         state.cached.as_ref()?.tokens.session_ends_at
     }
 
-    /// What happens from now on.
+    /// Subscribes to the events from now on.
     #[must_use]
     pub fn events(&self) -> Events {
         Events(self.0.subscribe())
     }
 
-    /// Reads the current token where it lies, without a wait, a lock or a copy, also while it is being renewed ahead of
-    /// time; `None` when there is something to be done about it first, which [`access_token`](Self::access_token) does: a
-    /// renewal, or a check of the store in the background (see [`store_check`](TokenManagerBuilder::store_check)).
+    /// Borrows the current token, without a wait, a lock or a copy, also while it is renewed ahead of time; `None` when
+    /// [`access_token`](Self::access_token) has work to start first: a renewal, or a check of the store.
+    #[doc(hidden)] // For benches/tokens; the client uses `current`.
     pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
         let snapshot = self.0.snapshot.load();
         let snapshot = snapshot.as_ref()?;
@@ -223,7 +220,7 @@ impl TokenManager {
             .then(|| read(&snapshot.token))
     }
 
-    /// Whether nobody else holds this manager (a caller, or a task of its own), and nothing is lost with it.
+    /// Whether no caller and no task holds this manager, and nothing is lost if it is dropped.
     pub(in crate::auth) fn is_idle(&self) -> bool {
         let state = self.0.state();
         Arc::strong_count(&self.0) == 1
@@ -362,7 +359,7 @@ impl TokenSource for TokenManager {
 
 impl fmt::Debug for TokenManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither the account's key nor its user is shown.
+        // Without the account's key and its user.
         f.debug_struct("TokenManager")
             .field("provider", &self.0.provider)
             .finish_non_exhaustive()
