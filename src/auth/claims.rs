@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::failure::login_refused;
@@ -31,33 +32,12 @@ const LEEWAY: Duration = Duration::from_secs(300);
 pub(super) struct Claims {
     iss: Option<String>,
     pub(super) sub: Option<String>,
-    aud: Audience,
+    /// One text or a list of texts.
+    aud: Value,
     azp: Option<String>,
     exp: Option<f64>,
     iat: Option<f64>,
     nonce: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Audience {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl Default for Audience {
-    fn default() -> Self {
-        Self::Many(Vec::new())
-    }
-}
-
-impl Audience {
-    fn all(&self) -> &[String] {
-        match self {
-            Self::One(one) => std::slice::from_ref(one),
-            Self::Many(many) => many,
-        }
-    }
 }
 
 /// The values that the id token of a login must have.
@@ -84,7 +64,10 @@ impl Claims {
 
     /// The checks of OIDC Core 3.1.3.7 that need no key.
     pub(super) fn check(&self, expected: &Expected<'_>) -> Result<()> {
-        let audiences = self.aud.all();
+        let audiences = match &self.aud {
+            Value::Array(many) => many.as_slice(),
+            one => std::slice::from_ref(one),
+        };
         let azp_matches = self.azp.as_ref().map(|azp| azp == expected.client_id);
         let expiry = self
             .exp
@@ -97,7 +80,9 @@ impl Claims {
                 "id_token_issuer",
             ),
             (
-                audiences.iter().any(|aud| aud == expected.client_id),
+                audiences
+                    .iter()
+                    .any(|audience| audience == expected.client_id),
                 "id_token_audience",
             ),
             (
@@ -138,7 +123,7 @@ fn moment(seconds: f64) -> Option<SystemTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn now() -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(1_000_000)

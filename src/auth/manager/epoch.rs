@@ -248,26 +248,21 @@ impl Epoch {
 
     /// The refresh token is dead. The current access token is served until it expires.
     pub(super) fn give_up(&self, error: Error) -> Stop {
-        let mut state = match self.state() {
-            Ok(state) => state,
-            Err(stop) => return stop,
+        let Ok(mut state) = self.state() else {
+            return Stop::Superseded;
         };
-        state.dead = Some(error.clone());
         if let Some(cached) = &mut state.cached {
             // Nothing is left in them to be stored.
             cached.saved = true;
         }
         tracing::debug!("the refresh token is dead");
-        let reason = error.clone();
-        self.shared.emit(Event::ReauthRequired { error: reason });
-        Stop::Failed(error)
+        self.declare_dead(&mut state, error)
     }
 
     /// Remembers a failure, so that callers do not queue for the next one. The pause is at least `floor`.
     pub(super) fn fail(&self, error: Error, floor: Duration) -> Stop {
-        let mut state = match self.state() {
-            Ok(state) => state,
-            Err(stop) => return stop,
+        let Ok(mut state) = self.state() else {
+            return Stop::Superseded;
         };
         state.failures = state.failures.saturating_add(1);
         let wait = backoff(state.failures).max(floor.min(LONGEST_RETRY_AFTER));

@@ -4,7 +4,7 @@
 //! took it would find the mark of the refresh, and send the refresh token that is used up.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::OwnedMutexGuard;
@@ -35,10 +35,8 @@ pub(super) struct Lease {
 impl Lease {
     /// Takes the lock, or uses the one that was kept.
     pub(super) async fn acquire(shared: &Arc<Shared>, wait: Duration) -> Result<Self, StoreError> {
-        let until = shared.clock().boot().saturating_add(wait);
-        let mut lease = Self::kept(shared, wait).await?;
+        let (mut lease, left) = Self::kept(shared, wait).await?;
         if !lease.kept {
-            let left = until.saturating_sub(shared.clock().boot());
             *lease.lock = Some(shared.store.lock(&shared.key, left).await?);
         }
         Ok(lease)
@@ -49,29 +47,28 @@ impl Lease {
         shared: &Arc<Shared>,
         wait: Duration,
     ) -> Result<(Self, StoreRead), StoreError> {
-        let until = shared.clock().boot().saturating_add(wait);
-        let mut lease = Self::kept(shared, wait).await?;
+        let (mut lease, left) = Self::kept(shared, wait).await?;
         if lease.kept {
             return Ok((lease, shared.load().await?));
         }
-        let left = until.saturating_sub(shared.clock().boot());
         let writes = shared.state().writes;
         let (guard, stored) = shared.store.lock_and_load(&shared.key, left).await?;
         *lease.lock = Some(guard);
         Ok((lease, StoreRead::new(stored, writes)?))
     }
 
-    /// With the lock that was kept, if there is one.
-    async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<Self, StoreError> {
-        let lock = shared
-            .clock()
-            .within(wait, shared.lock.clone().lock_owned());
-        let lock = lock.await.ok_or_else(StoreError::lock_timeout)?;
-        Ok(Self {
+    /// With the lock that was kept, if there is one, and what is left of the wait.
+    async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<(Self, Duration), StoreError> {
+        let clock = shared.clock();
+        let until = clock.boot().saturating_add(wait);
+        let lock = clock.within(wait, shared.lock.clone().lock_owned()).await;
+        let lock = lock.ok_or_else(StoreError::lock_timeout)?;
+        let lease = Self {
             kept: lock.is_some(),
             lock,
             shared: shared.clone(),
-        })
+        };
+        Ok((lease, until.saturating_sub(clock.boot())))
     }
 
     /// Takes the lock if there is none, or if it can be lost and may have been.
@@ -158,7 +155,7 @@ impl Saver {
         let mut state = self.shared.state();
         let is_done = !state.has_unsaved();
         if is_done {
-            state.saver = std::sync::Weak::new();
+            state.saver = Weak::new();
         }
         is_done
     }
@@ -170,7 +167,7 @@ impl Saver {
             cached.is_none_or(|cached| cached.version.is_none())
         };
         let _lease = match Lease::kept(&self.shared, LOCK_WAIT).await {
-            Ok(mut lease) => match lease.renew(LOCK_WAIT).await {
+            Ok((mut lease, _)) => match lease.renew(LOCK_WAIT).await {
                 Err(error) if !error.is_lock_timeout() => return,
                 _ => Some(lease),
             },
