@@ -121,7 +121,7 @@ mod tests {
 
     /// Row 43.
     #[test]
-    fn what_is_not_of_this_login_is_refused() {
+    fn a_callback_of_another_login_is_refused() {
         for (callback, why) in [
             ("", "state_mismatch"),
             ("code=c", "state_mismatch"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_providers_errors_tell_what_to_do() {
+    fn provider_errors_map_to_predicates() {
         let error = |code| judge(&format!("error={code}&state=st-1")).unwrap_err();
         assert!(error("access_denied").is_login_refused());
         assert!(error("unauthorized").is_login_refused());

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_a_program_that_was_killed_is_removed_by_the_next_login() {
+    fn the_file_of_a_killed_program_is_removed_by_the_next_login() {
         let folder = env::temp_dir().join(format!("envd-sdk-leftovers-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
@@ -193,7 +193,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_page_is_for_its_owner_alone_and_gone_when_dropped() {
+    fn the_file_is_private_and_deleted_on_drop() {
         use std::os::unix::fs::PermissionsExt;
 
         let page = RedirectFile::write_in(&env::temp_dir(), "text").unwrap();

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused() {
+    fn other_requests_are_refused() {
         for (head, response) in [
             (
                 "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_head_is_waited_for() {
+    fn an_incomplete_head_is_read_further() {
         let whole = "GET /callback?code=c HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n";
         for end in 0..whole.len() {
             assert_eq!(query(&whole[..end]), None, "{end}");

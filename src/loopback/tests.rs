@@ -97,7 +97,7 @@ impl Trial {
 
 /// Row 46.
 #[tokio::test]
-async fn the_browser_comes_back_and_sees_a_page_without_secrets() {
+async fn the_browser_gets_a_page_without_secrets() {
     let trial = Trial::start().await;
     let response = trial.get(&trial.good()).await;
     assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
@@ -142,7 +142,7 @@ async fn foreign_requests_are_refused_and_change_nothing() {
 
 /// Row 46.
 #[tokio::test]
-async fn the_users_no_ends_the_login() {
+async fn a_refusal_by_the_user_ends_the_login() {
     let trial = Trial::start().await;
     let target = format!("/callback?error=access_denied&state={}", trial.state);
     let response = trial.get(&target).await;
@@ -153,7 +153,7 @@ async fn the_users_no_ends_the_login() {
 
 /// Row 46.
 #[tokio::test]
-async fn of_two_callbacks_one_wins() {
+async fn the_first_of_two_callbacks_wins() {
     let trial = Trial::start().await;
     let mut late = trial.connect().await;
     assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
@@ -172,7 +172,7 @@ async fn of_two_callbacks_one_wins() {
 
 /// Row 46.
 #[tokio::test]
-async fn silent_and_slow_connections_hold_nobody_up() {
+async fn silent_and_slow_connections_delay_no_other() {
     let trial = Trial::start().await;
     let mut silent = trial.connect().await;
     let mut slow = trial.connect().await;
@@ -191,7 +191,7 @@ async fn silent_and_slow_connections_hold_nobody_up() {
 
 /// Row 46. Another program of the machine can open as many connections as it likes.
 #[tokio::test]
-async fn many_silent_connections_do_not_keep_the_callback_out() {
+async fn many_silent_connections_do_not_block_the_callback() {
     let trial = Trial::start().await;
     let mut silent = Vec::new();
     for _ in 0..100 {
@@ -232,7 +232,7 @@ async fn a_request_in_small_pieces_is_read_and_a_huge_one_is_refused() {
 
 /// Row 46.
 #[tokio::test]
-async fn a_browser_that_never_comes_back_ends_the_waiting() {
+async fn a_missing_callback_ends_in_a_time_out() {
     let trial = Trial::start().await;
     trial.get("/").await;
     trial.clock.advance(Duration::from_secs(600));
@@ -289,7 +289,7 @@ async fn only_loopback_addresses_are_listened_on() {
 }
 
 #[tokio::test]
-async fn a_login_that_returns_elsewhere_is_refused_at_once() {
+async fn a_login_with_another_redirect_uri_is_refused_at_once() {
     let listener = Loopback::bind().await.unwrap();
     let login = login("http://127.0.0.1:1/callback", &Clock::system());
     assert!(listener.receive(login).await.unwrap_err().is_config());
@@ -297,7 +297,7 @@ async fn a_login_that_returns_elsewhere_is_refused_at_once() {
 
 /// Such as `file`, or a scheme that starts another program.
 #[tokio::test]
-async fn only_addresses_of_the_web_are_opened() {
+async fn only_http_addresses_are_opened() {
     for address in ["file:///etc/passwd", "javascript:alert(1)", "mailto:a@b.c"] {
         let address = Url::parse(address).unwrap();
         let error = RedirectFile::open(&address).await.unwrap_err();

@@ -6,7 +6,7 @@ use envd_sdk::fake::User;
 use crate::dated::{fake_builder, start_fake};
 
 #[tokio::test]
-async fn a_login_gives_tokens_that_the_service_takes() {
+async fn a_login_issues_tokens_that_the_service_accepts() {
     let fake = start_fake().await;
     let manager = fake.token_manager().await.unwrap();
     assert_eq!(
@@ -39,7 +39,7 @@ async fn a_login_that_is_finished_on_another_host_works_once() {
 }
 
 #[tokio::test]
-async fn a_user_who_cancels_is_told_from_one_who_must_log_in() {
+async fn a_cancelled_login_differs_from_a_required_login() {
     let fake = start_fake().await;
     let manager = TokenManager::builder(fake.provider().build().unwrap())
         .build()
@@ -55,7 +55,7 @@ async fn a_user_who_cancels_is_told_from_one_who_must_log_in() {
 }
 
 #[tokio::test]
-async fn an_issuer_that_is_not_ours_is_refused() {
+async fn an_unexpected_issuer_is_refused() {
     let fake = start_fake().await;
     let provider = fake.provider().issuer("https://evil.example/").build();
     let login = provider.unwrap().authorization().start().unwrap();
@@ -65,7 +65,7 @@ async fn an_issuer_that_is_not_ours_is_refused() {
 }
 
 #[tokio::test]
-async fn a_logout_ends_the_session_at_the_provider_and_tells_where_the_browser_goes() {
+async fn a_logout_ends_the_session_at_the_provider_and_redirects_the_browser() {
     let fake = start_fake().await;
     let manager = fake.token_manager().await.unwrap();
     let token = manager.access_token().await.unwrap();
@@ -91,7 +91,7 @@ async fn a_logout_ends_the_session_at_the_provider_and_tells_where_the_browser_g
 }
 
 #[tokio::test]
-async fn a_revoked_refresh_token_asks_for_a_new_login() {
+async fn a_revoked_refresh_token_requires_a_new_login() {
     let fake = start_fake().await;
     let provider = fake.provider().build().unwrap();
     let manager = TokenManager::builder(provider.clone()).build().unwrap();

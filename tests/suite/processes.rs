@@ -65,7 +65,7 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
 
 /// Row 26.
 #[tokio::test]
-async fn while_a_process_hangs_with_the_lock_a_valid_token_serves_and_no_other_is_asked_for() {
+async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_refresh() {
     let (fake, folder, file) = logged_in().await;
     let clock = Clock::manual(start());
     let manager = manager(fake.token_url().as_str(), file, clock.clone())

@@ -77,7 +77,7 @@ async fn fake(overlap: u64) -> (Fake, Clock) {
 }
 
 #[tokio::test]
-async fn a_user_who_cancels_comes_back_with_access_denied() {
+async fn a_cancelled_login_returns_access_denied() {
     let fake = start_fake().await;
     fake.deny_logins(true);
     let error = back(&authorization(&fake, &[]), "error").await;
@@ -87,7 +87,7 @@ async fn a_user_who_cancels_comes_back_with_access_denied() {
 }
 
 #[tokio::test]
-async fn a_silent_request_wants_somebody_who_is_logged_in() {
+async fn a_silent_login_requires_a_session() {
     let fake = start_fake().await;
     let silent = authorization(&fake, &[("prompt", "none")]);
     assert_eq!(
@@ -104,7 +104,7 @@ async fn a_silent_request_wants_somebody_who_is_logged_in() {
 }
 
 #[tokio::test]
-async fn in_the_overlap_the_token_before_the_current_one_still_works() {
+async fn the_previous_refresh_token_works_within_the_overlap() {
     let (fake, clock) = fake(10).await;
     let first = login(&fake).await;
     let second = refresh(&fake, &first).await.unwrap();
@@ -130,7 +130,7 @@ async fn after_the_overlap_a_used_token_ends_the_family() {
 }
 
 #[tokio::test]
-async fn life_times_are_those_that_were_set() {
+async fn lifetimes_are_those_of_the_settings() {
     let (fake, clock) = fake(0).await;
     let code = back(&authorization(&fake, &[]), "code").await.unwrap();
     clock.advance(Duration::from_secs(5));
@@ -169,7 +169,7 @@ async fn tokens_are_revoked_from_the_test() {
 }
 
 #[tokio::test]
-async fn the_discovery_document_names_what_there_is() {
+async fn the_discovery_document_lists_the_endpoints() {
     let fake = start_fake().await;
     let mut url = fake.authorize_url();
     url.set_path("/.well-known/openid-configuration");
@@ -187,7 +187,7 @@ async fn the_discovery_document_names_what_there_is() {
 }
 
 #[tokio::test]
-async fn the_register_answers_304_to_who_has_the_newest_answer() {
+async fn the_register_responds_304_to_a_current_etag() {
     let fake = start_fake().await;
     let mut url = fake.register_url();
     url.set_path("/api/v2/PICRegister");

@@ -78,9 +78,9 @@ fn consignment(number: u32) -> ConsignmentInput {
 
 /// Row 47.
 #[test]
-fn none_of_twelve_secrets_is_seen_in_the_life_of_a_session() {
+fn none_of_twelve_secrets_appears_in_the_traces_of_a_session() {
     traced_alone(
-        "tokens_secrets::none_of_twelve_secrets_is_seen_in_the_life_of_a_session",
+        "tokens_secrets::none_of_twelve_secrets_appears_in_the_traces_of_a_session",
         life_of_a_session(),
     );
 }
@@ -196,8 +196,8 @@ async fn life_of_a_session() {
 
 /// The search itself: a secret that is traced or logged would be heard.
 #[test]
-fn a_planted_secret_is_heard() {
-    traced_alone("tokens_secrets::a_planted_secret_is_heard", async {
+fn a_planted_secret_is_found() {
+    traced_alone("tokens_secrets::a_planted_secret_is_found", async {
         tracing::trace!(token = "planted-in-tracing", "x");
         log::trace!("planted-in-log");
         let said = recorded();

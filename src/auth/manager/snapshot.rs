@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_renewed_in_its_last_quarter_and_given_up_before_its_end() {
+    fn a_token_of_a_day_is_renewed_early_and_not_served_until_its_end() {
         for _ in 0..100 {
             let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));
             let after = |time: Duration| at(time, HOUR + time);
@@ -161,7 +161,7 @@ mod tests {
 
     /// Row 38.
     #[test]
-    fn clients_that_got_their_tokens_in_the_same_second_renew_them_apart() {
+    fn renewals_of_tokens_of_the_same_second_spread_out() {
         let mut seconds = std::collections::HashMap::new();
         for _ in 0..1_000 {
             let soft = snapshot(24 * HOUR, at(Duration::ZERO, HOUR)).renew_at.boot;
@@ -174,7 +174,7 @@ mod tests {
 
     /// Row 42.
     #[test]
-    fn a_short_life_still_has_a_time_of_use() {
+    fn a_short_lived_token_is_served_and_renewed() {
         let short = snapshot(Duration::from_secs(10), at(Duration::ZERO, HOUR));
         let after = |secs| at(Duration::from_secs(secs), HOUR + Duration::from_secs(secs));
         assert!(!short.is_renewal_due(after(4)));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_token_has_only_the_rest_of_its_life() {
+    fn a_stored_token_has_the_rest_of_its_lifetime() {
         let day = snapshot(24 * HOUR, at(20 * HOUR, HOUR));
         assert!(day.is_usable(at(20 * HOUR, 4 * HOUR)));
         assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));

@@ -57,7 +57,7 @@ fn the_address_has_the_parameters_of_the_spec_and_pkce() {
 }
 
 #[test]
-fn the_challenge_of_rfc_7636_appendix_b_comes_out() {
+fn the_challenge_is_that_of_rfc_7636_appendix_b() {
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned();
     let verifier = oauth2::PkceCodeVerifier::new(verifier);
     let challenge = oauth2::PkceCodeChallenge::from_code_verifier_sha256(&verifier);

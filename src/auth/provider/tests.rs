@@ -91,7 +91,7 @@ fn the_client_secret_is_hidden() {
 
 /// Also before they were checked, and in all that holds a provider.
 #[test]
-fn of_addresses_debug_shows_the_host_only() {
+fn debug_shows_only_the_host_of_addresses() {
     let builder = complete()
         .authorize_url("https://id.example/pr1vate/authorize?pr1vate=1")
         .token_url("https://id.example/pr1vate/token?pr1vate=1")

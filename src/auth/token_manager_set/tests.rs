@@ -70,7 +70,7 @@ impl Bench {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_key_means_one_manager_also_when_many_ask_at_once() {
+async fn one_key_has_one_manager_under_concurrency() {
     let bench = Bench::new().await;
     let set = bench.set();
     let refusals = ResponseTemplate::new(200)
@@ -151,7 +151,7 @@ async fn the_refresh_of_one_account_that_hangs_does_not_slow_another() {
 }
 
 #[tokio::test]
-async fn who_was_not_used_for_a_while_is_forgotten_and_comes_back_from_the_store() {
+async fn an_idle_account_is_evicted_and_loaded_again_from_the_store() {
     let bench = Bench::new().await;
     let set = bench.set();
     bench.seed("sam", Duration::ZERO).await;
@@ -169,7 +169,7 @@ async fn who_was_not_used_for_a_while_is_forgotten_and_comes_back_from_the_store
 }
 
 #[tokio::test]
-async fn who_is_held_by_somebody_stays_the_same() {
+async fn a_manager_that_is_held_is_not_evicted() {
     let bench = Bench::new().await;
     let set = bench.set();
     bench.seed("sam", Duration::ZERO).await;
@@ -186,7 +186,7 @@ async fn who_is_held_by_somebody_stays_the_same() {
 }
 
 #[tokio::test]
-async fn a_full_set_forgets_who_was_not_used_for_the_longest_time() {
+async fn a_full_set_evicts_the_least_recently_used_account() {
     let bench = Bench::new().await;
     let set = bench.builder().capacity(3).build().unwrap();
     for key in ["a", "b", "c", "d"] {
@@ -205,7 +205,7 @@ async fn a_full_set_forgets_who_was_not_used_for_the_longest_time() {
 }
 
 #[tokio::test]
-async fn a_set_that_is_full_of_accounts_in_use_says_so() {
+async fn a_set_that_is_full_of_accounts_in_use_is_an_error() {
     let bench = Bench::new().await;
     let set = bench.builder().capacity(2).build().unwrap();
     let (one, _two) = (set.manager("1").unwrap(), set.manager("2").unwrap());
@@ -217,7 +217,7 @@ async fn a_set_that_is_full_of_accounts_in_use_says_so() {
 }
 
 #[tokio::test]
-async fn a_refresh_in_flight_is_not_forgotten() {
+async fn an_account_with_a_running_refresh_is_not_evicted() {
     let bench = Bench::new().await;
     let set = bench.builder().capacity(1).build().unwrap();
     let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600));
@@ -241,7 +241,7 @@ async fn a_refresh_in_flight_is_not_forgotten() {
 
 /// Row 17.
 #[tokio::test]
-async fn an_account_with_unstored_tokens_is_not_forgotten() {
+async fn an_account_with_unstored_tokens_is_not_evicted() {
     let bench = Bench::new().await;
     // Cannot store new tokens while it is broken; marks on old ones it can.
     let broken = Arc::new(AtomicBool::new(true));

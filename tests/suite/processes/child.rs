@@ -42,7 +42,7 @@ impl Child {
     fn spawn(task: &str, place: &str, token_url: &str) -> Self {
         let (_binary, module) = module_path!().split_once("::").unwrap();
         let mut process = Command::new(env::current_exe().unwrap())
-            .args(["--exact", &format!("{module}::what_a_child_does")])
+            .args(["--exact", &format!("{module}::child_process")])
             .args(["--nocapture", "--test-threads=1"])
             .env(TASK, task)
             .env(PLACE, place)
@@ -90,7 +90,7 @@ impl Drop for Child {
 
 /// Passes at once unless a parent has set it a task.
 #[test]
-fn what_a_child_does() {
+fn child_process() {
     let Ok(task) = env::var(TASK) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

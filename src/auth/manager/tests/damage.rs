@@ -51,7 +51,7 @@ fn below(error: &Error) -> &StoreError {
 
 /// Row 53.
 #[tokio::test]
-async fn a_login_over_a_damaged_file_says_that_nothing_was_saved() {
+async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
     let bench = Bench::new().await;
     let damaged = Damaged::new("not json");
     let manager = damaged.manager(&bench);

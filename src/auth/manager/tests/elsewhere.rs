@@ -41,7 +41,7 @@ async fn counted(bench: &Bench) -> (TokenManager, Arc<AtomicUsize>, Arc<AtomicBo
 
 /// Row 52.
 #[tokio::test]
-async fn a_logout_elsewhere_is_noticed_after_a_minute_of_use() {
+async fn a_logout_in_another_process_is_noticed_by_the_store_check() {
     let bench = Bench::new().await;
     let (manager, loads, _) = counted(&bench).await;
     let mut events = manager.events();
@@ -66,7 +66,7 @@ async fn a_logout_elsewhere_is_noticed_after_a_minute_of_use() {
 
 /// Row 52.
 #[tokio::test]
-async fn a_login_of_another_user_elsewhere_ends_the_session_here() {
+async fn a_login_of_another_user_in_another_process_ends_the_session() {
     let bench = Bench::new().await;
     let (manager, other) = (bench.manager(), bench.manager());
     let (login, address) = callback(&bench, &manager, "sam");
@@ -87,7 +87,7 @@ async fn a_login_of_another_user_elsewhere_ends_the_session_here() {
 
 /// Row 52.
 #[tokio::test]
-async fn a_login_of_the_same_user_elsewhere_is_adopted() {
+async fn a_login_of_the_same_user_in_another_process_is_adopted() {
     let bench = Bench::new().await;
     let (manager, other) = (bench.manager(), bench.manager());
     for manager in [&manager, &other] {
@@ -102,7 +102,7 @@ async fn a_login_of_the_same_user_elsewhere_is_adopted() {
 
 /// Row 52.
 #[tokio::test]
-async fn the_store_is_looked_at_once_a_minute_at_most_and_a_failure_changes_nothing() {
+async fn the_store_is_read_at_most_once_a_minute_and_a_failure_changes_nothing() {
     let bench = Bench::new().await;
     let (manager, loads, works) = counted(&bench).await;
     let mut events = manager.events();
@@ -130,7 +130,7 @@ async fn the_store_is_looked_at_once_a_minute_at_most_and_a_failure_changes_noth
 
 /// Row 52.
 #[tokio::test]
-async fn after_a_shutdown_tokens_are_served_without_looks() {
+async fn after_a_shutdown_tokens_are_served_without_store_checks() {
     let bench = Bench::new().await;
     let (manager, loads, _) = counted(&bench).await;
     assert!(manager.shutdown(DAY).await);
@@ -142,7 +142,7 @@ async fn after_a_shutdown_tokens_are_served_without_looks() {
 
 /// Row 54. Row 35.
 #[tokio::test]
-async fn every_process_gives_the_reason_for_which_a_session_ended() {
+async fn every_process_reports_why_a_session_ended() {
     let refused = || ResponseTemplate::new(403).set_body_json(json!({"error": "invalid_grant"}));
     for (lost, reason) in [(false, "does not accept"), (true, "lost")] {
         let bench = Bench::new().await;

@@ -113,7 +113,7 @@ async fn a_panic_under_the_lock_frees_it_and_the_next_call_works() {
 
 /// Row 48.
 #[tokio::test]
-async fn a_revocation_that_fails_is_repeated_and_told_while_the_tokens_are_gone() {
+async fn a_failed_revocation_is_retried_and_reported_after_the_wipe() {
     for (faults, problems) in [(2, 0), (3, 1)] {
         let bench = Bench::new().await;
         let manager = bench.running().await;
@@ -133,7 +133,7 @@ async fn a_revocation_that_fails_is_repeated_and_told_while_the_tokens_are_gone(
 
 /// Row 48.
 #[tokio::test]
-async fn a_record_that_cannot_be_deleted_is_told_and_its_token_is_revoked() {
+async fn a_record_that_cannot_be_deleted_is_reported_and_its_token_revoked() {
     let bench = Bench::new().await;
     bench.seed(Duration::ZERO).await;
     let store = HookedStore::new(bench.store.clone(), |call| match call {

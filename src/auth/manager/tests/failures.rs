@@ -14,7 +14,7 @@ fn answer(status: u16, code: &str) -> Turn {
 
 /// Row 32.
 #[tokio::test]
-async fn a_failed_refresh_ahead_of_time_leaves_the_token_in_use_and_is_not_repeated_at_once() {
+async fn a_failed_early_refresh_leaves_the_token_in_use_and_is_not_repeated_at_once() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     let mut events = manager.events();
@@ -44,7 +44,7 @@ async fn a_failed_refresh_ahead_of_time_leaves_the_token_in_use_and_is_not_repea
 }
 
 #[tokio::test]
-async fn a_failure_stands_for_all_callers_until_it_is_time_to_try_again() {
+async fn a_failure_is_returned_to_all_callers_until_its_retry_time() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
@@ -60,7 +60,7 @@ async fn a_failure_stands_for_all_callers_until_it_is_time_to_try_again() {
 
 /// Row 35.
 #[tokio::test]
-async fn a_refused_refresh_token_asks_for_a_login_and_is_not_kept() {
+async fn a_refused_refresh_token_requires_a_login_and_is_not_kept() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
@@ -89,7 +89,7 @@ async fn a_refused_refresh_token_asks_for_a_login_and_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_refused_refresh_token_leaves_an_access_token_that_still_works() {
+async fn a_refused_refresh_token_leaves_a_valid_access_token_in_use() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     bench.clock.advance(DAY / 100 * 81);
@@ -110,7 +110,7 @@ async fn a_refused_refresh_token_leaves_an_access_token_that_still_works() {
 
 /// Row 23.
 #[tokio::test]
-async fn a_refused_refresh_token_does_not_delete_what_somebody_else_has_stored() {
+async fn a_refused_refresh_token_does_not_delete_a_newer_record() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
@@ -135,7 +135,7 @@ async fn a_refused_refresh_token_does_not_delete_what_somebody_else_has_stored()
 
 /// Row 35.
 #[tokio::test]
-async fn settings_and_wishes_for_the_user_keep_the_tokens() {
+async fn errors_about_settings_or_interaction_keep_the_tokens() {
     for (status, code, reauth) in [
         (401, "invalid_client", false),
         (400, "invalid_request", false),
@@ -165,7 +165,7 @@ async fn settings_and_wishes_for_the_user_keep_the_tokens() {
 
 /// Row 33.
 #[tokio::test]
-async fn a_passing_problem_is_tried_once_more_after_a_second_or_two() {
+async fn a_temporary_problem_is_retried_once_after_one_to_two_seconds() {
     for (status, body) in [
         (503, ""),
         (500, r#"{"error":"access_denied"}"#),
@@ -192,7 +192,7 @@ async fn a_passing_problem_is_tried_once_more_after_a_second_or_two() {
 
 /// Row 28.
 #[tokio::test]
-async fn a_lost_answer_after_rotation_ends_in_a_login_that_names_the_reason() {
+async fn a_lost_reply_after_rotation_requires_a_login_and_names_the_reason() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
@@ -237,7 +237,7 @@ async fn a_rotated_token_is_salvaged_from_a_reply_that_is_cut_off() {
 
 /// Row 31.
 #[tokio::test]
-async fn after_our_own_time_out_the_request_is_waited_out() {
+async fn after_a_time_out_the_retry_waits_for_the_request_in_flight() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let provider = bench
@@ -294,7 +294,7 @@ async fn a_day_of_outage_causes_a_bounded_number_of_requests() {
 
 /// Row 29.
 #[tokio::test]
-async fn a_server_that_is_not_there_is_tried_again_later() {
+async fn an_unreachable_server_is_retried_later() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let provider = bench

@@ -80,7 +80,7 @@ async fn lock_is_free(bench: &Bench) -> bool {
 
 /// Row 50.
 #[tokio::test]
-async fn nobody_else_sends_a_token_whose_successor_is_not_stored_yet() {
+async fn no_other_process_sends_a_token_whose_successor_is_not_stored() {
     let bench = Bench::new().await;
     let (disk, manager) = unsaved(&bench).await;
     let other = another(&bench);
@@ -273,7 +273,7 @@ fn the_lock_outlives_the_runtime_and_ends_with_the_manager() {
 
 /// Row 50. Row 15.
 #[tokio::test]
-async fn a_store_that_panics_with_new_tokens_is_tried_again() {
+async fn a_store_that_panics_with_new_tokens_is_retried() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let panics = Arc::new(AtomicUsize::new(2));

@@ -184,7 +184,7 @@ async fn a_process_that_could_not_write_for_minutes_stores_its_tokens_during_a_c
 
 /// Row 51. Row 50.
 #[tokio::test]
-async fn tokens_are_stored_while_a_request_with_them_takes_its_time() {
+async fn tokens_are_stored_while_a_slow_request_sends_them() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let cut = Network::of(&bench);
@@ -207,7 +207,7 @@ async fn tokens_are_stored_while_a_request_with_them_takes_its_time() {
 
 /// Row 51.
 #[tokio::test]
-async fn a_store_that_fails_during_a_claim_puts_the_request_off() {
+async fn a_store_failure_during_a_claim_postpones_the_request() {
     let bench = Bench::new().await;
     marked(&bench).await;
     let network = Network::of(&bench);
@@ -233,7 +233,7 @@ async fn a_store_that_fails_during_a_claim_puts_the_request_off() {
 
 /// Row 51.
 #[tokio::test]
-async fn an_operator_can_have_a_marked_token_sent_at_once() {
+async fn take_over_refresh_sends_a_marked_token_at_once() {
     let bench = Bench::new().await;
     marked(&bench).await;
     let manager = Network::of(&bench).manager(&bench);
@@ -285,7 +285,7 @@ async fn a_lock_that_is_lost_during_a_request_does_not_let_another_process_send_
 
 /// Row 51. Another process may have replaced the mark meanwhile.
 #[tokio::test]
-async fn a_process_that_was_stopped_for_long_before_it_sends_looks_again() {
+async fn a_process_that_was_suspended_before_sending_reads_again() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let (clock, stops) = (bench.clock.clone(), AtomicBool::new(true));

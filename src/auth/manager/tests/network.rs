@@ -35,7 +35,7 @@ async fn token_after_a_loss(bench: &Bench, manager: TokenManager) -> crate::erro
 
 /// Row 28.
 #[tokio::test]
-async fn an_answer_lost_inside_the_overlap_is_asked_for_again_in_time() {
+async fn a_reply_lost_within_the_overlap_is_retried_in_time() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     bench.idp.allow_overlap();
@@ -52,7 +52,7 @@ async fn an_answer_lost_inside_the_overlap_is_asked_for_again_in_time() {
 
 /// Row 29.
 #[tokio::test]
-async fn a_request_that_was_surely_not_sent_is_tried_again_later() {
+async fn an_unsent_request_is_retried_later() {
     let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = deaf.local_addr().unwrap().port();
     // Takes connections and answers no TLS handshake.
@@ -83,7 +83,7 @@ async fn a_request_that_was_surely_not_sent_is_tried_again_later() {
 
 /// Row 30.
 #[tokio::test]
-async fn a_connection_dropped_before_processing_costs_a_second_try_and_no_login() {
+async fn a_connection_dropped_before_processing_costs_a_retry_and_no_login() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let server = WireServer::start(vec![Wire::Drop, reply(RENEWED)]).await;
@@ -96,7 +96,7 @@ async fn a_connection_dropped_before_processing_costs_a_second_try_and_no_login(
 
 /// Row 32.
 #[tokio::test]
-async fn a_pause_that_the_server_asks_for_is_kept_in_each_of_its_forms() {
+async fn retry_after_is_kept_in_each_of_its_formats() {
     // The clock of the test stands at 1,700,000,000 s, a Tuesday.
     for (header, value, seconds) in [
         ("retry-after", "600", 600),
@@ -139,7 +139,7 @@ async fn a_rotated_token_is_salvaged_from_a_transfer_that_breaks_off() {
 
 /// Row 34.
 #[tokio::test]
-async fn a_global_limit_under_status_500_is_a_passing_problem() {
+async fn a_global_limit_under_status_500_is_a_temporary_problem() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let body =
@@ -200,7 +200,7 @@ async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_ke
 
 /// Row 35.
 #[tokio::test]
-async fn a_refused_refresh_says_why_and_keeps_the_tokens() {
+async fn a_refused_refresh_reports_the_reason_and_keeps_the_tokens() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();

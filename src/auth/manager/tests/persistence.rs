@@ -53,7 +53,7 @@ async fn watched(bench: &Bench, strict: bool) -> (Arc<Watched>, TokenManager) {
 
 /// Row 16.
 #[tokio::test]
-async fn new_tokens_are_stored_before_anybody_gets_them() {
+async fn new_tokens_are_stored_before_they_are_served() {
     let bench = Bench::new().await;
     let (store, manager) = watched(&bench, false).await;
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
@@ -78,7 +78,7 @@ async fn new_tokens_are_stored_before_anybody_gets_them() {
 
 /// Row 17.
 #[tokio::test]
-async fn a_write_that_fails_once_is_repeated() {
+async fn a_failed_write_is_retried() {
     let bench = Bench::new().await;
     let (store, manager) = watched(&bench, true).await;
     store.failures.store(1, Ordering::SeqCst);
@@ -88,7 +88,7 @@ async fn a_write_that_fails_once_is_repeated() {
 
 /// Row 17.
 #[tokio::test]
-async fn a_store_that_fails_is_told_about_and_written_later_while_memory_serves() {
+async fn a_store_failure_is_reported_and_retried_while_memory_serves() {
     let bench = Bench::new().await;
     let (store, manager) = watched(&bench, false).await;
     let mut events = manager.events();
@@ -105,7 +105,7 @@ async fn a_store_that_fails_is_told_about_and_written_later_while_memory_serves(
 
 /// Row 17.
 #[tokio::test]
-async fn a_strict_manager_keeps_unstored_tokens_back_until_they_are_stored() {
+async fn a_strict_manager_withholds_tokens_until_they_are_stored() {
     let bench = Bench::new().await;
     let (store, manager) = watched(&bench, true).await;
     store.failures.store(3, Ordering::SeqCst);
@@ -130,7 +130,7 @@ async fn saved_in_time(bench: &Bench) {
 
 /// Row 22.
 #[tokio::test]
-async fn what_another_process_has_renewed_is_adopted_without_a_request() {
+async fn tokens_of_another_process_are_adopted_without_a_request() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     let mut events = manager.events();
@@ -156,7 +156,7 @@ async fn what_another_process_has_renewed_is_adopted_without_a_request() {
 
 /// Row 25.
 #[tokio::test]
-async fn tokens_of_another_user_under_the_same_key_are_not_handed_out() {
+async fn tokens_of_another_user_under_the_same_key_are_not_served() {
     let bench = Bench::new().await;
     let mut sams = tokens(bench.clock.now());
     sams.subject = Some("sam".to_owned());
@@ -194,7 +194,7 @@ async fn tokens_of_another_user_under_the_same_key_are_not_handed_out() {
 
 /// Row 18.
 #[tokio::test]
-async fn an_intent_found_at_the_start_is_tried_at_once() {
+async fn a_marked_token_found_at_the_start_is_sent_at_once() {
     let bench = Bench::new().await;
     let mut record = Record::new(tokens(bench.clock.now()));
     let at = bench.clock.now();

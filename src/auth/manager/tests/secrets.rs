@@ -105,7 +105,7 @@ async fn a_life_is_listened_to() {
 }
 
 #[tokio::test]
-async fn of_the_address_of_a_logout_debug_shows_the_host_only() {
+async fn debug_shows_only_the_host_of_a_logout_address() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     let report = manager.logout(Some("https://app.example/pr1vate")).await;

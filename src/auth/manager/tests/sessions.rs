@@ -58,7 +58,7 @@ async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
 
 /// Row 45. A second user of the machine may have completed the login as himself.
 #[tokio::test]
-async fn a_login_as_somebody_else_is_refused_and_its_tokens_are_revoked() {
+async fn a_login_of_an_unexpected_user_is_refused_and_its_tokens_are_revoked() {
     let bench = Bench::new().await;
     let manager = bench.manager();
     for (user, refused) in [("kim", true), ("sam", false)] {
@@ -109,7 +109,7 @@ async fn a_login_replaces_tokens_and_discards_a_refresh_of_the_old_ones() {
 
 /// Row 48.
 #[tokio::test]
-async fn a_logout_wipes_deletes_revokes_and_tells_the_address() {
+async fn a_logout_wipes_deletes_revokes_and_returns_the_address() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     let mut events = manager.events();
@@ -134,7 +134,7 @@ async fn a_logout_wipes_deletes_revokes_and_tells_the_address() {
 }
 
 #[tokio::test]
-async fn a_logout_wipes_memory_before_it_waits_for_anything() {
+async fn a_logout_wipes_memory_before_the_first_await() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     drop(manager.logout(None));
@@ -156,7 +156,7 @@ async fn a_logout_of_a_manager_that_has_read_nothing_yet_ends_the_stored_session
 
 /// Row 24.
 #[tokio::test]
-async fn a_refresh_that_lands_after_a_logout_is_revoked_and_not_stored() {
+async fn a_refresh_that_completes_after_a_logout_is_revoked_and_not_stored() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
@@ -210,7 +210,7 @@ async fn a_login_of_another_provider_is_refused() {
 
 /// Row 45.
 #[tokio::test]
-async fn a_refresh_that_answers_with_another_users_tokens_is_refused() {
+async fn a_refresh_that_returns_another_users_tokens_is_refused() {
     let bench = Bench::new().await;
     let manager = bench.manager();
     let (login, callback) = callback(&bench, &manager, "sam");
@@ -233,7 +233,7 @@ async fn a_refresh_that_answers_with_another_users_tokens_is_refused() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_session_is_known_when_the_provider_tells_it() {
+async fn the_session_end_is_known_if_the_provider_returns_it() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     assert!(manager.session_ends_at().is_none());

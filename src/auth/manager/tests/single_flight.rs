@@ -95,7 +95,7 @@ async fn a_thousand_callers_dropped_after_any_number_of_steps_lose_nothing() {
 
 /// Row 7.
 #[tokio::test]
-async fn a_caller_gives_up_at_its_own_limit_and_the_refresh_goes_on() {
+async fn a_caller_times_out_and_the_refresh_continues() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench
@@ -118,7 +118,7 @@ async fn a_caller_gives_up_at_its_own_limit_and_the_refresh_goes_on() {
 
 /// Row 6.
 #[tokio::test]
-async fn the_old_token_serves_while_a_refresh_ahead_of_time_hangs() {
+async fn the_old_token_is_served_while_an_early_refresh_hangs() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     bench.clock.advance(DAY / 100 * 81);
@@ -154,7 +154,7 @@ async fn a_token_whose_renewal_hangs_is_not_served_past_its_end() {
 }
 
 #[tokio::test]
-async fn a_renewal_ahead_of_time_that_fails_is_begun_again() {
+async fn a_failed_early_renewal_is_started_again() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     bench.clock.advance(DAY / 100 * 81);
@@ -202,7 +202,7 @@ async fn many_rejections_of_one_token_cause_one_refresh() {
 
 /// Row 3.
 #[tokio::test]
-async fn rejections_that_come_late_find_the_new_token_and_cause_no_refresh() {
+async fn late_rejections_get_the_new_token_and_cause_no_refresh() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     let rejected = manager.access_token().await.unwrap();
@@ -229,7 +229,7 @@ async fn a_token_that_was_just_renewed_is_not_renewed_again_for_a_rejection() {
 
 /// The provider's access token lives on, and its refresh token rotates.
 #[tokio::test]
-async fn the_same_access_token_with_a_new_lifetime_is_put_into_use() {
+async fn the_same_access_token_with_a_new_lifetime_is_adopted() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     bench.clock.advance(DAY);
