@@ -97,9 +97,9 @@ impl fmt::Debug for TokenSet {
 /// The cap on the lifetime of an access token (Auth0's limit of 2,592,000 s), whatever a reply has.
 pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// The stored form. Private, so that a set of tokens is never serialized by accident.
+/// The stored format. Private, so that a set of tokens is never serialized by accident.
 #[derive(Serialize, Deserialize)]
-pub(super) struct SavedTokens {
+pub(super) struct StoredTokens {
     #[serde(with = "secret_json")]
     access_token: Secret,
     #[serde(
@@ -125,7 +125,7 @@ pub(super) struct SavedTokens {
     session_ends_at_ms: Option<u64>,
 }
 
-impl From<&TokenSet> for SavedTokens {
+impl From<&TokenSet> for StoredTokens {
     fn from(set: &TokenSet) -> Self {
         Self {
             access_token: set.access_token.clone(),
@@ -141,13 +141,10 @@ impl From<&TokenSet> for SavedTokens {
     }
 }
 
-impl SavedTokens {
-    /// `None` when the times cannot be.
+impl StoredTokens {
+    /// `None` when a time is out of range.
     pub(super) fn into_set(self) -> Option<TokenSet> {
-        let session_ends_at = match self.session_ends_at_ms {
-            Some(ms) => Some(from_ms(ms)?),
-            None => None,
-        };
+        let session_ends_at = self.session_ends_at_ms.map(|ms| from_ms(ms).ok_or(()));
         Some(TokenSet {
             access_token: self.access_token,
             refresh_token: self.refresh_token,
@@ -157,7 +154,7 @@ impl SavedTokens {
             issued_at: from_ms(self.issued_at_ms)?,
             lifetime: Duration::from_millis(self.lifetime_ms).min(LONGEST),
             generation: self.generation,
-            session_ends_at,
+            session_ends_at: session_ends_at.transpose().ok()?,
         })
     }
 }

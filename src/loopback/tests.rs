@@ -1,4 +1,4 @@
-//! The listener and a browser that does not always behave.
+//! The listener with correct, slow and hostile requests.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -80,9 +80,9 @@ impl Trial {
 
     async fn end(self) -> Result<CheckedCallback> {
         let ended = self.waiting.await.unwrap();
-        // Nobody listens any more. Another process may have taken the free port for a connection of its own, and then it
-        // cannot be bound, but still nobody listens. A process that a test beside this one has just started holds a copy
-        // of every socket until it has loaded its program; that is waited for.
+        // The port is closed. Another process may have taken the free port for a connection, and then it cannot be bound,
+        // but connections are refused. A process that another test has just started holds a copy of every socket until it
+        // has loaded its program; the loop waits for that.
         let freed = async {
             while TcpListener::bind(&self.host).await.is_err()
                 && TcpStream::connect(&self.host).await.is_ok()
@@ -157,7 +157,7 @@ async fn the_first_of_two_callbacks_wins() {
     let trial = Trial::start().await;
     let mut late = trial.connect().await;
     assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
-    // The second was connected before the first was answered; it is not answered any more.
+    // The second was connected before the first was answered; it gets no response.
     let request = format!(
         "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n",
         trial.good(),
@@ -177,7 +177,7 @@ async fn silent_and_slow_connections_delay_no_other() {
     let mut silent = trial.connect().await;
     let mut slow = trial.connect().await;
     slow.write_all(b"GET /callb").await.unwrap();
-    // Both are accepted before what comes later.
+    // Both are accepted before later connections.
     assert!(trial.get("/favicon.ico").await.starts_with("HTTP/1.1 404"));
     trial.clock.advance(Duration::from_secs(11));
     for stream in [&mut silent, &mut slow] {
@@ -295,7 +295,7 @@ async fn a_login_with_another_redirect_uri_is_refused_at_once() {
     assert!(listener.receive(login).await.unwrap_err().is_config());
 }
 
-/// Such as `file`, or a scheme that starts another program.
+/// Not `file`, or a scheme that starts another program.
 #[tokio::test]
 async fn only_http_addresses_are_opened() {
     for address in ["file:///etc/passwd", "javascript:alert(1)", "mailto:a@b.c"] {

@@ -1,4 +1,4 @@
-//! What a second user of the machine sees of a login: the arguments of the browser's process, and the files that exist.
+//! What a second user of the machine can see of a login: the arguments of the browser's process, and files.
 
 use std::env;
 use std::fs;
@@ -15,13 +15,13 @@ use url::{Position, Url};
 
 use crate::dated::start_fake;
 
-/// Stands in for the browser: stays alive, with its arguments, until the test has looked at it.
+/// A program in place of the browser: runs, with its arguments, until the test has read them.
 const BROWSER: &str = "#!/bin/sh\necho $$ >\"$HOME/started\"\nread line <\"$HOME/seen\"\n";
 
 /// The folder in which a child process plays the login.
 const HOME: &str = "ENVD_SDK_TEST_BROWSER_HOME";
 
-/// Any user but the one of the test.
+/// Another user than that of the test.
 const STRANGER: &str = "65534";
 
 /// In a process of its own: the variables that name the browser and the home directory count for a whole process.
@@ -29,7 +29,7 @@ fn alone(test: &str) {
     let home = env::temp_dir().join(format!("envd-sdk-{test}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&home);
     fs::create_dir(&home).unwrap();
-    // The stranger may look into the directory; what is in it must protect itself.
+    // The other user may read the directory; the permissions of the file must protect it.
     fs::set_permissions(&home, fs::Permissions::from_mode(0o755)).unwrap();
     let browser = home.join("browser");
     fs::write(&browser, BROWSER).unwrap();
@@ -51,7 +51,7 @@ fn alone(test: &str) {
     fs::remove_dir_all(&home).unwrap();
 }
 
-/// A login whose browser has started, and what `/proc` shows of that.
+/// A login whose browser has started, and its arguments in `/proc`.
 struct Scene {
     fake: Fake,
     manager: TokenManager,
@@ -67,7 +67,7 @@ struct Browser(PathBuf);
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // OK to ignore: the test has said what is wrong.
+        // OK to ignore: the test has reported the failure.
         let _ = fs::write(self.0.join("seen"), "\n");
     }
 }
@@ -135,7 +135,7 @@ fn parameter(url: &Url, name: &str) -> String {
         .into_owned()
 }
 
-/// The browser follows the page, the user consents, and the browser comes back.
+/// The browser follows the redirect, the user consents, and the browser requests the callback.
 fn come_back(callback: &Url) {
     let mut stream = TcpStream::connect(callback.authority()).unwrap();
     let target = &callback[Position::BeforePath..Position::AfterQuery];

@@ -33,7 +33,7 @@ async fn a_login_that_is_finished_on_another_host_works_once() {
         .await
         .unwrap();
     assert!(tokens.subject().is_some() && tokens.refresh_token().is_some());
-    // A callback that is replayed: the provider refuses the code, and ends the session to be safe.
+    // A replayed callback: the provider refuses the code, and ends the session.
     let error = manager.complete_login(read(), callback.as_str()).await;
     assert!(error.unwrap_err().is_login_refused());
 }
@@ -84,7 +84,7 @@ async fn a_logout_ends_the_session_at_the_provider_and_redirects_the_browser() {
     };
     assert_eq!(parameter("client_id"), fake.client_id());
     assert_eq!(parameter("returnTo"), back.as_str());
-    // The family of the refresh token is revoked, and with it the access token that is still around.
+    // The family of the refresh token is revoked, its access tokens included.
     let stolen = envd_sdk::auth::StaticToken::new(token.expose()).unwrap();
     let client = fake.client().token_source(stolen).build().unwrap();
     assert!(client.user_details().await.is_err());

@@ -10,7 +10,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::dated::{fake_builder, start_fake};
 
-/// A client of a service that answers this to everything, with the tokens of the fake.
+/// A client of a service with one response to all requests, with the tokens of the fake.
 async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {
     let service = MockServer::start().await;
     Mock::given(any())
@@ -57,11 +57,11 @@ async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_
         assert!(error.is_unauthorized() && !error.is_reauth_required());
     }
     assert_eq!(fake.token_requests(), 2);
-    // The first call is sent twice, the others have no new token to try.
+    // The first call is sent twice; the others get no new token.
     assert_eq!(service.received_requests().await.unwrap().len(), 6);
 }
 
-/// Row 5. A body is kept in one piece by the client, so each can be sent again.
+/// Row 5.
 #[tokio::test]
 async fn a_missing_permission_is_neither_refreshed_nor_sent_again() {
     let scope = "Bearer error=\"insufficient_scope\"";

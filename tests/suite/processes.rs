@@ -1,4 +1,4 @@
-//! Several processes, one token file. The children are this test binary again, told what to do through their stdin.
+//! Several processes, one token file. The children are this test binary again, with their tasks on stdin.
 
 mod child;
 mod folder;
@@ -16,12 +16,12 @@ pub(super) use folder::Folder;
 use full_disk::FullDisk;
 use sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
-/// The token file at a place, for a child.
+/// The token file at a path, for a child.
 fn open(place: &str) -> FullDisk {
     FullDisk::at(place)
 }
 
-/// A fake, and a token file with a session of it.
+/// A fake, and a token file with one of its sessions.
 async fn logged_in() -> (Fake, Folder, FileStore) {
     let (fake, folder) = (fake().await, Folder::new());
     let file = FileStore::new(folder.file());
@@ -29,7 +29,7 @@ async fn logged_in() -> (Fake, Folder, FileStore) {
     (fake, folder, file)
 }
 
-/// Row 8. The fake ends the session when a refresh token comes twice, so each round also shows that none did before.
+/// Row 8. The fake ends the session when a refresh token is used twice, so each round also checks all earlier ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
     let (fake, folder, _) = logged_in().await;
@@ -76,7 +76,7 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_r
     let before = fake.token_requests();
     let first = manager.access_token().await.unwrap();
     let mut holder = Child::hold_lock(&folder.place());
-    // Due for a renewal, but good for six minutes yet.
+    // Due for a renewal, but valid for six more minutes.
     clock.advance(LIFETIME / 10 * 9);
     let second = manager.access_token().await.unwrap();
     assert_eq!(first.expose(), second.expose());
@@ -92,7 +92,7 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_r
     assert_eq!(fake.token_requests(), before + 1);
 }
 
-/// Row 50. The fake ends the session when a refresh token comes twice.
+/// Row 50. The fake ends the session when a refresh token is used twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_that_wait_send_nothing_while_the_disk_is_full_for_new_tokens() {
     let (fake, folder, _) = logged_in().await;
@@ -107,7 +107,7 @@ async fn processes_that_wait_send_nothing_while_the_disk_is_full_for_new_tokens(
         owner.tell("expire");
         let token = owner.answer();
         assert!(token.starts_with("token "), "{token}");
-        // They wait for the lock, or come when it is free; the answer is the same.
+        // They wait for the lock, or start when it is free; the result is the same.
         for child in &mut waiting {
             child.tell("expire");
         }

@@ -1,4 +1,4 @@
-//! The identity provider where a browser and an administrator come in.
+//! The fake identity provider: the browser flow, revocation, discovery.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +24,7 @@ fn authorization(fake: &Fake, more: &[(&str, &str)]) -> Url {
     url
 }
 
-/// The parameter of the address to which the browser is sent.
+/// The parameter of the address to which the browser is redirected.
 async fn back(url: &Url, name: &str) -> Option<String> {
     let reply = send(url, "GET", &[], "").await.unwrap();
     let back = Url::parse(reply.header("location")?).unwrap();

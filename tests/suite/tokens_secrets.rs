@@ -1,4 +1,4 @@
-//! A whole life of tokens under TRACE, in which none of twelve known secrets is seen.
+//! A session from login to logout under TRACE, whose output has none of twelve known secrets.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -21,7 +21,7 @@ struct Known(Vec<(&'static str, String)>);
 impl Known {
     fn add(&mut self, name: &'static str, text: impl Into<String>) {
         let text = text.into();
-        // A short text could be part of anything.
+        // A short text could be part of any other.
         assert!(text.len() >= 8, "{name}");
         self.0.push((name, text));
     }
@@ -99,7 +99,7 @@ async fn life_of_a_session() {
         .client_secret(CLIENT_SECRET)
         .build()
         .unwrap();
-    // Two renewals in a row, as a service that refuses tokens causes them.
+    // Two renewals in a row, as after refused tokens.
     let manager = TokenManager::builder(provider.clone())
         .between_forced(Duration::ZERO)
         .build()
@@ -144,7 +144,7 @@ async fn life_of_a_session() {
     known.add("access token", renewed.expose());
     assert_eq!(renewed.generation(), 2);
 
-    // A service that answers with a page, a cookie and the request itself.
+    // A service that responds with a page, a cookie and the request itself.
     let service = MockServer::start().await;
     let echo = ResponseTemplate::new(503)
         .insert_header("set-cookie", format!("session={COOKIE}"))
@@ -161,7 +161,7 @@ async fn life_of_a_session() {
     let error = strange.user_details().await.unwrap_err();
     write!(shown, "{strange:?} {error} {error:?}").unwrap();
 
-    // A refresh that is refused, a login that is, and the end.
+    // A refused refresh, a refused login, and the logout.
     let first = tokens.refresh_token().unwrap();
     provider.revoke(first).await.unwrap();
     let error = manager
@@ -194,7 +194,7 @@ async fn life_of_a_session() {
     }
 }
 
-/// The search itself: a secret that is traced or logged would be heard.
+/// The search itself: a secret that is traced or logged is found.
 #[test]
 fn a_planted_secret_is_found() {
     traced_alone("tokens_secrets::a_planted_secret_is_found", async {

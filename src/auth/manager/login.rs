@@ -71,12 +71,10 @@ impl Login {
 
     fn check_id_token(&self, issued: &Issued) -> Result<()> {
         let (callback, settings) = (&self.callback, &self.shared.provider.0);
-        let Some(id_token) = &issued.id_token else {
-            return if callback.wants_id_token {
-                Err(login_refused("id_token_missing"))
-            } else {
-                Ok(())
-            };
+        let id_token = match &issued.id_token {
+            Some(id_token) => id_token,
+            None if callback.wants_id_token => return Err(login_refused("id_token_missing")),
+            None => return Ok(()),
         };
         Claims::read(id_token.expose())
             .ok_or_else(|| login_refused("id_token_unreadable"))?

@@ -129,12 +129,8 @@ impl Shared {
 
     /// Caches tokens and serves them.
     pub(super) fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<Arc<Snapshot>> {
-        let CachedTokens {
-            tokens,
-            possibly_used,
-            ..
-        } = &cached;
-        let snapshot = Snapshot::new(tokens, self.now(), &self.policy, *possibly_used)?;
+        let tokens = &cached.tokens;
+        let snapshot = Snapshot::new(tokens, self.now(), &self.policy, cached.possibly_used)?;
         let snapshot = Arc::new(snapshot);
         state.last_generation = state.last_generation.max(tokens.generation);
         if tokens.subject.is_some() {

@@ -95,7 +95,7 @@ fn two_logins_at_once_take_their_own_callbacks_only() {
     let (of_one, of_two) = (callback(&one), callback(&two));
     assert!(one.expects(&of_one) && !one.expects(&of_two));
     assert!(two.check(&of_one).unwrap_err().is_login_refused());
-    // A login is used up by its callback: `check` takes it, so that none can be replayed.
+    // `check` consumes the login, so that no callback can be replayed.
     one.check(&of_one).unwrap();
 }
 

@@ -89,7 +89,7 @@ fn the_client_secret_is_hidden() {
     assert!(!format!("{:?}", builder.build().unwrap()).contains("s3cr3t"));
 }
 
-/// Also before they were checked, and in all that holds a provider.
+/// Also of unchecked addresses, and in all types that contain a provider.
 #[test]
 fn debug_shows_only_the_host_of_addresses() {
     let builder = complete()

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{StoreError, StoreErrorKind};
 use crate::auth::TokenSet;
 use crate::auth::secret_json;
-use crate::auth::token_set::{SavedTokens, from_ms, to_ms};
+use crate::auth::token_set::{StoredTokens, from_ms, to_ms};
 use crate::secret::Secret;
 
 /// The numbers of the stored formats.
@@ -92,7 +92,7 @@ impl fmt::Debug for Seal {
 #[derive(Serialize, Deserialize)]
 struct StoredRecord {
     form: u32,
-    tokens: SavedTokens,
+    tokens: StoredTokens,
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<Intent>,
     /// Unknown to older versions, which read a record without a refresh token and ask for a login as well.
@@ -185,7 +185,7 @@ impl Record {
     pub fn to_secret_json(&self) -> Secret {
         let stored = StoredRecord {
             form: if self.seal.is_some() { SEALED } else { PLAIN },
-            tokens: SavedTokens::from(&self.tokens),
+            tokens: StoredTokens::from(&self.tokens),
             intent: self.intent,
             ended: self.ended,
             seal: self.seal.clone(),

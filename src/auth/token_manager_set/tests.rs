@@ -1,4 +1,4 @@
-//! Who is kept, who is forgotten, and that nobody gets what is another's.
+//! Which accounts are kept and evicted, and that tokens of accounts do not mix.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ impl Bench {
         self.builder().build().unwrap()
     }
 
-    /// Stores tokens that name their account.
+    /// Stores tokens with the name of their account.
     async fn seed(&self, key: &str, age: Duration) {
         let record = Record::new(TokenSet {
             access_token: format!("at-{key}").into(),
@@ -107,7 +107,7 @@ async fn each_key_gets_the_tokens_of_its_own_account_only() {
     for key in keys {
         bench.seed(key, Duration::ZERO).await;
     }
-    // Three places for five users, in changing orders.
+    // Five users and a capacity of three, in changing orders.
     for round in 0..20 {
         for step in 0..keys.len() {
             let key = keys[(round * 3 + step * 2) % keys.len()];
@@ -160,7 +160,7 @@ async fn an_idle_account_is_evicted_and_loaded_again_from_the_store() {
     bench.clock.advance(IDLE / 2);
     set.manager("kim").unwrap();
     bench.clock.advance(IDLE / 2 + Duration::from_secs(1));
-    // No timer: it takes a newcomer to look around.
+    // No timer: a new account triggers the eviction.
     assert_eq!(set.len(), 2);
     set.manager("alex").unwrap();
     assert_eq!(set.len(), 2, "kim was used, sam was not");
@@ -198,7 +198,7 @@ async fn a_full_set_evicts_the_least_recently_used_account() {
         assert!(set.len() <= 3);
     }
     let read = |key: &str| set.manager(key).unwrap().subject();
-    // Those in memory know their user without a look at the store.
+    // Accounts in memory have a subject without a read of the store.
     assert_eq!(read("a").as_deref(), Some("a"));
     assert_eq!(read("c").as_deref(), Some("c"));
     assert_eq!(read("b"), None);
@@ -231,7 +231,7 @@ async fn an_account_with_a_running_refresh_is_not_evicted() {
     while bench.server.received_requests().await.unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
-    // The caller goes; its refresh, which outlives it, holds the place.
+    // The caller is dropped; its refresh outlives it and keeps the account in memory.
     caller.abort();
     assert!(caller.await.unwrap_err().is_cancelled());
     bench.clock.advance(DAY);
@@ -243,7 +243,7 @@ async fn an_account_with_a_running_refresh_is_not_evicted() {
 #[tokio::test]
 async fn an_account_with_unstored_tokens_is_not_evicted() {
     let bench = Bench::new().await;
-    // Cannot store new tokens while it is broken; marks on old ones it can.
+    // New tokens cannot be stored while it is broken; marks on old ones can.
     let broken = Arc::new(AtomicBool::new(true));
     let is_broken = broken.clone();
     let store = HookedStore::new(bench.store.clone(), move |call| match call {
@@ -268,7 +268,7 @@ async fn an_account_with_unstored_tokens_is_not_evicted() {
     bench.seed("sam", DAY).await;
     let token = set.manager("sam").unwrap().access_token().await.unwrap();
     assert_eq!(token.expose(), "at-2");
-    // Nobody uses the account any more, but the only copy of its refresh token is in memory.
+    // The account is idle, but the only copy of its refresh token is in memory.
     for _ in 0..10 {
         bench.clock.advance(IDLE + Duration::from_secs(1));
         assert!(set.manager("kim").unwrap_err().is_retryable());

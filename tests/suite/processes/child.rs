@@ -1,6 +1,6 @@
-//! A child process: both ends of the conversation. It is this test binary again, told what to do through its stdin.
+//! A child process and the protocol between parent and child. It is this test binary again, with its tasks on stdin.
 //!
-//! Two test binaries have this file: `super` says which store is shared, and how to open it at a place.
+//! Two test binaries have this file: `super` has the store that is shared, and opens it at a path.
 
 use std::env;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -16,23 +16,23 @@ use super::sessions::{KEY, LIFETIME, manager, mark, start};
 const TASK: &str = "ENVD_SDK_TEST_TASK";
 const PLACE: &str = "ENVD_SDK_TEST_PLACE";
 const TOKEN_URL: &str = "ENVD_SDK_TEST_TOKEN_URL";
-/// Tells our lines from those of the test harness.
+/// Distinguishes lines of the protocol from those of the test harness.
 const MARK: &str = "@@";
 
-/// Is killed when it is dropped.
+/// Killed when it is dropped.
 pub(super) struct Child {
     process: process::Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Child {
-    /// Answers each "expire" with a token, after its own clock has moved by a token's life, and each "save" when its
-    /// tokens are stored.
+    /// Responds to each "expire" with a token, after advancing its clock by the lifetime of a token, and to each "save" when
+    /// its tokens are stored.
     pub(super) fn take_tokens(token_url: &str, place: &str) -> Self {
         Self::spawn("tokens", place, token_url)
     }
 
-    /// Holds the account's lock for ever.
+    /// Holds the account's lock forever.
     pub(super) fn hold_lock(place: &str) -> Self {
         let mut child = Self::spawn("lock", place, "");
         assert_eq!(child.answer(), "locked");
@@ -88,7 +88,7 @@ impl Drop for Child {
     }
 }
 
-/// Passes at once unless a parent has set it a task.
+/// Passes at once unless a parent has set a task.
 #[test]
 fn child_process() {
     let Ok(task) = env::var(TASK) else { return };
@@ -111,7 +111,7 @@ async fn take_tokens() {
     let manager = manager(&token_url, store, clock.clone()).build().unwrap();
     for line in std::io::stdin().lines() {
         if line.unwrap() == "save" {
-            // In steps: the task that stores them may not have begun its pause yet.
+            // In steps: the saver may not have begun its pause yet.
             while !manager.flush(Duration::ZERO).await {
                 clock.advance(Duration::from_millis(100));
                 tokio::task::yield_now().await;
@@ -131,7 +131,7 @@ async fn hold_lock() {
     let store = open(&env::var(PLACE).unwrap());
     let _held = store.lock(KEY, Duration::from_secs(10)).await.unwrap();
     say("locked");
-    // Until the parent kills us, or is gone itself.
+    // Until the parent kills this process, or exits.
     for _ in std::io::stdin().lines() {}
 }
 

@@ -1,10 +1,10 @@
-//! A folder of a test's own.
+//! A temporary folder for one test.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// Is deleted with all that is in it when it is dropped.
+/// Deleted with its contents when it is dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
         self.0.join("tokens.json")
     }
 
-    /// The file, as it is told to a child.
+    /// The path of the file, for a child.
     pub(crate) fn place(&self) -> String {
         self.file().into_os_string().into_string().unwrap()
     }

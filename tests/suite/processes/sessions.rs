@@ -10,12 +10,12 @@ use envd_sdk::fake::Fake;
 pub(super) const KEY: &str = "auth0|sam";
 pub(super) const LIFETIME: Duration = Duration::from_secs(3_600);
 
-/// Where the manual clocks of all processes begin.
+/// The start of the manual clocks of all processes.
 pub(super) fn start() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_795_000_000)
 }
 
-/// A fake whose time stands still until it is moved.
+/// A fake with a manual clock.
 pub(super) async fn fake() -> Fake {
     let builder = Fake::builder().clock(Clock::manual(start()));
     let builder = builder.access_token_lifetime(LIFETIME);
@@ -58,7 +58,7 @@ pub(super) async fn log_in(fake: &Fake, store: impl TokenStore) {
         .unwrap();
 }
 
-/// Tells tokens apart without showing them.
+/// A fingerprint of a token, which does not show it.
 pub(super) fn mark(token: &AccessToken) -> String {
     let mut hash = DefaultHasher::new();
     token.expose().hash(&mut hash);

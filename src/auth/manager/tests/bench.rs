@@ -1,4 +1,4 @@
-//! What the tests of the manager stand on.
+//! An identity provider, a store and a clock for the tests of the manager.
 
 use std::collections::HashMap;
 use std::sync::mpsc;
@@ -22,7 +22,7 @@ use crate::transport::Clock;
 pub(super) const DAY: Duration = Duration::from_secs(86_400);
 pub(super) const KEY: &str = "sam";
 
-/// An identity provider that rotates: each refresh token is good once, and a used one ends the session.
+/// An identity provider that rotates: each refresh token is valid once, and a used one ends the session.
 pub(super) struct Bench {
     pub(super) server: mock::Mock,
     pub(super) clock: Clock,
@@ -49,13 +49,13 @@ struct IdpState {
     revocation_faults: u32,
 }
 
-/// What the endpoint does with its next request, instead of answering in order.
+/// How the endpoint handles its next request, instead of rotating in order.
 pub(super) enum Turn {
-    /// Answers this and rotates nothing.
+    /// Responds with this and rotates nothing.
     Answer(ResponseTemplate),
-    /// Rotates, but the answer is this.
+    /// Rotates, but responds with this.
     RotateAndAnswer(ResponseTemplate),
-    /// Tells that the request is there, and answers (in order, or this) when the other end is dropped.
+    /// Signals that the request has arrived, and responds (in order, or with this) when the other end is dropped.
     Hold(Arc<Semaphore>, mpsc::Receiver<()>, Option<ResponseTemplate>),
 }
 
@@ -191,7 +191,7 @@ impl Respond for Idp {
             }
             Some(Turn::Hold(arrived, opened, answer)) => {
                 arrived.add_permits(1);
-                // Ends with an error when the test drops the other end, which is the sign to go on.
+                // Ends with an error when the test drops the other end, which is the signal to continue.
                 let _ = opened.recv();
                 answer.unwrap_or_else(|| self.in_order(&form))
             }
@@ -199,7 +199,7 @@ impl Respond for Idp {
     }
 }
 
-/// Lets the server share the provider with the test.
+/// Shares the provider between the server and the test.
 struct Endpoint(Arc<Idp>);
 
 impl Respond for Endpoint {
@@ -210,8 +210,8 @@ impl Respond for Endpoint {
 
 impl Bench {
     pub(super) async fn new() -> Self {
-        // A server of its own: a pooled one may still be busy with what the test before held back, and a request that
-        // it does not take ends in a retry on a clock that nobody moves.
+        // A server of its own: a pooled one may still hold a request of an earlier test, and a refused connection ends in a
+        // retry on a clock that stands still.
         let server = MockServer::builder().start().await;
         let idp = Arc::new(Idp::default());
         for endpoint in ["/oauth/token", "/oauth/revoke"] {
@@ -240,7 +240,7 @@ impl Bench {
 
     pub(super) fn builder(&self) -> TokenManagerBuilder {
         let provider = self.provider().build().unwrap();
-        // Longer than any time that a test lets pass.
+        // Longer than any test advances the clock.
         let patient = 30 * DAY;
         TokenManager::builder(provider)
             .store(self.store.clone())
@@ -252,13 +252,13 @@ impl Bench {
         self.builder().build().unwrap()
     }
 
-    /// Tokens for a day, of which so much has passed.
+    /// Stores tokens with a lifetime of a day and this age.
     pub(super) async fn seed(&self, age: Duration) -> Version {
         let record = Record::new(tokens(self.clock.now() - age));
         self.store.swap(KEY, None, &record).await.unwrap().unwrap()
     }
 
-    /// A manager with a day's tokens in use.
+    /// A manager with fresh tokens in use.
     pub(super) async fn running(&self) -> TokenManager {
         self.seed(Duration::ZERO).await;
         let manager = self.manager();
@@ -291,7 +291,7 @@ pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
     }
 }
 
-/// A login at the identity provider as this user, and the callback that comes back.
+/// A login of this user at the identity provider, and its callback.
 pub(super) fn callback(bench: &Bench, manager: &TokenManager, sub: &str) -> (PendingLogin, String) {
     let login = manager.provider().authorization().start().unwrap();
     answered(bench, login, sub)
@@ -315,7 +315,7 @@ pub(super) fn answered(bench: &Bench, login: PendingLogin, sub: &str) -> (Pendin
 pub(super) async fn pass_until(bench: &Bench, is_so: impl AsyncFn() -> bool) -> Duration {
     let start = bench.clock.boot();
     loop {
-        // What is due at this time is done before time goes on.
+        // Tasks that are due at this time run before the clock is advanced.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -326,7 +326,7 @@ pub(super) async fn pass_until(bench: &Bench, is_so: impl AsyncFn() -> bool) -> 
     }
 }
 
-/// The next event that the test cares about.
+/// The next event for which the condition holds.
 pub(super) async fn event(events: &mut Events, wanted: impl Fn(&Event) -> bool) -> Event {
     loop {
         let event = events.next().await.unwrap();

@@ -1,4 +1,4 @@
-//! A login over what cannot be read, and a logout that makes room for the next one.
+//! A login over an unreadable record, and a logout that sets it aside.
 
 use std::error::Error as _;
 use std::fs;
@@ -9,7 +9,7 @@ use super::bench::{Bench, DAY, KEY, callback};
 use crate::auth::{FileStore, StoreError, TokenManager, TokenSource};
 use crate::error::Error;
 
-/// A token file that is not one, in a folder of its own that goes with it.
+/// A token file with other contents, in a folder that is deleted with it.
 struct Damaged(std::path::PathBuf);
 
 impl Damaged {
@@ -66,7 +66,7 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
         text.contains("not saved") && text.contains("log out"),
         "{text}"
     );
-    // The session is not lost: this process goes on with it, and the file stays.
+    // The session is not lost: this process continues with it, and the file stays.
     assert_eq!(manager.current().unwrap().expose(), "at-2");
     assert_eq!(fs::read_to_string(damaged.file()).unwrap(), "not json");
 

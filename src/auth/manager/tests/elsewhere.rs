@@ -1,4 +1,4 @@
-//! What other processes do to the stored session while this one serves tokens from memory.
+//! Changes of the stored session by other processes while this one serves tokens from memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ async fn a_logout_in_another_process_is_noticed_by_the_store_check() {
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
     assert_eq!(loads.load(Ordering::SeqCst), 0);
     bench.clock.advance(Duration::from_secs(1));
-    // Served once more while the store is looked at, and nobody waits for that.
+    // Served once more while the store is read in the background.
     assert!(manager.current().is_none());
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
     assert!(manager.flush(DAY).await);
@@ -119,7 +119,7 @@ async fn the_store_is_read_at_most_once_a_minute_and_a_failure_changes_nothing()
         }
         assert_eq!(loads.load(Ordering::SeqCst), 10);
     }
-    // Nor does an account that is not used cause any.
+    // An account that is not used causes no read either.
     works.store(true, Ordering::SeqCst);
     loads.store(0, Ordering::SeqCst);
     bench.clock.advance(CHECK * 60);
@@ -166,7 +166,7 @@ async fn every_process_reports_why_a_session_ended() {
             bench.clock.advance(Duration::from_secs(2));
         }
         assert!(manager.flush(DAY).await);
-        // It serves until it expires, here and elsewhere; the end is known before.
+        // It is served until it expires in each process; the end is known earlier.
         for served in [&manager, &other] {
             assert_eq!(served.access_token().await.unwrap().expose(), "at-1");
             assert!(served.flush(DAY).await);

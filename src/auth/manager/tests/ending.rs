@@ -1,4 +1,4 @@
-//! How work ends: in order, cut off, by a panic; and what a logout leaves behind.
+//! Shutdown, a runtime that ends, panics, and the results of a logout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,7 +79,7 @@ fn a_runtime_that_ends_during_a_refresh_leaves_a_mark_for_the_next_start() {
     servers.block_on(async {
         let stored = bench.store.load(KEY).await.unwrap().unwrap();
         assert_eq!(stored.record.intent.unwrap().generation, 1);
-        // The first request was processed, so the second is refused: the reason is named.
+        // The first request was processed, so the second is refused: the error names the reason.
         while bench.idp.refreshes() == 0 {
             tokio::task::yield_now().await;
         }
@@ -98,7 +98,7 @@ async fn a_panic_under_the_lock_frees_it_and_the_next_call_works() {
     let store = HookedStore::new(bench.store.clone(), move |call| {
         // The first write stands under the lock.
         let panics = matches!(call, StoreCall::Swap(_)) && counts_down(&left);
-        assert!(!panics, "as told");
+        assert!(!panics, "planned");
         Ok(())
     });
     let manager = bench.builder().store(store).build().unwrap();

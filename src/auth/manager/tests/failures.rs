@@ -1,4 +1,4 @@
-//! Refreshes that fail, and what is left standing.
+//! Refreshes that fail, and the tokens after them.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ async fn a_refused_refresh_token_does_not_delete_a_newer_record() {
     let held = bench.idp.hold_and_answer(Some(refusal));
     let caller = tokio::spawn(async move { manager.access_token().await });
     held.arrived().await;
-    // A process that takes no locks was faster.
+    // A process that takes no locks has renewed the tokens.
     let mut newer = tokens(bench.clock.now());
     newer.access_token = "at-9".into();
     newer.refresh_token = Some("rt-9".into());
@@ -262,7 +262,7 @@ async fn after_a_time_out_the_retry_waits_for_the_request_in_flight() {
     assert_eq!(bench.idp.refreshes(), 1);
     held.open();
     bench.clock.advance(Duration::from_secs(1));
-    // The first one was processed after all, so its answer is lost.
+    // The first one was processed after all, so its reply is lost.
     assert!(caller.await.unwrap().unwrap_err().is_reauth_required());
     assert_eq!(bench.idp.refreshes(), 2);
 }

@@ -1,4 +1,4 @@
-//! New tokens that could not be stored keep the lock; what that means for everybody else.
+//! New tokens that could not be stored keep the lock.
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -111,7 +111,7 @@ async fn a_logout_uses_the_kept_lock_and_frees_it() {
     assert_eq!(bench.idp.revoked(), ["rt-2", "rt-1"]);
     assert_eq!(disk.locks(), 1);
     assert!(lock_is_free(&bench).await);
-    // The task that would have stored them ends, and stores nothing.
+    // The saver ends, and stores nothing.
     disk.make_room();
     assert!(manager.flush(DAY).await);
     assert!(bench.stored().await.is_none());
@@ -194,7 +194,7 @@ async fn a_refresh_that_is_due_while_tokens_are_not_stored_uses_the_kept_lock() 
 /// Row 50. Row 24.
 #[tokio::test]
 async fn a_logout_in_the_middle_of_storing_leaves_nothing_behind() {
-    // At the first attempt, in the refresh, and at the fourth, in the task that stores later.
+    // At the first attempt, in the refresh, and at the fourth, in the saver.
     for failures in [0, 3] {
         let bench = Bench::new().await;
         bench.seed(DAY).await;
@@ -211,7 +211,7 @@ async fn a_logout_in_the_middle_of_storing_leaves_nothing_behind() {
                     ));
                 }
                 if let Some(manager) = logging_out.get() {
-                    // Memory is wiped here, the write goes through, and the rest comes after it.
+                    // Memory is wiped here, the write succeeds, and the rest of the logout comes after it.
                     drop(manager.logout(None));
                 }
             }
@@ -259,7 +259,7 @@ fn the_lock_outlives_the_runtime_and_ends_with_the_manager() {
     servers.block_on(async { assert!(!lock_is_free(&bench).await) });
     disk.make_room();
     runtime().block_on(async {
-        // The next look at the store finds them, and has them stored.
+        // The next check of the store finds them, and starts the saver.
         bench.clock.advance(Duration::from_secs(60));
         assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
         pass_until(&bench, async || lock_is_free(&bench).await).await;
@@ -292,7 +292,7 @@ async fn a_store_that_panics_with_new_tokens_is_retried() {
     let manager = bench.builder().store(store).build().unwrap();
     assert!(manager.access_token().await.unwrap_err().is_retryable());
     assert!(!lock_is_free(&bench).await);
-    // The second attempt panics in the task that stores them later; the next call is the third.
+    // The second attempt panics in the saver; the next call is the third.
     pass_until(&bench, async || panics.load(Ordering::SeqCst) == 0).await;
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");

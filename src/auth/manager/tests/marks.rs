@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const OWNER_PERIOD: Duration = Duration::from_secs(90);
 const CLAIM_PERIOD: Duration = Duration::from_secs(30);
 
-/// A store that is shared over a network, and whether this process reaches it.
+/// A store behind a network, and whether this process can reach it.
 #[derive(Clone)]
 struct Network {
     loads: Arc<AtomicBool>,
@@ -35,7 +35,7 @@ impl Network {
         let hooked = HookedStore::new(bench.store.clone(), move |call| {
             let works = match call {
                 StoreCall::Load | StoreCall::Lock => can_load.load(Ordering::SeqCst),
-                // The mark and the look work; the answer does not get through.
+                // The mark and the reads succeed; the new tokens cannot be written.
                 StoreCall::Swap(new) => {
                     let first = new.tokens().generation() == 1;
                     first || can_write.load(Ordering::SeqCst)
@@ -63,7 +63,7 @@ impl Network {
     }
 }
 
-/// Expired tokens, with the mark of a process of which nothing is known.
+/// Expired tokens, with the mark of an unknown process.
 async fn marked(bench: &Bench) -> Version {
     let mut record = Record::new(tokens(bench.clock.now() - DAY));
     record.intent = Some(Intent {
@@ -87,7 +87,7 @@ async fn pass(bench: &Bench, time: Duration) {
     pass_until(bench, async || bench.clock.boot() >= end).await;
 }
 
-/// A call that is under way while time passes.
+/// A call that runs while the clock is advanced.
 async fn passing(bench: &Bench, manager: &TokenManager) -> (Result<AccessToken>, Duration) {
     let manager = manager.clone();
     let caller = tokio::spawn(async move { manager.access_token().await });
@@ -101,7 +101,7 @@ async fn the_mark_of_another_process_stands_for_two_minutes() {
     let bench = Bench::new().await;
     marked(&bench).await;
     let manager = Network::of(&bench).manager(&bench);
-    // Each call ends with its lock wait, and the wait goes on.
+    // Each call ends after its lock wait, and the wait for the mark continues.
     assert!(is_lock_timeout(manager.access_token().await));
     bench.clock.advance(OWNER_PERIOD.saturating_sub(SECOND));
     assert!(is_lock_timeout(manager.access_token().await));
@@ -223,7 +223,7 @@ async fn a_store_failure_during_a_claim_postpones_the_request() {
     pass_until(&bench, async || caller.is_finished()).await;
     assert!(caller.await.unwrap().unwrap_err().is_retryable());
     assert_eq!(bench.idp.refreshes(), 0);
-    // The whole of it once more, and only of it.
+    // The whole claim once more, and only the claim.
     network.loads.store(true, Ordering::SeqCst);
     bench.clock.advance(5 * SECOND);
     let (token, took) = passing(&bench, &manager).await;
@@ -261,7 +261,7 @@ async fn a_process_does_not_wait_for_its_own_mark() {
     assert_eq!(bench.idp.refreshes(), 3);
 }
 
-/// Row 51. The lock of the first process is lost while the provider takes its time.
+/// Row 51. The lock of the first process is lost during a slow request.
 #[tokio::test]
 async fn a_lock_that_is_lost_during_a_request_does_not_let_another_process_send_the_token() {
     let bench = Bench::new().await;

@@ -1,4 +1,4 @@
-//! What happens between us and the token endpoint.
+//! Failures between the manager and the token endpoint.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn manager_at(bench: &Bench, token_url: &str) -> TokenManager {
     builder.account(KEY).wait(30 * DAY).build().unwrap()
 }
 
-/// Asks for a token, and lets two seconds pass when the first answer is lost.
+/// Gets a token, and advances the clock by two seconds when the first reply is lost.
 async fn token_after_a_loss(bench: &Bench, manager: TokenManager) -> crate::error::Result<String> {
     let mut events = manager.events();
     let caller = tokio::spawn(async move { manager.access_token().await });
@@ -40,7 +40,7 @@ async fn a_reply_lost_within_the_overlap_is_retried_in_time() {
     bench.seed(DAY).await;
     bench.idp.allow_overlap();
     let overlap = Duration::from_secs(10);
-    // Also after our own time-out, which without an overlap is waited out for 30 seconds.
+    // Also after a time-out, after which the retry waits for 30 seconds if there is no overlap.
     let provider = bench.provider().rotation_overlap(overlap).build().unwrap();
     let builder = TokenManager::builder(provider).store(bench.store.clone());
     let manager = builder.account(KEY).wait(30 * DAY).build().unwrap();
@@ -55,13 +55,13 @@ async fn a_reply_lost_within_the_overlap_is_retried_in_time() {
 async fn an_unsent_request_is_retried_later() {
     let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = deaf.local_addr().unwrap().port();
-    // Takes connections and answers no TLS handshake.
+    // Accepts connections and completes no TLS handshake.
     tokio::spawn(async move { while deaf.accept().await.is_ok() {} });
     let no_name = format!("https://{}.invalid/token", "a".repeat(64));
     for url in [
         "http://127.0.0.1:9/token",
         &format!("https://127.0.0.1:{port}/token"),
-        // Longer than a name can be, so that no name server is asked.
+        // Longer than a host name can be, so that no name server is used.
         &no_name,
     ] {
         let bench = Bench::new().await;
@@ -179,7 +179,7 @@ async fn a_reply_over_a_mebibyte_is_not_read() {
     assert_eq!(token_after_a_loss(&bench, manager).await.unwrap(), "at-2");
 }
 
-/// Row 35. RFC 6749 section 7.1. Sending it again would use up one refresh token after the other.
+/// Row 35. RFC 6749 section 7.1. Retries would use up one refresh token after the other.
 #[tokio::test]
 async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_kept() {
     let bench = Bench::new().await;
@@ -192,7 +192,7 @@ async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_ke
     assert!(error.is_protocol() && !error.is_retryable(), "{error}");
     assert_eq!(bench.idp.refreshes(), 1);
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
-    // As soon as the provider issues bearer tokens again, the session goes on.
+    // When the provider issues bearer tokens again, the session continues.
     bench.clock.advance(Duration::from_secs(120));
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-3");
     assert!(!bench.idp.session_over());

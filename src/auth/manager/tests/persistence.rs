@@ -1,4 +1,4 @@
-//! What is in the store, when, and what happens when it fails.
+//! The contents of the store at each step, and failures of the store.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -8,10 +8,10 @@ use super::bench::{Bench, DAY, KEY, event, tokens};
 use crate::auth::store::{HookedStore, Intent, StoreCall, counts_down};
 use crate::auth::{Event, Record, StoreError, TokenManager, TokenSource, TokenStore};
 
-/// What was written, and what the manager handed out then.
+/// A write, and the token that the manager served at that time.
 type Write = (String, Option<String>);
 
-/// What a store notes and how often it is told to fail.
+/// The calls of a store, and how many of them still fail.
 #[derive(Default)]
 struct Watched {
     manager: OnceLock<TokenManager>,
@@ -21,7 +21,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Notes what the manager hands out at each write, and fails as often as it is told to.
+    /// Records the token that the manager serves at each write, and fails the set number of times.
     fn watch(&self, call: StoreCall<'_>) -> Result<(), StoreError> {
         match call {
             StoreCall::Load => assert!(!counts_down(&self.panics), "as told"),
@@ -58,7 +58,7 @@ async fn new_tokens_are_stored_before_they_are_served() {
     let (store, manager) = watched(&bench, false).await;
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     let writes = store.writes.lock().unwrap().clone();
-    // First the intent on the old record, then the new one, while nobody holds a token.
+    // First the mark on the old record, then the new record, while no token is served.
     assert_eq!(
         writes,
         [("at-1".to_owned(), None), ("at-2".to_owned(), None)]
@@ -111,7 +111,7 @@ async fn a_strict_manager_withholds_tokens_until_they_are_stored() {
     store.failures.store(3, Ordering::SeqCst);
     assert!(manager.access_token().await.is_err());
     assert!(manager.current().is_none());
-    // The next call stores what is held and sends nothing.
+    // The next call stores the cached tokens and sends nothing.
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
     assert_eq!(bench.idp.refreshes(), 1);
@@ -206,7 +206,7 @@ async fn a_marked_token_found_at_the_start_is_sent_at_once() {
     bench.store.swap(KEY, None, &record).await.unwrap().unwrap();
     let manager = bench.manager();
     let mut events = manager.events();
-    // The access token serves meanwhile.
+    // The access token is served meanwhile.
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
     event(&mut events, |event| {

@@ -1,4 +1,4 @@
-//! No token, code or name is seen where others may look.
+//! No token, code or user name in traces, `Debug` or `Display`.
 
 use std::env;
 use std::fmt::{self, Write};
@@ -49,8 +49,8 @@ impl Subscriber for Log {
 
 const ALONE: &str = "ENVD_SDK_TEST_ALONE";
 
-/// Row 47. In a process of its own: what is traced first on another thread, while a subscriber is being set, may be
-/// silent for good, and then nothing would be heard of it.
+/// Row 47. In a process of its own: a callsite that is first reached on another thread while a subscriber is being set may
+/// be disabled for good.
 #[test]
 fn no_trace_debug_or_display_shows_a_token() {
     let name = "auth::manager::tests::secrets::no_trace_debug_or_display_shows_a_token";

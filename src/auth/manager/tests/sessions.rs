@@ -1,4 +1,4 @@
-//! Login and logout, also while a refresh is in the air.
+//! Login and logout, also during a refresh.
 
 use super::bench::{Bench, DAY, KEY, answered, callback, event};
 use crate::auth::{Event, PendingLogin, TokenSource};
@@ -56,7 +56,7 @@ async fn an_id_token_of_another_login_is_refused_and_its_tokens_are_revoked() {
     assert_eq!(bench.idp.revoked(), ["rt-2"]);
 }
 
-/// Row 45. A second user of the machine may have completed the login as himself.
+/// Row 45. A second user of the machine may have completed the login.
 #[tokio::test]
 async fn a_login_of_an_unexpected_user_is_refused_and_its_tokens_are_revoked() {
     let bench = Bench::new().await;
@@ -64,7 +64,7 @@ async fn a_login_of_an_unexpected_user_is_refused_and_its_tokens_are_revoked() {
     for (user, refused) in [("kim", true), ("sam", false)] {
         let login = manager.provider().authorization().expected_subject("sam");
         let login = login.start().unwrap();
-        // As a web application does: it must not be lost on the way.
+        // As in a web application: the expected subject must not be lost.
         let login = PendingLogin::from_secret_json(manager.provider(), &login.to_secret_json());
         let (login, callback) = answered(&bench, login.unwrap(), user);
         let outcome = manager.complete_login(login, &callback).await;
@@ -223,7 +223,7 @@ async fn a_refresh_that_returns_another_users_tokens_is_refused() {
     let error = manager.access_token().await.unwrap_err();
     assert!(error.is_reauth_required());
     assert_eq!(manager.subject().as_deref(), Some("sam"));
-    // The provider has used it up, whatever it answered.
+    // The provider has used it up, whatever the reply was.
     assert!(bench.stored_refresh_token().await.is_none());
     assert!(manager.flush(DAY).await);
     assert_eq!(bench.idp.revoked(), ["rt-kim"]);

@@ -1,4 +1,4 @@
-//! Many callers, one refresh, which none of them can cancel.
+//! Many callers and one refresh, which no caller can cancel.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -129,7 +129,7 @@ async fn the_old_token_is_served_while_an_early_refresh_hangs() {
     }
     held.arrived().await;
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
-    // Nothing is left to be done, so that readers do not even look at the state.
+    // No work is left, so that readers do not lock the state.
     assert_eq!(manager.current().unwrap().expose(), "at-1");
     held.open();
     assert!(manager.flush(DAY).await);
@@ -227,7 +227,7 @@ async fn a_token_that_was_just_renewed_is_not_renewed_again_for_a_rejection() {
     assert_eq!(manager.renew(&second).await.unwrap().expose(), "at-3");
 }
 
-/// The provider's access token lives on, and its refresh token rotates.
+/// The provider issues the same access token again, and rotates the refresh token.
 #[tokio::test]
 async fn the_same_access_token_with_a_new_lifetime_is_adopted() {
     let bench = Bench::new().await;
@@ -244,7 +244,7 @@ async fn the_same_access_token_with_a_new_lifetime_is_adopted() {
         assert_eq!((token.expose(), token.generation()), ("at-1", 2));
     }
     assert_eq!(bench.idp.refreshes(), 1);
-    // Another process that had the old ones takes the new ones for what they are.
+    // Another process that had the old ones adopts the new ones.
     let other = bench.manager();
     bench.clock.advance(DAY);
     assert_eq!(other.access_token().await.unwrap().generation(), 3);

@@ -1,4 +1,4 @@
-//! Clocks that jump, machines that sleep, tokens that hardly live.
+//! Clocks that jump, machines that sleep, tokens with short lifetimes.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn a_calendar_that_jumps_causes_one_refresh_at_most() {
     for (ahead, by, refreshes) in [
         (true, HOUR, 0),
         (false, HOUR, 0),
-        // A token of a day cannot be told from one that is used up.
+        // A token with a lifetime of a day is not distinguishable from an expired one.
         (true, DAY, 1),
         (false, DAY, 0),
     ] {
@@ -47,7 +47,7 @@ async fn a_token_that_expired_while_the_machine_slept_is_not_served() {
     let manager = bench.running().await;
     bench.clock.advance(10 * HOUR);
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
-    // Somebody sets the calendar back meanwhile: the time since the start tells.
+    // The wall clock is set back meanwhile: the boot clock decides.
     let wall = bench.clock.now();
     bench.clock.advance(14 * HOUR);
     bench.clock.set_wall(wall);
@@ -83,7 +83,7 @@ async fn tokens_of_ten_seconds_are_served_and_renewed_once_each() {
     let manager = builder.account(KEY).wait(DAY).build().unwrap();
     for n in 1..=20 {
         let body = serde_json::json!({"access_token": format!("short-{n}"), "expires_in": 10});
-        // A reply without a refresh token: the old one stays good.
+        // A reply without a refresh token: the old one stays valid.
         let short = ResponseTemplate::new(200).set_body_json(body);
         bench.idp.next(Turn::Answer(short));
     }
@@ -94,7 +94,7 @@ async fn tokens_of_ten_seconds_are_served_and_renewed_once_each() {
         assert!(manager.flush(DAY).await);
         bench.clock.advance(Duration::from_secs(1));
     }
-    // Half a life each.
+    // Half a lifetime each.
     let refreshes = bench.idp.refreshes();
     assert!((10..=13).contains(&refreshes), "{refreshes}");
 }

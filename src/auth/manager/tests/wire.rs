@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What happens to a request.
+/// How a request ends.
 pub(super) enum Wire {
-    /// The connection ends without an answer.
+    /// The connection ends without a response.
     Drop,
     /// These bytes are sent, and the connection ends.
     Send(String),
 }
 
-/// A server that takes one connection a request.
+/// A server with one connection for each request.
 pub(super) struct WireServer {
     pub(super) url: String,
     requests: Arc<Mutex<Vec<String>>>,
@@ -31,7 +31,7 @@ impl WireServer {
                 let request = read(&mut stream).await;
                 seen.lock().unwrap().push(request);
                 if let Wire::Send(bytes) = wire {
-                    // OK to ignore: the client may refuse to read all of it.
+                    // OK to ignore: the client may stop reading.
                     let _ = stream.write_all(bytes.as_bytes()).await;
                 }
             }
