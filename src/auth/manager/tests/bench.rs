@@ -32,7 +32,7 @@ pub(super) struct Bench {
 
 #[derive(Default)]
 pub(super) struct Idp {
-    script: Mutex<Vec<Turn>>,
+    script: Mutex<Vec<ScriptedReply>>,
     state: Mutex<IdpState>,
 }
 
@@ -50,21 +50,21 @@ struct IdpState {
 }
 
 /// How the endpoint handles its next request, instead of rotating in order.
-pub(super) enum Turn {
+pub(super) enum ScriptedReply {
     /// Responds with this and rotates nothing.
-    Answer(ResponseTemplate),
+    Reply(ResponseTemplate),
     /// Rotates, but responds with this.
-    RotateAndAnswer(ResponseTemplate),
+    RotateAndReply(ResponseTemplate),
     /// Signals that the request has arrived, and responds (in order, or with this) when the other end is dropped.
     Hold(Arc<Semaphore>, mpsc::Receiver<()>, Option<ResponseTemplate>),
 }
 
-pub(super) struct Held {
+pub(super) struct HeldRequest {
     arrived: Arc<Semaphore>,
     open: mpsc::Sender<()>,
 }
 
-impl Held {
+impl HeldRequest {
     pub(super) async fn arrived(&self) {
         self.arrived.acquire().await.unwrap().forget();
     }
@@ -75,7 +75,7 @@ impl Held {
 }
 
 impl Idp {
-    pub(super) fn next(&self, turn: Turn) {
+    pub(super) fn next(&self, turn: ScriptedReply) {
         self.script.lock().unwrap().insert(0, turn);
     }
 
@@ -83,15 +83,15 @@ impl Idp {
         self.script.lock().unwrap().clear();
     }
 
-    pub(super) fn hold(&self) -> Held {
-        self.hold_and_answer(None)
+    pub(super) fn hold(&self) -> HeldRequest {
+        self.hold_and_reply(None)
     }
 
-    pub(super) fn hold_and_answer(&self, answer: Option<ResponseTemplate>) -> Held {
+    pub(super) fn hold_and_reply(&self, response: Option<ResponseTemplate>) -> HeldRequest {
         let arrived = Arc::new(Semaphore::new(0));
         let (open, opened) = mpsc::channel();
-        self.next(Turn::Hold(arrived.clone(), opened, answer));
-        Held { arrived, open }
+        self.next(ScriptedReply::Hold(arrived.clone(), opened, response));
+        HeldRequest { arrived, open }
     }
 
     pub(super) fn forms(&self, at: &str) -> Vec<HashMap<String, String>> {
@@ -138,7 +138,7 @@ impl Idp {
         }
     }
 
-    fn in_order(&self, form: &HashMap<String, String>) -> ResponseTemplate {
+    fn rotate(&self, form: &HashMap<String, String>) -> ResponseTemplate {
         let mut state = self.state.lock().unwrap();
         let current = format!("rt-{}", state.issued + 1);
         let code_flow = form["grant_type"] == "authorization_code";
@@ -183,17 +183,17 @@ impl Respond for Idp {
         }
         let turn = self.script.lock().unwrap().pop();
         match turn {
-            None => self.in_order(&form),
-            Some(Turn::Answer(answer)) => answer,
-            Some(Turn::RotateAndAnswer(answer)) => {
-                self.in_order(&form);
-                answer
+            None => self.rotate(&form),
+            Some(ScriptedReply::Reply(response)) => response,
+            Some(ScriptedReply::RotateAndReply(response)) => {
+                self.rotate(&form);
+                response
             }
-            Some(Turn::Hold(arrived, opened, answer)) => {
+            Some(ScriptedReply::Hold(arrived, opened, response)) => {
                 arrived.add_permits(1);
                 // Ends with an error when the test drops the other end, which is the signal to continue.
                 let _ = opened.recv();
-                answer.unwrap_or_else(|| self.in_order(&form))
+                response.unwrap_or_else(|| self.rotate(&form))
             }
         }
     }
@@ -294,11 +294,11 @@ pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
 /// A login of this user at the identity provider, and its callback.
 pub(super) fn callback(bench: &Bench, manager: &TokenManager, sub: &str) -> (PendingLogin, String) {
     let login = manager.provider().authorization().start().unwrap();
-    answered(bench, login, sub)
+    callback_of(bench, login, sub)
 }
 
 /// As [`callback`], for a login with settings of its own.
-pub(super) fn answered(bench: &Bench, login: PendingLogin, sub: &str) -> (PendingLogin, String) {
+pub(super) fn callback_of(bench: &Bench, login: PendingLogin, sub: &str) -> (PendingLogin, String) {
     let parameter = |name: &str| {
         let mut pairs = login.url().query_pairs();
         pairs.find(|(key, _)| key == name).unwrap().1.into_owned()
@@ -312,14 +312,14 @@ pub(super) fn answered(bench: &Bench, login: PendingLogin, sub: &str) -> (Pendin
 }
 
 /// Advances the clock in small steps until the condition holds; returns by how much.
-pub(super) async fn pass_until(bench: &Bench, is_so: impl AsyncFn() -> bool) -> Duration {
+pub(super) async fn advance_until(bench: &Bench, condition: impl AsyncFn() -> bool) -> Duration {
     let start = bench.clock.boot();
     loop {
         // Tasks that are due at this time run before the clock is advanced.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
-        if is_so().await {
+        if condition().await {
             return bench.clock.boot().saturating_sub(start);
         }
         bench.clock.advance(Duration::from_millis(100));

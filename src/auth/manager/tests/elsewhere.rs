@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, Turn, callback, event};
+use super::bench::{Bench, DAY, KEY, ScriptedReply, callback, event};
 use crate::auth::store::{HookedStore, StoreCall};
 use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
 
@@ -154,9 +154,9 @@ async fn every_process_reports_why_a_session_ended() {
         }
         bench.clock.advance(DAY / 20);
         bench.idp.next(if lost {
-            Turn::RotateAndAnswer(ResponseTemplate::new(502))
+            ScriptedReply::RotateAndReply(ResponseTemplate::new(502))
         } else {
-            Turn::Answer(refused())
+            ScriptedReply::Reply(refused())
         });
         let mut events = manager.events();
         manager.access_token().await.unwrap();
@@ -173,9 +173,9 @@ async fn every_process_reports_why_a_session_ended() {
         }
         let sent = bench.idp.refreshes();
         bench.clock.advance(DAY / 10);
-        for asked in [&manager, &other, &bench.manager(), &bench.manager()] {
+        for process in [&manager, &other, &bench.manager(), &bench.manager()] {
             for _ in 0..2 {
-                let error = asked.access_token().await.unwrap_err();
+                let error = process.access_token().await.unwrap_err();
                 assert!(error.is_reauth_required(), "{error:?}");
                 assert!(error.to_string().contains(reason), "{error}");
             }

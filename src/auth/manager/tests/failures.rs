@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, Turn, event, tokens};
+use super::bench::{Bench, DAY, KEY, ScriptedReply, event, tokens};
 use crate::auth::{Event, Record, TokenManager, TokenStore};
 
-fn answer(status: u16, code: &str) -> Turn {
-    Turn::Answer(ResponseTemplate::new(status).set_body_json(json!({"error": code})))
+fn error_reply(status: u16, code: &str) -> ScriptedReply {
+    ScriptedReply::Reply(ResponseTemplate::new(status).set_body_json(json!({"error": code})))
 }
 
 /// Row 32.
@@ -19,7 +19,7 @@ async fn a_failed_early_refresh_leaves_the_token_in_use_and_is_not_repeated_at_o
     let manager = bench.running().await;
     let mut events = manager.events();
     bench.clock.advance(DAY / 100 * 81);
-    bench.idp.next(Turn::Answer(
+    bench.idp.next(ScriptedReply::Reply(
         ResponseTemplate::new(429).insert_header("retry-after", "600"),
     ));
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
@@ -48,7 +48,7 @@ async fn a_failure_is_returned_to_all_callers_until_its_retry_time() {
     let bench = Bench::new().await;
     bench.seed(DAY).await;
     let manager = bench.manager();
-    bench.idp.next(answer(429, "too_many_requests"));
+    bench.idp.next(error_reply(429, "too_many_requests"));
     for _ in 0..20 {
         let error = manager.access_token().await.unwrap_err();
         assert!(error.is_retryable() && error.retry_at().is_some());
@@ -65,7 +65,7 @@ async fn a_refused_refresh_token_requires_a_login_and_is_not_kept() {
     bench.seed(DAY).await;
     let manager = bench.manager();
     let mut events = manager.events();
-    bench.idp.next(answer(403, "invalid_grant"));
+    bench.idp.next(error_reply(403, "invalid_grant"));
     assert!(
         manager
             .access_token()
@@ -93,7 +93,7 @@ async fn a_refused_refresh_token_leaves_a_valid_access_token_in_use() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
     bench.clock.advance(DAY / 100 * 81);
-    bench.idp.next(answer(403, "invalid_grant"));
+    bench.idp.next(error_reply(403, "invalid_grant"));
     manager.access_token().await.unwrap();
     assert!(manager.flush(DAY).await);
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
@@ -115,7 +115,7 @@ async fn a_refused_refresh_token_does_not_delete_a_newer_record() {
     bench.seed(DAY).await;
     let manager = bench.manager();
     let refusal = ResponseTemplate::new(403).set_body_json(json!({"error": "invalid_grant"}));
-    let held = bench.idp.hold_and_answer(Some(refusal));
+    let held = bench.idp.hold_and_reply(Some(refusal));
     let caller = tokio::spawn(async move { manager.access_token().await });
     held.arrived().await;
     // A process that takes no locks has renewed the tokens.
@@ -146,7 +146,7 @@ async fn errors_about_settings_or_interaction_keep_the_tokens() {
         let bench = Bench::new().await;
         bench.seed(DAY).await;
         let manager = bench.manager();
-        bench.idp.next(answer(status, code));
+        bench.idp.next(error_reply(status, code));
         let error = manager.access_token().await.unwrap_err();
         assert_eq!(error.is_reauth_required(), reauth, "{code}");
         assert_eq!(
@@ -175,7 +175,7 @@ async fn a_temporary_problem_is_retried_once_after_one_to_two_seconds() {
         bench.seed(DAY).await;
         let manager = bench.manager();
         let mut events = manager.events();
-        bench.idp.next(Turn::Answer(
+        bench.idp.next(ScriptedReply::Reply(
             ResponseTemplate::new(status).set_body_string(body),
         ));
         let caller = tokio::spawn(async move { manager.access_token().await });
@@ -199,7 +199,7 @@ async fn a_lost_reply_after_rotation_requires_a_login_and_names_the_reason() {
     let mut events = manager.events();
     bench
         .idp
-        .next(Turn::RotateAndAnswer(ResponseTemplate::new(502)));
+        .next(ScriptedReply::RotateAndReply(ResponseTemplate::new(502)));
     let caller = tokio::spawn(async move { manager.access_token().await });
     event(&mut events, |event| {
         matches!(event, Event::RotationAmbiguous)
@@ -221,7 +221,7 @@ async fn a_rotated_token_is_salvaged_from_a_reply_that_is_cut_off() {
     let manager = bench.manager();
     let mut events = manager.events();
     let cut = r#"{"access_token":"at-2","refresh_token":"rt-2","expi"#;
-    bench.idp.next(Turn::RotateAndAnswer(
+    bench.idp.next(ScriptedReply::RotateAndReply(
         ResponseTemplate::new(200).set_body_string(cut),
     ));
     let caller = tokio::spawn(async move { manager.access_token().await });
@@ -274,7 +274,7 @@ async fn a_day_of_outage_causes_a_bounded_number_of_requests() {
     bench.seed(DAY).await;
     let manager = bench.manager();
     for _ in 0..400 {
-        bench.idp.next(answer(429, "too_many_requests"));
+        bench.idp.next(error_reply(429, "too_many_requests"));
     }
     for _ in 0..24 * 60 {
         bench.clock.advance(Duration::from_secs(60));

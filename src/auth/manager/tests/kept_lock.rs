@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::bench::{Bench, DAY, KEY, callback, event, pass_until};
+use super::bench::{Bench, DAY, KEY, advance_until, callback, event};
 use crate::auth::store::{HookedStore, StoreCall, counts_down};
 use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
 use crate::error::Error;
@@ -92,7 +92,7 @@ async fn no_other_process_sends_a_token_whose_successor_is_not_stored() {
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     disk.make_room();
     // At most ten seconds between two attempts.
-    let took = pass_until(&bench, async || lock_is_free(&bench).await).await;
+    let took = advance_until(&bench, async || lock_is_free(&bench).await).await;
     assert!(took <= Duration::from_secs(10), "{took:?}");
     assert_eq!(other.access_token().await.unwrap().expose(), "at-2");
     assert_eq!(bench.idp.refreshes(), 1);
@@ -134,7 +134,7 @@ async fn a_login_uses_the_kept_lock_and_its_tokens_are_stored() {
             assert!(!lock_is_free(&bench).await);
             disk.make_room();
         }
-        pass_until(&bench, async || lock_is_free(&bench).await).await;
+        advance_until(&bench, async || lock_is_free(&bench).await).await;
         assert_eq!(bench.stored().await.unwrap().subject(), Some("kim"));
         assert_eq!(disk.locks(), 1);
         assert!(manager.flush(DAY).await);
@@ -153,7 +153,7 @@ async fn a_login_in_another_process_is_not_overwritten_by_tokens_that_come_late(
     other.complete_login(login, &callback).await.unwrap();
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-3");
     disk.make_room();
-    pass_until(&bench, async || lock_is_free(&bench).await).await;
+    advance_until(&bench, async || lock_is_free(&bench).await).await;
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-3");
     assert_eq!(manager.current().unwrap().expose(), "at-3");
     assert!(bench.idp.revoked().is_empty());
@@ -168,7 +168,7 @@ async fn after_a_logout_in_another_process_tokens_that_come_late_are_revoked_and
     another(&bench).logout(None).await;
     assert!(bench.stored().await.is_none());
     disk.make_room();
-    pass_until(&bench, async || lock_is_free(&bench).await).await;
+    advance_until(&bench, async || lock_is_free(&bench).await).await;
     event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
     assert!(manager.flush(DAY).await);
     assert!(bench.stored().await.is_none() && manager.current().is_none());
@@ -185,7 +185,7 @@ async fn a_refresh_that_is_due_while_tokens_are_not_stored_uses_the_kept_lock() 
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-1");
     assert!(!lock_is_free(&bench).await);
     disk.make_room();
-    pass_until(&bench, async || lock_is_free(&bench).await).await;
+    advance_until(&bench, async || lock_is_free(&bench).await).await;
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-3");
     assert_eq!(disk.locks(), 1);
     assert!(!bench.idp.session_over());
@@ -221,7 +221,7 @@ async fn a_logout_in_the_middle_of_storing_leaves_nothing_behind() {
         let manager = manager.get_or_init(|| built);
         let token = manager.access_token().await;
         assert_eq!(token.is_ok(), failures > 0, "{token:?}");
-        pass_until(&bench, async || manager.flush(Duration::ZERO).await).await;
+        advance_until(&bench, async || manager.flush(Duration::ZERO).await).await;
         assert!(bench.stored().await.is_none() && manager.current().is_none());
         assert!(bench.idp.revoked().contains(&"rt-2".to_owned()));
         assert!(lock_is_free(&bench).await);
@@ -239,10 +239,10 @@ async fn a_shutdown_waits_until_tokens_are_stored() {
         async move { manager.shutdown(DAY).await }
     });
     let later = bench.clock.boot() + Duration::from_secs(60);
-    pass_until(&bench, async || bench.clock.boot() >= later).await;
+    advance_until(&bench, async || bench.clock.boot() >= later).await;
     assert!(!ending.is_finished());
     disk.make_room();
-    pass_until(&bench, async || ending.is_finished()).await;
+    advance_until(&bench, async || ending.is_finished()).await;
     assert!(ending.await.unwrap());
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
     assert!(lock_is_free(&bench).await);
@@ -262,7 +262,7 @@ fn the_lock_outlives_the_runtime_and_ends_with_the_manager() {
         // The next check of the store finds them, and starts the saver.
         bench.clock.advance(Duration::from_secs(60));
         assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
-        pass_until(&bench, async || lock_is_free(&bench).await).await;
+        advance_until(&bench, async || lock_is_free(&bench).await).await;
         assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
     });
     let other = servers.block_on(Bench::new());
@@ -285,7 +285,7 @@ async fn a_store_that_panics_with_new_tokens_is_retried() {
                 .refresh_token()
                 .is_some_and(|token| token.matches("rt-2"))
         {
-            assert!(!counts_down(&left), "as told");
+            assert!(!counts_down(&left), "planned");
         }
         Ok(())
     });
@@ -293,7 +293,7 @@ async fn a_store_that_panics_with_new_tokens_is_retried() {
     assert!(manager.access_token().await.unwrap_err().is_retryable());
     assert!(!lock_is_free(&bench).await);
     // The second attempt panics in the saver; the next call is the third.
-    pass_until(&bench, async || panics.load(Ordering::SeqCst) == 0).await;
+    advance_until(&bench, async || panics.load(Ordering::SeqCst) == 0).await;
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
     assert!(lock_is_free(&bench).await);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, Turn, event, pass_until, tokens};
+use super::bench::{Bench, DAY, KEY, ScriptedReply, advance_until, event, tokens};
 use crate::auth::store::{HookedStore, Intent, StoreCall};
 use crate::auth::{AccessToken, Event, Record, StoreError, TokenManager, TokenStore, Version};
 use crate::error::{Error, Result};
@@ -84,14 +84,14 @@ fn is_lock_timeout(result: Result<AccessToken>) -> bool {
 
 async fn pass(bench: &Bench, time: Duration) {
     let end = bench.clock.boot() + time;
-    pass_until(bench, async || bench.clock.boot() >= end).await;
+    advance_until(bench, async || bench.clock.boot() >= end).await;
 }
 
 /// A call that runs while the clock is advanced.
 async fn passing(bench: &Bench, manager: &TokenManager) -> (Result<AccessToken>, Duration) {
     let manager = manager.clone();
     let caller = tokio::spawn(async move { manager.access_token().await });
-    let took = pass_until(bench, async || caller.is_finished()).await;
+    let took = advance_until(bench, async || caller.is_finished()).await;
     (caller.await.unwrap(), took)
 }
 
@@ -150,7 +150,7 @@ async fn tokens_that_the_owner_of_a_mark_stores_are_adopted_without_a_request() 
     let newer = Record::new(newer);
     let swapped = bench.store.swap(KEY, Some(version), &newer);
     assert!(swapped.await.unwrap().is_some());
-    let took = pass_until(&bench, async || caller.is_finished()).await;
+    let took = advance_until(&bench, async || caller.is_finished()).await;
     assert_eq!(caller.await.unwrap().unwrap().expose(), "at-7");
     assert!(took <= SECOND, "{took:?}");
     assert_eq!(bench.idp.refreshes(), 0);
@@ -174,7 +174,7 @@ async fn a_process_that_could_not_write_for_minutes_stores_its_tokens_during_a_c
     pass(&bench, 10 * SECOND).await;
     assert!(!caller.is_finished());
     cut.writes.store(true, Ordering::SeqCst);
-    let took = pass_until(&bench, async || caller.is_finished()).await;
+    let took = advance_until(&bench, async || caller.is_finished()).await;
     assert!(took <= 12 * SECOND, "{took:?}");
     assert_eq!(caller.await.unwrap().unwrap().expose(), "at-2");
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
@@ -197,7 +197,7 @@ async fn tokens_are_stored_while_a_slow_request_sends_them() {
     held.arrived().await;
     cut.writes.store(true, Ordering::SeqCst);
     let stored = async || bench.stored_refresh_token().await.unwrap();
-    let took = pass_until(&bench, async || stored().await == "rt-2").await;
+    let took = advance_until(&bench, async || stored().await == "rt-2").await;
     assert!(took < CLAIM_PERIOD, "{took:?}");
     held.open();
     assert_eq!(caller.await.unwrap().unwrap().expose(), "at-3");
@@ -220,7 +220,7 @@ async fn a_store_failure_during_a_claim_postpones_the_request() {
     });
     pass(&bench, 29 * SECOND).await;
     network.loads.store(false, Ordering::SeqCst);
-    pass_until(&bench, async || caller.is_finished()).await;
+    advance_until(&bench, async || caller.is_finished()).await;
     assert!(caller.await.unwrap().unwrap_err().is_retryable());
     assert_eq!(bench.idp.refreshes(), 0);
     // The whole claim once more, and only the claim.
@@ -250,7 +250,9 @@ async fn a_process_does_not_wait_for_its_own_mark() {
     bench.seed(DAY).await;
     let manager = Network::of(&bench).manager(&bench);
     for _ in 0..2 {
-        bench.idp.next(Turn::Answer(ResponseTemplate::new(502)));
+        bench
+            .idp
+            .next(ScriptedReply::Reply(ResponseTemplate::new(502)));
     }
     let (failed, _) = passing(&bench, &manager).await;
     assert!(failed.unwrap_err().is_retryable());
@@ -311,7 +313,9 @@ async fn a_token_that_another_process_has_marked_since_is_not_sent_a_second_time
     bench.seed(DAY).await;
     let manager = Network::of(&bench).manager(&bench);
     let mut events = manager.events();
-    bench.idp.next(Turn::Answer(ResponseTemplate::new(502)));
+    bench
+        .idp
+        .next(ScriptedReply::Reply(ResponseTemplate::new(502)));
     let caller = tokio::spawn(async move { manager.access_token().await });
     let is_lost = |event: &Event| matches!(event, Event::RotationAmbiguous);
     event(&mut events, is_lost).await;

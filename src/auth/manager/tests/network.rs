@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, Turn, event};
+use super::bench::{Bench, DAY, KEY, ScriptedReply, event};
 use super::wire::{Wire, WireServer, announced, reply};
 use crate::auth::{Event, TokenManager, TokenStore};
 
@@ -44,7 +44,7 @@ async fn a_reply_lost_within_the_overlap_is_retried_in_time() {
     let provider = bench.provider().rotation_overlap(overlap).build().unwrap();
     let builder = TokenManager::builder(provider).store(bench.store.clone());
     let manager = builder.account(KEY).wait(30 * DAY).build().unwrap();
-    let lost = Turn::RotateAndAnswer(ResponseTemplate::new(502));
+    let lost = ScriptedReply::RotateAndReply(ResponseTemplate::new(502));
     bench.idp.next(lost);
     assert_eq!(token_after_a_loss(&bench, manager).await.unwrap(), "at-3");
     assert!(!bench.idp.session_over());
@@ -108,7 +108,7 @@ async fn retry_after_is_kept_in_each_of_its_formats() {
         bench.seed(DAY).await;
         let manager = bench.manager();
         let busy = ResponseTemplate::new(429).insert_header(header, value);
-        bench.idp.next(Turn::Answer(busy));
+        bench.idp.next(ScriptedReply::Reply(busy));
         let start = bench.clock.now();
         let error = manager.access_token().await.unwrap_err();
         let wait = error.retry_at().unwrap().duration_since(start).unwrap();
@@ -145,7 +145,7 @@ async fn a_global_limit_under_status_500_is_a_temporary_problem() {
     let body =
         json!({"error": "access_denied", "error_description": "Global limit has been reached"});
     let limit = ResponseTemplate::new(500).set_body_json(body);
-    bench.idp.next(Turn::Answer(limit));
+    bench.idp.next(ScriptedReply::Reply(limit));
     let manager = bench.manager();
     assert_eq!(token_after_a_loss(&bench, manager).await.unwrap(), "at-2");
 }
@@ -160,7 +160,7 @@ async fn a_redirect_is_not_followed() {
     let target = format!("{}/oauth/token", elsewhere.server.uri());
     for status in [302, 307, 308] {
         let redirect = ResponseTemplate::new(status).insert_header("location", target.as_str());
-        bench.idp.next(Turn::Answer(redirect));
+        bench.idp.next(ScriptedReply::Reply(redirect));
         let error = manager.access_token().await.unwrap_err();
         assert!(!error.is_reauth_required(), "{status}");
         bench.clock.advance(Duration::from_secs(1_000));
@@ -186,8 +186,8 @@ async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_ke
     bench.seed(DAY).await;
     let manager = bench.manager();
     let body = json!({"access_token": "at-2", "refresh_token": "rt-2", "token_type": "DPoP"});
-    let answer = ResponseTemplate::new(200).set_body_json(body);
-    bench.idp.next(Turn::RotateAndAnswer(answer));
+    let response = ResponseTemplate::new(200).set_body_json(body);
+    bench.idp.next(ScriptedReply::RotateAndReply(response));
     let error = manager.access_token().await.unwrap_err();
     assert!(error.is_protocol() && !error.is_retryable(), "{error}");
     assert_eq!(bench.idp.refreshes(), 1);
@@ -205,8 +205,8 @@ async fn a_refused_refresh_reports_the_reason_and_keeps_the_tokens() {
     bench.seed(DAY).await;
     let manager = bench.manager();
     let body = json!({"error": "access_denied", "error_description": "Blocked by a rule"});
-    let answer = ResponseTemplate::new(403).set_body_json(body);
-    bench.idp.next(Turn::Answer(answer));
+    let response = ResponseTemplate::new(403).set_body_json(body);
+    bench.idp.next(ScriptedReply::Reply(response));
     let error = manager.access_token().await.unwrap_err();
     assert!(error.is_refresh_refused() && !error.is_reauth_required());
     assert_eq!(error.error_description(), Some("Blocked by a rule"));

@@ -24,7 +24,7 @@ impl Watched {
     /// Records the token that the manager serves at each write, and fails the set number of times.
     fn watch(&self, call: StoreCall<'_>) -> Result<(), StoreError> {
         match call {
-            StoreCall::Load => assert!(!counts_down(&self.panics), "as told"),
+            StoreCall::Load => assert!(!counts_down(&self.panics), "planned"),
             StoreCall::Swap(new) => {
                 let written = new.tokens().access_token().expose().to_owned();
                 let current = self.manager.get().and_then(TokenSource::current);

@@ -9,7 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use super::bench::{Bench, DAY, Turn};
+use super::bench::{Bench, DAY, ScriptedReply};
 use wiremock::ResponseTemplate;
 
 /// Writes every span and event of every level into one text.
@@ -79,11 +79,10 @@ async fn a_life_is_listened_to() {
     let mut shown = format!("{:?}", manager.access_token().await.unwrap_err());
     let manager = bench.manager();
     let mut events = manager.events();
-    bench
-        .idp
-        .next(Turn::Answer(ResponseTemplate::new(401).set_body_string(
-            r#"{"error":"invalid_client","error_description":"rt-1 at-1"}"#,
-        )));
+    bench.idp.next(ScriptedReply::Reply(
+        ResponseTemplate::new(401)
+            .set_body_string(r#"{"error":"invalid_client","error_description":"rt-1 at-1"}"#),
+    ));
     let error = manager.access_token().await.unwrap_err();
     write!(shown, "{error} {error:?} {:?}", events.next().await).unwrap();
     bench.clock.advance(DAY);

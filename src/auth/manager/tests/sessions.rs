@@ -1,6 +1,6 @@
 //! Login and logout, also during a refresh.
 
-use super::bench::{Bench, DAY, KEY, answered, callback, event};
+use super::bench::{Bench, DAY, KEY, callback, callback_of, event};
 use crate::auth::{Event, PendingLogin, TokenSource};
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_login_of_an_unexpected_user_is_refused_and_its_tokens_are_revoked() {
         let login = login.start().unwrap();
         // As in a web application: the expected subject must not be lost.
         let login = PendingLogin::from_secret_json(manager.provider(), &login.to_secret_json());
-        let (login, callback) = answered(&bench, login.unwrap(), user);
+        let (login, callback) = callback_of(&bench, login.unwrap(), user);
         let outcome = manager.complete_login(login, &callback).await;
         assert_eq!(
             outcome.is_err_and(|error| error.is_login_refused()),
@@ -218,8 +218,8 @@ async fn a_refresh_that_returns_another_users_tokens_is_refused() {
     bench.clock.advance(DAY);
     // {"sub":"kim"}
     let body = serde_json::json!({"access_token": "at-kim", "refresh_token": "rt-kim", "id_token": "e30.eyJzdWIiOiJraW0ifQ.s"});
-    let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
-    bench.idp.next(super::bench::Turn::Answer(answer));
+    let response = wiremock::ResponseTemplate::new(200).set_body_json(body);
+    bench.idp.next(super::bench::ScriptedReply::Reply(response));
     let error = manager.access_token().await.unwrap_err();
     assert!(error.is_reauth_required());
     assert_eq!(manager.subject().as_deref(), Some("sam"));
@@ -238,8 +238,8 @@ async fn the_session_end_is_known_if_the_provider_returns_it() {
     let manager = bench.running().await;
     assert!(manager.session_ends_at().is_none());
     let body = serde_json::json!({"access_token": "at-2", "refresh_token": "rt-2", "refresh_token_expires_in": 86_400});
-    let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
-    bench.idp.next(super::bench::Turn::Answer(answer));
+    let response = wiremock::ResponseTemplate::new(200).set_body_json(body);
+    bench.idp.next(super::bench::ScriptedReply::Reply(response));
     manager.renew_after_rejection(1).await.unwrap();
     let end = Some(bench.clock.now() + DAY);
     assert_eq!(manager.session_ends_at(), end);
@@ -271,8 +271,8 @@ async fn a_login_whose_reply_is_cut_off_leaves_no_session_behind() {
     let manager = bench.manager();
     let (login, callback) = callback(&bench, &manager, "sam");
     let cut = r#"{"access_token":"at-2","refresh_token":"rt-2","expi"#;
-    let answer = wiremock::ResponseTemplate::new(200).set_body_string(cut);
-    bench.idp.next(super::bench::Turn::Answer(answer));
+    let response = wiremock::ResponseTemplate::new(200).set_body_string(cut);
+    bench.idp.next(super::bench::ScriptedReply::Reply(response));
     let error = manager.complete_login(login, &callback).await.unwrap_err();
     assert!(error.is_retryable());
     assert_eq!(bench.idp.revoked(), ["rt-2"]);

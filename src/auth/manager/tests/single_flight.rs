@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, Turn, event};
+use super::bench::{Bench, DAY, ScriptedReply, event};
 use crate::auth::{Event, TokenSource};
 use crate::seeded::seed;
 
@@ -159,7 +159,9 @@ async fn a_failed_early_renewal_is_started_again() {
     let manager = bench.running().await;
     bench.clock.advance(DAY / 100 * 81);
     for _ in 0..3 {
-        bench.idp.next(Turn::Answer(ResponseTemplate::new(429)));
+        bench
+            .idp
+            .next(ScriptedReply::Reply(ResponseTemplate::new(429)));
         assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
         assert!(manager.flush(DAY).await);
         assert!(manager.current().is_none());
@@ -236,8 +238,8 @@ async fn the_same_access_token_with_a_new_lifetime_is_adopted() {
     for n in 2..=5 {
         let refresh_token = format!("rt-{n}");
         let body = serde_json::json!({"access_token": "at-1", "refresh_token": refresh_token, "expires_in": 86_400});
-        let answer = ResponseTemplate::new(200).set_body_json(body);
-        bench.idp.next(Turn::Answer(answer));
+        let response = ResponseTemplate::new(200).set_body_json(body);
+        bench.idp.next(ScriptedReply::Reply(response));
     }
     for _ in 0..4 {
         let token = manager.access_token().await.unwrap();

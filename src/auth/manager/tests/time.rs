@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, Turn};
+use super::bench::{Bench, DAY, KEY, ScriptedReply};
 use crate::auth::TokenManager;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -85,7 +85,7 @@ async fn tokens_of_ten_seconds_are_served_and_renewed_once_each() {
         let body = serde_json::json!({"access_token": format!("short-{n}"), "expires_in": 10});
         // A reply without a refresh token: the old one stays valid.
         let short = ResponseTemplate::new(200).set_body_json(body);
-        bench.idp.next(Turn::Answer(short));
+        bench.idp.next(ScriptedReply::Reply(short));
     }
     for _ in 0..60 {
         for _ in 0..10 {
