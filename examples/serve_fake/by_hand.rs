@@ -1,12 +1,12 @@
-//! How to try each address with curl.
+//! How to call each address with curl.
 
 use envd_sdk::fake::Fake;
 
-/// Tells it on stderr; stdout is for programs.
+/// Prints the commands to stderr; stdout is for programs.
 pub(crate) fn explain(fake: &Fake) {
     let register = fake.register_url();
     let query = r#"{"query": "{ userDetails { email defaultAccount } }"}"#;
-    eprintln!("The fake is up; Ctrl-C stops it. TOKEN is access_token of the line above.\n");
+    eprintln!("The fake is running; Ctrl-C stops it. TOKEN is access_token of the line above.\n");
     eprintln!("Declarations:");
     eprintln!(
         "  curl -s {} -H \"authorization: Bearer $TOKEN\" -H 'content-type: application/json' -d '{query}'",
@@ -15,7 +15,7 @@ pub(crate) fn explain(fake: &Fake) {
     eprintln!("Property register, search and look-up:");
     eprintln!("  curl -s '{register}api/v2/PICRegister?SearchText=yards'");
     eprintln!("  curl -s '{register}api/v2/PICRegister/(PIC=QAZZ7777)'");
-    eprintln!("Login, without PKCE; CODE is in the location header of the first answer:");
+    eprintln!("Login, without PKCE; CODE is in the location header of the first reply:");
     eprintln!(
         "  curl -si '{}?response_type=code&client_id={}&redirect_uri={}&audience={}&scope=openid%20offline_access&state=s'",
         fake.authorize_url(),

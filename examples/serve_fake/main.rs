@@ -1,7 +1,7 @@
 //! Serves the fakes until Ctrl-C or SIGTERM: `cargo run --example serve_fake -- --help`.
 //!
-//! The first line on stdout is one JSON object with the addresses, a valid access token and the ids that a client needs;
-//! how to call each address by hand follows on stderr.
+//! The first line on stdout is a JSON object with the addresses, a valid access token and the ids that a client needs. stderr
+//! shows how to call each address with curl.
 
 mod by_hand;
 #[path = "../cli/mod.rs"]
@@ -23,9 +23,12 @@ async fn main() -> ExitCode {
 
 async fn serve(builder: FakeBuilder) -> Result<(), Failure> {
     let fake = builder.start().await?;
-    announce(&fake).map_err(|error| format!("stdout cannot be written: {error}"))?;
+    // A program may send SIGTERM as soon as it has read the line.
+    let stop = signals::stop()?;
+    announce(&fake).map_err(|error| format!("cannot write to stdout: {error}"))?;
     by_hand::explain(&fake);
-    Ok(signals::stop().await?)
+    stop.await;
+    Ok(())
 }
 
 /// One line of JSON for programs, written out at once.

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The options of the command line.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ Serves the fakes of the declaration interface, the property register and the
 identity provider on 127.0.0.1, until Ctrl-C or SIGTERM.
 
   --port N                  the port; a free one unless set
-  --world DIR               what there is at the start, from a folder of JSON:
+  --world DIR               users and records at the start, from a folder of JSON:
                             user-details*.json, account-pics.json, questions.json,
                             consignments/*.json, register/all.json
-  --latency MS              every answer comes so many milliseconds later
-  --token-lifetime SECONDS  how long access tokens are valid; 86400 unless set
+  --latency MS              delays every reply by so many milliseconds
+  --token-lifetime SECONDS  lifetime of access tokens; 86400 unless set
 
 The first line on stdout is one JSON object with the addresses, a valid access
 token and the ids that a client needs.";
 
-/// The fake that the arguments ask for.
+/// The settings of the fake.
 pub(crate) fn read() -> FakeBuilder {
     cli::arguments(USAGE, parse)
 }

@@ -1,20 +1,27 @@
-//! What ends the server.
+//! The signals that end the server.
 
+use std::future::Future;
 use std::io;
 
-/// Waits for Ctrl-C or SIGTERM.
+/// Installs the handlers at once; the future ends with Ctrl-C or SIGTERM.
 #[cfg(unix)]
-pub(crate) async fn stop() -> io::Result<()> {
+pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-        _ = terminate.recv() => Ok(()),
-    }
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }
 
-/// Waits for Ctrl-C.
+/// The future ends with Ctrl-C.
 #[cfg(not(unix))]
-pub(crate) async fn stop() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // OK to ignore: without a handler, Ctrl-C ends the process.
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

@@ -12,6 +12,8 @@ mod loopback_down;
 mod program;
 mod resume;
 #[cfg(unix)]
+mod serve_fake;
+#[cfg(unix)]
 mod terminal;
 mod tokens;
 mod validate;
