@@ -2,7 +2,6 @@
 
 use url::Url;
 
-use super::provider::Consent;
 use super::{Fake, User};
 use crate::auth::{Provider, ProviderBuilder, StaticToken, TokenManager};
 use crate::client::{Client, ClientBuilder};
@@ -93,7 +92,7 @@ impl Fake {
     /// [`is_config`](Error::is_config) when the provider would show an error page instead of redirecting: for another client,
     /// or a redirect address that is missing or neither https nor on loopback.
     pub fn consent(&self, authorization: &Url) -> Result<Url, Error> {
-        self.authorize(authorization, Consent::Given)
+        self.authorize(authorization, false)
     }
 
     /// Cancels the login like a user in a browser: the callback has `access_denied`.
@@ -102,28 +101,23 @@ impl Fake {
     ///
     /// As [`consent`](Self::consent).
     pub fn refuse(&self, authorization: &Url) -> Result<Url, Error> {
-        self.authorize(authorization, Consent::Refused)
+        self.authorize(authorization, true)
     }
 
-    fn authorize(&self, authorization: &Url, consent: Consent) -> Result<Url, Error> {
+    fn authorize(&self, authorization: &Url, is_denied: bool) -> Result<Url, Error> {
         let query = authorization.query().unwrap_or_default();
         let now = self.state.clock.now();
         let mut parts = self.state.parts();
         parts
             .provider
-            .authorize(query, consent, now)
+            .authorize(query, is_denied, now)
             .map_err(Error::config)
     }
 
     /// Denies all further logins over HTTP with `access_denied`, or allows them again. [`consent`](Self::consent) still
     /// consents.
     pub fn deny_logins(&self, deny: bool) {
-        let consent = if deny {
-            Consent::Refused
-        } else {
-            Consent::Given
-        };
-        self.state.parts().provider.consent = consent;
+        self.state.parts().provider.denies_logins = deny;
     }
 
     /// Revokes an access token, or a refresh token with all tokens of the same login.

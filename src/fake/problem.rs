@@ -1,88 +1,80 @@
-//! What the service finds wrong, in the shape of section 7.2.
+//! A problem that the service reports, in the shape of spec 7.2.
 
 use serde_json::{Value, json};
 
 /// One item of `errors`, without the name of the operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Problem {
-    path: Vec<String>,
+    /// With dots, below the operation; empty for the operation itself.
+    path: String,
     code: String,
     message: String,
     description: Option<String>,
-    weight: Weight,
+    severity: Severity,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
-    /// `OutcomeStatus` null: the record is saved all the same.
+enum Severity {
+    /// The record is saved all the same.
     Warning,
-    /// `Error`: a field.
+    /// A field is invalid.
     Field,
-    /// `ERROR`: the request as a whole.
+    /// The request as a whole is refused.
     Refusal,
-    /// `ERROR`, with HTTP 403.
+    /// The same, with HTTP 403.
     Denial,
 }
 
 impl Problem {
-    /// A field breaks a rule; the code is its dotted path.
-    pub(super) fn field(code: &str, message: impl Into<String>) -> Self {
-        Self::at(code, message.into(), Weight::Field)
-    }
-
-    /// As [`field`](Self::field), but classed as a warning.
-    pub(super) fn warning(code: &str, message: impl Into<String>) -> Self {
-        Self::at(code, message.into(), Weight::Warning)
-    }
-
-    /// The request as a whole is refused, because of what stands at a path (empty for none).
-    pub(super) fn bad_request(path: &[&str], description: impl Into<String>) -> Self {
+    fn new(path: &str, code: &str, message: impl Into<String>, severity: Severity) -> Self {
         Self {
-            path: path.iter().copied().map(str::to_owned).collect(),
-            description: Some(description.into()),
-            ..Self::at("", "Bad request".to_owned(), Weight::Refusal)
-        }
-    }
-
-    /// The user may not do this.
-    pub(super) fn denied(description: impl Into<String>) -> Self {
-        Self {
-            description: Some(description.into()),
-            ..Self::at("", "Access denied".to_owned(), Weight::Denial)
-        }
-    }
-
-    /// The record does not exist, or may not be touched: the service does not tell which (7.2, row 2).
-    pub(super) fn not_found() -> Self {
-        Self::at("", "Internal server error".to_owned(), Weight::Refusal)
-    }
-
-    /// The access token is missing, unknown or expired (7.2, row 1).
-    pub(super) fn unauthorized() -> Self {
-        Self {
-            path: Vec::new(),
-            ..Self::at(
-                "Unauthorized",
-                "The access token is invalid".to_owned(),
-                Weight::Refusal,
-            )
-        }
-    }
-
-    fn at(code: &str, message: String, weight: Weight) -> Self {
-        let path = code.split('.').filter(|name| !name.is_empty());
-        Self {
-            path: path.map(str::to_owned).collect(),
+            path: path.to_owned(),
             code: code.to_owned(),
-            message,
+            message: message.into(),
             description: None,
-            weight,
+            severity,
         }
     }
 
-    /// Whether the record is saved in spite of it.
+    /// A field violates a rule. The code is its dotted path.
+    pub(super) fn field(code: &str, message: impl Into<String>) -> Self {
+        Self::new(code, code, message, Severity::Field)
+    }
+
+    /// As [`field`](Self::field), but a warning.
+    pub(super) fn warning(code: &str, message: impl Into<String>) -> Self {
+        Self::new(code, code, message, Severity::Warning)
+    }
+
+    /// The request is refused because of the value at a path.
+    pub(super) fn bad_request(path: &str, description: impl Into<String>) -> Self {
+        let refusal = Self::new(path, "", "Bad request", Severity::Refusal);
+        refusal.describe(description)
+    }
+
+    /// The user lacks a permission.
+    pub(super) fn denied(description: impl Into<String>) -> Self {
+        Self::new("", "", "Access denied", Severity::Denial).describe(description)
+    }
+
+    /// The record does not exist or cannot be changed: the service does not distinguish them (spec 7.2, row 2).
+    pub(super) fn not_found() -> Self {
+        Self::new("", "", "Internal server error", Severity::Refusal)
+    }
+
+    /// The access token is missing, unknown or expired (spec 7.2, row 1).
+    pub(super) fn unauthorized() -> Self {
+        let message = "The access token is invalid";
+        Self::new("", "Unauthorized", message, Severity::Refusal)
+    }
+
+    fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
     pub(super) fn is_warning(&self) -> bool {
-        self.weight == Weight::Warning
+        self.severity == Severity::Warning
     }
 
     /// Whether a required answer is missing.
@@ -90,20 +82,18 @@ impl Problem {
         self.is_warning() && self.message == "Required"
     }
 
-    /// Whether HTTP says 403.
     pub(super) fn is_denial(&self) -> bool {
-        self.weight == Weight::Denial
+        self.severity == Severity::Denial
     }
 
-    /// The item of `errors`, for an operation.
+    /// The item of `errors` for an operation.
     pub(super) fn to_json(&self, operation: &str) -> Value {
-        let path: Vec<&str> = std::iter::once(operation)
-            .chain(self.path.iter().map(String::as_str))
-            .collect();
-        let outcome = match self.weight {
-            Weight::Warning => None,
-            Weight::Field => Some("Error"),
-            Weight::Refusal | Weight::Denial => Some("ERROR"),
+        let fields = self.path.split('.').filter(|name| !name.is_empty());
+        let path: Vec<&str> = std::iter::once(operation).chain(fields).collect();
+        let outcome = match self.severity {
+            Severity::Warning => None,
+            Severity::Field => Some("Error"),
+            Severity::Refusal | Severity::Denial => Some("ERROR"),
         };
         json!({
             "message": self.message,

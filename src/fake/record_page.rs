@@ -35,12 +35,12 @@ pub(super) fn page<'a>(
             .iter()
             .position(|record| cursor(record) == after)
             .map(|at| at + 1)
-            .ok_or_else(|| Problem::bad_request(&[], "The cursor is unknown."))?,
+            .ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?,
     };
     let size = match arguments["first"].as_i64() {
         None => PAGE_SIZE,
         Some(first) => usize::try_from(first)
-            .map_err(|_| Problem::bad_request(&[], "first must not be negative."))?
+            .map_err(|_| Problem::bad_request("", "first must not be negative."))?
             .min(LARGEST_PAGE_SIZE),
     };
     let (mut total, mut before) = (0, 0);
@@ -80,7 +80,7 @@ pub(super) fn filter(arguments: &Value) -> Result<impl Fn(&Value) -> bool, Probl
         None => Ok(None),
         Some(text) => instant::parse(text)
             .map(Some)
-            .ok_or_else(|| Problem::bad_request(&[], format!("{name} is not a date-time."))),
+            .ok_or_else(|| Problem::bad_request("", format!("{name} is not a date-time."))),
     };
     let (from, to) = (bound("fromDate")?, bound("toDate")?);
     let words = arguments["searchText"].as_str().map(str::to_lowercase);

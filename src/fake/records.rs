@@ -40,49 +40,10 @@ impl Records {
         for (account, input) in &world.templates {
             records.create_template(account, input);
         }
-        if world.is_sample {
-            records.add_related(now);
+        for (kind, account, record) in &world.other_records {
+            records.add(*kind, account, record.clone());
         }
         records
-    }
-
-    /// Records of the other kinds, which belong to the first consignment of the sample.
-    fn add_related(&mut self, now: SystemTime) {
-        let Some((_, account, first)) = self.all.first().cloned() else {
-            return;
-        };
-        let input = updated_input(&first, &json!({"name": "Weaners to the yards"}));
-        self.create_template(&account, &input);
-        let comment = json!({
-            "commentId": id(600_001),
-            "consignmentNumber": first["number"],
-            "role": "Producer",
-            "firstName": "Sam",
-            "lastName": "Sample",
-            "commentText": "Please call before arrival.",
-            "createdAt": instant::wire(now),
-        });
-        self.add(Kind::Comment, &account, comment);
-        let mapping = json!({
-            "mappingId": id(700_001),
-            "consignmentNumber": first["number"],
-            "email": "dana.demo@example.com",
-            "firstName": "Dana",
-            "lastName": "Demo",
-            "role": "AUTHVIEWER",
-            "pic": "QDZZ3333",
-            "numOfHeads": first["heads"],
-        });
-        self.add(Kind::UserMapping, &account, mapping);
-        for (n, status) in [(800_001, "SUBMITTED"), (800_002, "DRAFT")] {
-            let edec = json!({
-                "id": id(n),
-                "number": format!("E-{:09}", 900_000_100 + n % 100),
-                "status": status,
-                "createdAt": instant::wire(now),
-            });
-            self.add(Kind::Edec, &account, edec);
-        }
     }
 
     /// The records of a kind in an account, oldest first.

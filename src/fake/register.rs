@@ -109,7 +109,8 @@ impl Register {
             return Err("Use either SearchText or the specific parameters.".to_owned());
         }
         let mut names = parameters.keys();
-        if let Some(unknown) = names.find(|name| !PARAMETERS.contains(&name.as_str())) {
+        let is_unknown = |name: &&String| self.matches(&Value::Null, name, "").is_none();
+        if let Some(unknown) = names.find(is_unknown) {
             return Err(format!("The parameter {unknown} is unknown."));
         }
         let (page, size) = (page?, size?);
@@ -125,7 +126,7 @@ impl Register {
             Some(text) => text.split_whitespace().all(|word| mentions(property, word)),
             None => parameters
                 .iter()
-                .all(|(name, value)| self.matches(property, name, value)),
+                .all(|(name, value)| self.matches(property, name, value) == Some(true)),
         });
         let found: Vec<&Value> = found.collect();
         let offset = pages_before.saturating_mul(size);
@@ -133,7 +134,8 @@ impl Register {
         Ok(self.envelope(offset, size, found.len(), &page))
     }
 
-    fn matches(&self, property: &Value, name: &str, value: &str) -> bool {
+    /// Whether a property matches a parameter; none for an unknown parameter.
+    fn matches(&self, property: &Value, name: &str, value: &str) -> Option<bool> {
         let person = |field: &str| {
             let contacts = property["ContactDetails"].as_array().into_iter().flatten();
             contacts
@@ -144,7 +146,7 @@ impl Register {
             let mut codes = property[list].as_array().into_iter().flatten();
             codes.any(|code| matches(&code["ShortCode"], value))
         };
-        match name {
+        Some(match name {
             "pic" => equals(&property["PIC"], value),
             "firstname" => person("FirstName"),
             "lastname" => person("LastName"),
@@ -163,8 +165,8 @@ impl Register {
                 equals(&status["ShortCode"], value) || equals(&status["Description"], value)
             }
             "pictype" => code("PropertyTypes", equals),
-            _ => false,
-        }
+            _ => return None,
+        })
     }
 
     fn dated(&self, reply: Reply) -> Reply {
@@ -176,20 +178,6 @@ impl Register {
         self.dated(Reply::json(200, &json!({"Value": value})))
     }
 }
-
-const PARAMETERS: [&str; 11] = [
-    "pic",
-    "firstname",
-    "lastname",
-    "businessname",
-    "propertyname",
-    "brand",
-    "town",
-    "state",
-    "postcode",
-    "picstatus",
-    "pictype",
-];
 
 /// Whether one of the five fields contains the word. assumed: also inside a longer word
 fn mentions(property: &Value, word: &str) -> bool {

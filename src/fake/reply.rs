@@ -36,11 +36,6 @@ impl Reply {
         Self::raw(status, "application/json", body.to_string())
     }
 
-    pub(super) fn page(status: u16, text: &str) -> Self {
-        let page = format!("<!doctype html><title>Fake</title><p>{text}</p>");
-        Self::raw(status, "text/html", page)
-    }
-
     pub(super) fn raw(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self::empty(status).body(media_type, body)
     }

@@ -81,7 +81,7 @@ impl State {
         let bearer = header(request, "authorization").and_then(bearer);
         match (request.method.as_str(), path) {
             ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
-            ("GET", "/authorize") => match provider.authorize(query, provider.consent, now) {
+            ("GET", "/authorize") => match provider.authorize(query, provider.denies_logins, now) {
                 Ok(back) => Reply::redirect(back.as_str()),
                 Err(reason) => {
                     let body = json!({"error": "invalid_request", "error_description": reason});

@@ -155,22 +155,16 @@ async fn deliver(
     delivery: &Delivery,
     timer: &Timer,
 ) -> std::io::Result<bool> {
-    if !delivery.delay.is_zero() {
-        timer.sleep(delivery.delay).await;
-    }
+    timer.sleep(delivery.delay).await;
     if delivery.is_dropped {
         return Ok(false);
     }
     to.write_all(head).await?;
     let sent = &body[..delivery.cut.unwrap_or(body.len()).min(body.len())];
-    match delivery.slow {
-        None => to.write_all(sent).await?,
-        Some((bytes, pause)) => {
-            for piece in sent.chunks(bytes) {
-                timer.sleep(pause).await;
-                to.write_all(piece).await?;
-            }
-        }
+    let (bytes, pause) = delivery.slow.unwrap_or((body.len().max(1), Duration::ZERO));
+    for piece in sent.chunks(bytes) {
+        timer.sleep(pause).await;
+        to.write_all(piece).await?;
     }
     Ok(delivery.cut.is_none())
 }
@@ -184,6 +178,9 @@ struct Timer {
 
 impl Timer {
     async fn sleep(&self, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
         let mut sleep = pin!(self.clock.sleep(time));
         let mut is_counted = false;
         poll_fn(|context| {

@@ -33,11 +33,8 @@ pub(super) fn execute(
         data: context.data,
         user,
         kind: operation.operation_type,
-        state: RefCell::new(State {
-            context,
-            errors: Vec::new(),
-            is_denied: false,
-        }),
+        context: RefCell::new(context),
+        problems: RefCell::new(Vec::new()),
     };
     let variables = match JsonValue::from(Value::Object(variables)) {
         JsonValue::Object(variables) => variables,
@@ -55,16 +52,14 @@ pub(super) fn execute(
             return Reply::json(400, &json!({"errors": [error]}));
         }
     };
-    let state = root.state.into_inner();
-    let mut errors = state.errors;
-    errors.extend(executed.errors.iter().map(|error| json!(error)));
+    let problems = root.problems.into_inner();
+    let problem_errors = problems.iter().map(|(key, problem)| problem.to_json(key));
+    let other_errors = executed.errors.iter().map(|error| json!(error));
+    let errors = problem_errors.chain(other_errors).collect();
+    let is_denied = problems.iter().any(|(_, problem)| problem.is_denial());
     let data = executed.data.as_ref();
     let is_empty = data.is_some_and(|data| data.values().all(JsonValue::is_null));
-    let status = if state.is_denied && is_empty {
-        403
-    } else {
-        200
-    };
+    let status = if is_denied && is_empty { 403 } else { 200 };
     let body = ResponseBody {
         data: executed.data,
         errors,
@@ -111,13 +106,9 @@ struct Root<'s> {
     data: &'s ReferenceData,
     user: User,
     kind: OperationType,
-    state: RefCell<State<'s>>,
-}
-
-struct State<'s> {
-    context: Context<'s>,
-    errors: Vec<Value>,
-    is_denied: bool,
+    context: RefCell<Context<'s>>,
+    /// With the response key of the field.
+    problems: RefCell<Vec<(String, Problem)>>,
 }
 
 impl ObjectValue for Root<'_> {
@@ -135,9 +126,7 @@ impl ObjectValue for Root<'_> {
         let arguments = serde_json::to_value(info.arguments()).map_err(|error| FieldError {
             message: error.to_string(),
         })?;
-        let mut state = self.state.borrow_mut();
-        let state = &mut *state;
-        let (field, context) = (info.field_name(), &mut state.context);
+        let (field, context) = (info.field_name(), &mut *self.context.borrow_mut());
         let resolved = if self.kind == OperationType::Mutation {
             resolvers::mutation(field, &arguments, self.user, context)
         } else {
@@ -148,11 +137,12 @@ impl ObjectValue for Root<'_> {
         };
         let (source, problems) =
             resolved.unwrap_or_else(|problems| (Source::Owned(Value::Null), problems));
-        let selections = info.field_selections().first();
-        let key = selections.map_or("", |field| field.response_key().as_str());
-        state.is_denied |= problems.iter().any(Problem::is_denial);
-        let errors = problems.iter().map(|problem| problem.to_json(key));
-        state.errors.extend(errors);
+        let selection = info.field_selections().first();
+        let key = selection.map_or("", |field| field.response_key().as_str());
+        let problems = problems
+            .into_iter()
+            .map(|problem| (key.to_owned(), problem));
+        self.problems.borrow_mut().extend(problems);
         Ok(source.resolve(&info.field_definition().ty, self.data))
     }
 }

@@ -4,7 +4,7 @@
 //! backticks. A message that matches no row of the table is passed on unchanged.
 
 use apollo_compiler::diagnostic::ToCliReport;
-use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
+use apollo_compiler::executable::{Field, Operation};
 use apollo_compiler::parser::{LineColumn, SourceSpan};
 use apollo_compiler::validation::WithErrors;
 use apollo_compiler::{ExecutableDocument, Node};
@@ -122,17 +122,15 @@ impl Diagnostic {
             let words = format!("Schema is not configured for {a}s");
             return Some(error("INVALID_OPERATION", None, words));
         }
-        let known = CODES.iter().find(|(part, _, _)| self.has(part));
-        let (code, number) = known.map_or(("VALIDATION_ERROR", None), |(_, code, number)| {
-            (*code, Some(*number))
-        });
-        Some(error(code, number, self.message.clone()))
+        let (code, rule) = code(&self.message).unzip();
+        let code = code.unwrap_or("VALIDATION_ERROR");
+        Some(error(code, rule, self.message.clone()))
     }
 
     /// The field that the error points to, by its name or by its start.
     fn field<'a>(&self, document: &'a ExecutableDocument) -> Option<&'a Node<Field>> {
         let offset = self.span?.offset();
-        fields(document).into_iter().find(|field| {
+        fields(document).find(|field| {
             [field.name.location(), field.location()]
                 .into_iter()
                 .flatten()
@@ -151,61 +149,41 @@ impl Diagnostic {
     }
 }
 
-/// Part of the compiler's message, code in GraphQL.NET, section of the GraphQL specification.
-const CODES: [(&str, &str, &str); 24] = [
-    ("the operation `", "UNIQUE_OPERATION_NAMES", "5.2.1.1"),
-    ("anonymous operation", "LONE_ANONYMOUS_OPERATION", "5.2.2.1"),
-    ("conflict", "OVERLAPPING_FIELDS_CAN_BE_MERGED", "5.3.2"),
-    ("different", "OVERLAPPING_FIELDS_CAN_BE_MERGED", "5.3.2"),
-    ("must not have subselections", "SCALAR_LEAFS", "5.3.3"),
-    ("argument `", "UNIQUE_ARGUMENT_NAMES", "5.4.2"),
-    ("the fragment `", "UNIQUE_FRAGMENT_NAMES", "5.5.1.1"),
-    ("type condition", "KNOWN_TYPE_NAMES", "5.5.1.2"),
-    ("cannot find type", "KNOWN_TYPE_NAMES", "5.5.1.2"),
-    ("composite type", "FRAGMENTS_ON_COMPOSITE_TYPES", "5.5.1.3"),
-    (
-        "must be used in an operation",
-        "NO_UNUSED_FRAGMENTS",
-        "5.5.1.4",
-    ),
-    ("cannot find fragment", "KNOWN_FRAGMENT_NAMES", "5.5.2.1"),
-    ("cannot reference itself", "NO_FRAGMENT_CYCLES", "5.5.2.2"),
-    (
-        "cannot be applied to",
-        "POSSIBLE_FRAGMENT_SPREADS",
-        "5.5.2.3",
-    ),
-    (
-        "expected value of type",
-        "ARGUMENTS_OF_CORRECT_TYPE",
-        "5.6.1",
-    ),
-    ("does not exist on", "ARGUMENTS_OF_CORRECT_TYPE", "5.6.1"),
-    ("the required field", "ARGUMENTS_OF_CORRECT_TYPE", "5.6.1"),
-    ("cannot represent", "ARGUMENTS_OF_CORRECT_TYPE", "5.6.1"),
-    ("directive", "KNOWN_DIRECTIVES", "5.7.1"),
-    (
-        "is declared multiple times",
-        "UNIQUE_VARIABLE_NAMES",
-        "5.8.1",
-    ),
-    (
-        "must be of an input type",
-        "VARIABLES_ARE_INPUT_TYPES",
-        "5.8.2",
-    ),
-    ("unused variable", "NO_UNUSED_VARIABLES", "5.8.4"),
-    (
-        "cannot be used for argument",
-        "VARIABLES_IN_ALLOWED_POSITION",
-        "5.8.5",
-    ),
-    (
-        "is defined multiple times",
-        "UNIQUE_INPUT_FIELD_NAMES",
-        "5.6.3",
-    ),
-];
+/// Part of the compiler's message | code in GraphQL.NET | section of the GraphQL specification. The first match counts.
+const CODES: &str = "\
+the operation `              | UNIQUE_OPERATION_NAMES           | 5.2.1.1
+anonymous operation          | LONE_ANONYMOUS_OPERATION         | 5.2.2.1
+conflict                     | OVERLAPPING_FIELDS_CAN_BE_MERGED | 5.3.2
+different                    | OVERLAPPING_FIELDS_CAN_BE_MERGED | 5.3.2
+must not have subselections  | SCALAR_LEAFS                     | 5.3.3
+argument `                   | UNIQUE_ARGUMENT_NAMES            | 5.4.2
+the fragment `               | UNIQUE_FRAGMENT_NAMES            | 5.5.1.1
+type condition               | KNOWN_TYPE_NAMES                 | 5.5.1.2
+cannot find type             | KNOWN_TYPE_NAMES                 | 5.5.1.2
+composite type               | FRAGMENTS_ON_COMPOSITE_TYPES     | 5.5.1.3
+must be used in an operation | NO_UNUSED_FRAGMENTS              | 5.5.1.4
+cannot find fragment         | KNOWN_FRAGMENT_NAMES             | 5.5.2.1
+cannot reference itself      | NO_FRAGMENT_CYCLES               | 5.5.2.2
+cannot be applied to         | POSSIBLE_FRAGMENT_SPREADS        | 5.5.2.3
+expected value of type       | ARGUMENTS_OF_CORRECT_TYPE        | 5.6.1
+does not exist on            | ARGUMENTS_OF_CORRECT_TYPE        | 5.6.1
+the required field           | ARGUMENTS_OF_CORRECT_TYPE        | 5.6.1
+cannot represent             | ARGUMENTS_OF_CORRECT_TYPE        | 5.6.1
+directive                    | KNOWN_DIRECTIVES                 | 5.7.1
+is declared multiple times   | UNIQUE_VARIABLE_NAMES            | 5.8.1
+must be of an input type     | VARIABLES_ARE_INPUT_TYPES        | 5.8.2
+unused variable              | NO_UNUSED_VARIABLES              | 5.8.4
+cannot be used for argument  | VARIABLES_IN_ALLOWED_POSITION    | 5.8.5
+is defined multiple times    | UNIQUE_INPUT_FIELD_NAMES         | 5.6.3";
+
+/// The code and the section for a message of the compiler.
+fn code(message: &str) -> Option<(&'static str, &'static str)> {
+    let mut rows = CODES.lines().map(|row| row.split('|').map(str::trim));
+    rows.find_map(|mut row| {
+        message.contains(row.next()?).then_some(())?;
+        Some((row.next()?, row.next()?))
+    })
+}
 
 /// `Type.field(argument:)` to type and field.
 fn coordinate(text: &str) -> Option<(&str, &str)> {
@@ -214,30 +192,11 @@ fn coordinate(text: &str) -> Option<(&str, &str)> {
 }
 
 /// All fields of the document, including those in fragments.
-fn fields(document: &ExecutableDocument) -> Vec<&Node<Field>> {
-    let mut found = Vec::new();
+fn fields(document: &ExecutableDocument) -> impl Iterator<Item = &Node<Field>> {
     let operations = document.operations.iter().map(|op| &op.selection_set);
-    let fragments = document
-        .fragments
-        .values()
-        .map(|fragment| &fragment.selection_set);
-    for set in operations.chain(fragments) {
-        collect(set, &mut found);
-    }
-    found
-}
-
-fn collect<'a>(set: &'a SelectionSet, found: &mut Vec<&'a Node<Field>>) {
-    for selection in &set.selections {
-        match selection {
-            Selection::Field(field) => {
-                found.push(field);
-                collect(&field.selection_set, found);
-            }
-            Selection::InlineFragment(inline) => collect(&inline.selection_set, found),
-            Selection::FragmentSpread(_) => {}
-        }
-    }
+    let fragments = document.fragments.values().map(|f| &f.selection_set);
+    let sets = operations.chain(fragments);
+    sets.flat_map(|set| set.all_fields(document))
 }
 
 /// The position after the last character, where a parser notices that something is missing.

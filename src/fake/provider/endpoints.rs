@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::{AUDIENCE, CLIENT_ID, Code, Consent, Login, Parameters, Provider};
+use super::{AUDIENCE, CLIENT_ID, Code, Login, Parameters, Provider};
 use crate::fake::reply::Reply;
 
 impl Provider {
@@ -14,7 +14,7 @@ impl Provider {
     pub(in crate::fake) fn authorize(
         &mut self,
         query: &str,
-        consent: Consent,
+        is_denied: bool,
         now: SystemTime,
     ) -> Result<Url, &'static str> {
         let request = Parameters::of_query(query);
@@ -30,10 +30,10 @@ impl Provider {
         }
         // A request that shows no page needs a user who is already logged in (OpenID Connect Core 3.1.2.1).
         let is_silent = request.get("prompt") == Some("none");
-        let outcome = check_authorization(&request).and(match consent {
+        let outcome = check_authorization(&request).and(match is_denied {
             _ if is_silent && !self.has_session => Err(("login_required", "Login required")),
-            Consent::Given => Ok(()),
-            Consent::Refused => Err(("access_denied", "User did not authorize the request")),
+            true => Err(("access_denied", "User did not authorize the request")),
+            false => Ok(()),
         });
         let mut pairs = back.query_pairs_mut();
         match outcome {
@@ -99,10 +99,13 @@ impl Provider {
         };
         match found {
             Some(to) => Reply::redirect(to),
-            None => Reply::page(
-                400,
-                "Logged out, but returnTo is not on the list of allowed addresses.",
-            ),
+            None => {
+                let text = "Logged out, but returnTo is not on the list of allowed addresses.";
+                Reply::empty(400).body(
+                    "text/html",
+                    format!("<!doctype html><title>Fake</title><p>{text}</p>"),
+                )
+            }
         }
     }
 

@@ -43,20 +43,14 @@ impl Default for Lifetimes {
     }
 }
 
-/// What the user does in the browser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Consent {
-    Given,
-    Refused,
-}
-
 /// The settings of the provider, and all that it issued.
 pub(super) struct Provider {
     pub(super) issuer: String,
     /// The user who logs in.
     pub(super) user: User,
     pub(super) lifetimes: Lifetimes,
-    pub(super) consent: Consent,
+    /// Whether the user cancels logins.
+    pub(super) denies_logins: bool,
     /// The addresses that logout may return to.
     pub(super) return_to: Vec<String>,
     /// The number of calls to the token endpoint.
@@ -110,7 +104,7 @@ impl Provider {
             issuer,
             user,
             lifetimes,
-            consent: Consent::Given,
+            denies_logins: false,
             return_to: Vec::new(),
             token_requests: 0,
             world,

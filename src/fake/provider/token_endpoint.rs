@@ -8,13 +8,12 @@ use serde_json::{Value, json};
 use super::{CLIENT_ID, Parameters, Provider};
 use crate::fake::reply::Reply;
 
-/// Status, error and description.
-struct TokenError(u16, &'static str, &'static str);
+/// Error and description.
+struct TokenError(&'static str, &'static str);
 
-const BAD_CODE: TokenError = TokenError(403, "invalid_grant", "Invalid authorization code");
-const BAD_VERIFIER: TokenError = TokenError(403, "invalid_grant", "Failed to verify code verifier");
-const BAD_REFRESH: TokenError =
-    TokenError(403, "invalid_grant", "Unknown or invalid refresh token.");
+const BAD_CODE: TokenError = TokenError("invalid_grant", "Invalid authorization code");
+const BAD_VERIFIER: TokenError = TokenError("invalid_grant", "Failed to verify code verifier");
+const BAD_REFRESH: TokenError = TokenError("invalid_grant", "Unknown or invalid refresh token.");
 
 impl Provider {
     /// `/oauth/token`. A client secret is ignored.
@@ -28,22 +27,22 @@ impl Provider {
         let request = Parameters::of_body(media_type, body);
         let is_known = request.get("client_id") == Some(CLIENT_ID);
         let result = match request.get("grant_type") {
-            _ if !is_known => Err(TokenError(
-                401,
-                "invalid_client",
-                "client_id is not fake-client",
-            )),
+            _ if !is_known => Err(TokenError("invalid_client", "client_id is not fake-client")),
             Some("authorization_code") => self.exchange(&request, now),
             Some("refresh_token") => self.refresh(&request, now),
             _ => Err(TokenError(
-                400,
                 "unsupported_grant_type",
                 "grant_type must be authorization_code or refresh_token",
             )),
         };
         let reply = match result {
             Ok(tokens) => Reply::json(200, &tokens),
-            Err(TokenError(status, error, description)) => {
+            Err(TokenError(error, description)) => {
+                let status = match error {
+                    "invalid_grant" => 403,
+                    "invalid_client" => 401,
+                    _ => 400,
+                };
                 let body = json!({"error": error, "error_description": description});
                 Reply::json(status, &body)
             }
@@ -53,10 +52,9 @@ impl Provider {
     }
 
     fn exchange(&mut self, request: &Parameters, now: SystemTime) -> Result<Value, TokenError> {
-        let code =
-            request
-                .get("code")
-                .ok_or(TokenError(400, "invalid_request", "code is missing"))?;
+        let code = request
+            .get("code")
+            .ok_or(TokenError("invalid_request", "code is missing"))?;
         let code = self.codes.get_mut(code).ok_or(BAD_CODE)?;
         let login = code.login.clone();
         // A code that is used twice was intercepted (RFC 6749 section 4.1.2).
@@ -77,11 +75,9 @@ impl Provider {
     }
 
     fn refresh(&mut self, request: &Parameters, now: SystemTime) -> Result<Value, TokenError> {
-        let token = request.get("refresh_token").ok_or(TokenError(
-            400,
-            "invalid_request",
-            "refresh_token is missing",
-        ))?;
+        let token = request
+            .get("refresh_token")
+            .ok_or(TokenError("invalid_request", "refresh_token is missing"))?;
         let refresh = self.refresh_tokens.get_mut(token).ok_or(BAD_REFRESH)?;
         let (login, generation) = (refresh.login.clone(), refresh.generation);
         let newest = self.used_generations.entry(login.family).or_default();

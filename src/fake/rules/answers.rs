@@ -61,7 +61,7 @@ fn question_185(input: &Value) -> Option<Problem> {
             "The goats are not eligible to be moved without devices. The accreditation is at risk."
         }
     };
-    Some(Problem::bad_request(&["answers", "185"], why))
+    Some(Problem::bad_request("answers.185", why))
 }
 
 fn answer_problems(

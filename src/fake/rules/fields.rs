@@ -7,24 +7,56 @@ use base64::alphabet::STANDARD;
 use base64::engine::general_purpose::{GeneralPurpose, PAD};
 use serde_json::Value;
 
+use self::Rule::{Format, MaxLength, Pattern};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
 
 const PARTIES: [&str; 4] = ["origin", "destination", "owner", "consignee"];
 const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
 
+/// What a text field must be.
+enum Rule {
+    Pic,
+    State,
+    MaxLength(usize),
+    Pattern(&'static str, fn(&str) -> bool),
+    Format(&'static str, fn(&str) -> bool),
+}
+
+const CONSIGNMENT: [(&str, Rule); 2] = [
+    ("movementDate", Format("date", is_day)),
+    (
+        "movementTime",
+        Pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$", is_clock_time),
+    ),
+];
+const PARTY: [(&str, Rule); 2] = [("pic", Rule::Pic), ("name", MaxLength(300))];
+const ADDRESS: [(&str, Rule); 4] = [
+    ("line1", MaxLength(300)),
+    ("postcode", Pattern("^[1-9][0-9]{3}$", is_postcode)),
+    ("state", Rule::State),
+    ("town", MaxLength(100)),
+];
+const DECLARATION: [(&str, Rule); 6] = [
+    ("fullName", MaxLength(300)),
+    ("certificateNumber", MaxLength(7)),
+    ("email", Format("email", is_email)),
+    ("phone", Format("phone", is_phone)),
+    ("date", Format("date-time", instant::is_date_time)),
+    ("signature", Format("base64", is_signature)),
+];
+
 pub(super) fn of_consignment(input: &Value, account_pic: Option<&str>) -> Vec<Problem> {
     let mut problems = of_parties(input, &["origin", "destination"]);
     problems.extend(foreign_origin(&input["origin"]["pic"], account_pic));
-    problems.extend(of_declaration(&input["declaration"]));
-    problems.extend(text(input, "", "movementDate", |day| {
-        instant::parse_day(day)
-            .is_none()
-            .then(|| wrong_format(day, "date"))
-    }));
-    problems.extend(text(input, "", "movementTime", |time| {
-        (!is_clock_time(time)).then(|| wrong_pattern(time, "^([01][0-9]|2[0-3]):[0-5][0-9]$"))
-    }));
+    let declaration = &input["declaration"];
+    problems.extend(check(
+        &declaration["address"],
+        "declaration.address.",
+        &ADDRESS,
+    ));
+    problems.extend(check(declaration, "declaration.", &DECLARATION));
+    problems.extend(check(input, "", &CONSIGNMENT));
     problems
 }
 
@@ -37,85 +69,50 @@ pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<Problem> {
             let message = "invalid type, expected String but got Null";
             problems.push(Problem::field(&format!("{name}.pic"), message));
         }
-        problems.extend(text(party, name, "pic", |pic| {
-            (!is_pic(pic)).then(|| format!("{pic} is not a valid value for PIC"))
-        }));
-        problems.extend(text(party, name, "name", |text| too_long(text, 300)));
-        problems.extend(of_address(&party["address"], &format!("{name}.address")));
+        problems.extend(check(party, &format!("{name}."), &PARTY));
+        let address = format!("{name}.address.");
+        problems.extend(check(&party["address"], &address, &ADDRESS));
     }
     problems
 }
 
 fn foreign_origin(pic: &Value, account_pic: Option<&str>) -> Option<Problem> {
     let (pic, account_pic) = (pic.as_str()?, account_pic?);
-    let foreign = is_pic(pic) && !pic.eq_ignore_ascii_case(account_pic);
-    foreign.then(|| Problem::field("consignorPic", format!("{pic} is not associated with user")))
+    let is_foreign = is_pic(pic) && !pic.eq_ignore_ascii_case(account_pic);
+    is_foreign.then(|| Problem::field("consignorPic", format!("{pic} is not associated with user")))
 }
 
-fn of_address(address: &Value, at: &str) -> Vec<Problem> {
-    [
-        text(address, at, "line1", |line| too_long(line, 300)),
-        text(address, at, "postcode", |code| {
-            (!is_postcode(code)).then(|| wrong_pattern(code, "^[1-9][0-9]{3}$"))
-        }),
-        text(address, at, "state", |state| {
-            (!STATES.contains(&state)).then(|| format!("Value \"{state}\" is not defined in enum."))
-        }),
-        text(address, at, "town", |town| too_long(town, 100)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+/// Checks the text fields of an object that are present. Their codes begin with the prefix.
+fn check(object: &Value, prefix: &str, rules: &[(&str, Rule)]) -> impl Iterator<Item = Problem> {
+    rules.iter().filter_map(move |(name, rule)| {
+        let message = rule.violation(object[name].as_str()?)?;
+        Some(Problem::field(&format!("{prefix}{name}"), message))
+    })
 }
 
-fn of_declaration(declaration: &Value) -> Vec<Problem> {
-    let at = "declaration";
-    let mut problems = of_address(&declaration["address"], "declaration.address");
-    let format = |name: &str, kind: &'static str, good: fn(&str) -> bool| {
-        text(declaration, at, name, |value| {
-            (!good(value)).then(|| wrong_format(value, kind))
-        })
-    };
-    problems.extend(text(declaration, at, "fullName", |name| {
-        too_long(name, 300)
-    }));
-    problems.extend(text(declaration, at, "certificateNumber", |number| {
-        too_long(number, 7)
-    }));
-    problems.extend(format("email", "email", is_email));
-    problems.extend(format("phone", "phone", is_phone));
-    problems.extend(format("date", "date-time", instant::is_date_time));
-    problems.extend(format("signature", "base64", is_signature));
-    problems
-}
-
-/// Checks a text field, if it is there.
-fn text(
-    parent: &Value,
-    at: &str,
-    name: &str,
-    check: impl FnOnce(&str) -> Option<String>,
-) -> Option<Problem> {
-    let message = check(parent[name].as_str()?)?;
-    let code = if at.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{at}.{name}")
-    };
-    Some(Problem::field(&code, message))
-}
-
-fn too_long(text: &str, max: usize) -> Option<String> {
-    (text.chars().count() > max)
-        .then(|| format!("String '{text}' exceeds maximum length of {max}."))
-}
-
-fn wrong_pattern(text: &str, pattern: &str) -> String {
-    format!("String '{text}' does not match regex pattern '{pattern}'.")
-}
-
-fn wrong_format(text: &str, format: &str) -> String {
-    format!("String '{text}' does not validate against format '{format}'.")
+impl Rule {
+    fn violation(&self, text: &str) -> Option<String> {
+        let (is_valid, message) = match self {
+            Self::Pic => (is_pic(text), format!("{text} is not a valid value for PIC")),
+            Self::State => (
+                STATES.contains(&text),
+                format!("Value \"{text}\" is not defined in enum."),
+            ),
+            MaxLength(max) => (
+                text.chars().count() <= *max,
+                format!("String '{text}' exceeds maximum length of {max}."),
+            ),
+            Pattern(pattern, is_valid) => (
+                is_valid(text),
+                format!("String '{text}' does not match regex pattern '{pattern}'."),
+            ),
+            Format(format, is_valid) => (
+                is_valid(text),
+                format!("String '{text}' does not validate against format '{format}'."),
+            ),
+        };
+        (!is_valid).then_some(message)
+    }
 }
 
 /// Eight letters or digits (spec 1.6 and 8).
@@ -125,6 +122,10 @@ fn is_pic(pic: &str) -> bool {
 
 fn is_postcode(code: &str) -> bool {
     code.len() == 4 && code.bytes().all(|byte| byte.is_ascii_digit()) && code >= "1000"
+}
+
+fn is_day(text: &str) -> bool {
+    instant::parse_day(text).is_some()
 }
 
 fn is_clock_time(time: &str) -> bool {
@@ -173,38 +174,38 @@ fn is_signature(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(check: fn(&str) -> bool, good: &[&str], bad: &[&str]) {
+    fn assert_valid(is_valid: fn(&str) -> bool, good: &[&str], bad: &[&str]) {
         for text in good {
-            assert!(check(text), "{text}");
+            assert!(is_valid(text), "{text}");
         }
         for text in bad {
-            assert!(!check(text), "{text}");
+            assert!(!is_valid(text), "{text}");
         }
     }
 
     #[test]
-    fn texts_are_checkd_by_their_form() {
-        check(
+    fn text_formats() {
+        assert_valid(
             is_pic,
             &["QAZZ7777", "qazz7777"],
             &["", "QAZZ777", "QAZZ77777", "QAZZ-777", "QÄZZ777"],
         );
-        check(
+        assert_valid(
             is_postcode,
             &["1000", "9999"],
             &["0999", "10000", "100", "4a99", ""],
         );
-        check(
+        assert_valid(
             is_clock_time,
             &["00:00", "23:59"],
             &["24:00", "12:60", "9:05", "09:05:00", "ab:cd"],
         );
-        check(
+        assert_valid(
             is_email,
             &["a@b.co", "a.b+c@x-y.example"],
             &["a", "@b.co", "a@b", "a @b.co", "a@b..co", ".a@b.co"],
         );
-        check(
+        assert_valid(
             is_phone,
             &[
                 "0491570156",
@@ -224,7 +225,7 @@ mod tests {
                 "07+5550123",
             ],
         );
-        check(
+        assert_valid(
             is_signature,
             &[
                 "Zm9v",
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn lengths_count_characters_and_not_bytes() {
-        assert_eq!(too_long(&"ü".repeat(7), 7), None);
-        assert!(too_long(&"u".repeat(8), 7).is_some());
+        assert_eq!(MaxLength(7).violation(&"ü".repeat(7)), None);
+        assert!(MaxLength(7).violation(&"u".repeat(8)).is_some());
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn mixed_species(input: &Value) -> Option<Problem> {
     let first = kinds.next();
     kinds
         .any(|kind| Some(kind) != first)
-        .then(|| Problem::bad_request(&[], "The programs are linked to more than one species."))
+        .then(|| Problem::bad_request("", "The programs are linked to more than one species."))
 }
 
 /// Spec 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
@@ -89,7 +89,7 @@ pub(super) fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Ve
             "LPAHRG0" if !from(2024, 10, 1) => Some("LPAHRG0 cannot be created before 2024-10-01."),
             _ => None,
         })
-        .map(|description| Problem::bad_request(&[], description))
+        .map(|description| Problem::bad_request("", description))
         .collect()
 }
 

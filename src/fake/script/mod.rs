@@ -9,7 +9,6 @@ mod scripts;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use graphql_client::GraphQLQuery;
 use serde::Serialize;
@@ -24,6 +23,7 @@ pub(super) use self::scripts::{Scripts, unscripted};
 use self::scripts::{Step, Target};
 use super::Fake;
 use super::graphql::root_fields;
+use super::problem::Problem;
 use crate::graphql::catalogue::operation_names;
 
 /// The type parameter of [`On`] for a script that names its operation or path instead of an operation type.
@@ -207,8 +207,8 @@ impl<'f, Q> On<'f, Q> {
 
     /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
     pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
-        let (code, message) = (code.into(), message.into());
-        self.push(Step::Refuse { code, message })
+        let problem = Problem::field(&code.into(), message);
+        self.push(Step::refusal(problem))
     }
 
     /// The next call gets the data that the function makes from its variables. If the variables do not fit the function's
@@ -218,11 +218,10 @@ impl<'f, Q> On<'f, Q> {
         V: DeserializeOwned,
         D: Serialize,
     {
-        let respond = move |variables| {
+        self.push(Step::data(move |variables| {
             let variables = serde_json::from_value(variables).map_err(|error| error.to_string())?;
             serde_json::to_value(respond(variables)).map_err(|error| error.to_string())
-        };
-        self.push(Step::Data(Arc::new(respond)))
+        }))
     }
 
     /// This many calls take the newest step; 0 removes it.
@@ -263,7 +262,7 @@ impl<Q: GraphQLQuery> On<'_, Q> {
         if let Err(error) = read {
             panic!("invalid data for {}: {error}", name_of::<Q>());
         }
-        self.push(Step::Data(Arc::new(move |_| Ok(data.clone()))))
+        self.push(Step::data(move |_| Ok(data.clone())))
     }
 }
 
@@ -276,7 +275,7 @@ impl On<'_, Untyped> {
     #[track_caller]
     pub fn respond(&self, data: impl Serialize) -> &Self {
         let data = json(data);
-        self.push(Step::Data(Arc::new(move |_| Ok(data.clone()))))
+        self.push(Step::data(move |_| Ok(data.clone())))
     }
 }
 

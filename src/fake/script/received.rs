@@ -38,7 +38,7 @@ impl Log {
         for received in &self.0 {
             let name = received
                 .operation()
-                .unwrap_or_else(|| format!("{} {}", received.method(), received.path()));
+                .unwrap_or_else(|| format!("{} {}", received.0.method, received.path()));
             *counts.entry(name).or_default() += 1;
         }
         if counts.is_empty() {
@@ -69,12 +69,6 @@ impl Log {
 pub struct Received(Arc<Request>);
 
 impl Received {
-    /// The HTTP method.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        self.0.method.as_str()
-    }
-
     /// The path of the address.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -128,7 +122,7 @@ impl fmt::Debug for Received {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<&str> = self.0.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("Received")
-            .field("method", &self.method())
+            .field("method", &self.0.method)
             .field("path", &self.path())
             .field("operation", &self.operation())
             .field("headers", &headers)

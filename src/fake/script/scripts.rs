@@ -33,18 +33,38 @@ impl Target {
     }
 }
 
-/// Makes data from the variables of a call, or says why it cannot.
-pub(super) type Respond = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
-
 /// What the fake does with one call.
 #[derive(Clone)]
 pub(in crate::fake) enum Step {
     Fault(Fault),
-    Data(Arc<Respond>),
-    Refuse { code: String, message: String },
+    Reply(Arc<dyn Fn(&ParsedRequest) -> Reply + Send + Sync>),
 }
 
 impl Step {
+    /// Replies with the data that a function makes from the variables of the call, or with the reason why it cannot.
+    pub(super) fn data(
+        respond: impl Fn(Value) -> Result<Value, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Reply(Arc::new(move |request| {
+            match respond(request.variables()) {
+                Ok(data) => Reply::json(200, &json!({"data": data})),
+                Err(reason) => {
+                    let message = format!("The script of the fake failed: {reason}");
+                    Reply::json(500, &json!({"errors": [{"message": message}]}))
+                }
+            }
+        }))
+    }
+
+    /// Refuses the call with a problem.
+    pub(super) fn refusal(problem: Problem) -> Self {
+        Self::Reply(Arc::new(move |request| {
+            let field = request.first_field();
+            let error = problem.to_json(field);
+            Reply::json(200, &json!({"data": {field: null}, "errors": [error]}))
+        }))
+    }
+
     /// The reply to a call; `serve` makes the reply without a script.
     pub(in crate::fake) fn reply(
         &self,
@@ -53,18 +73,7 @@ impl Step {
     ) -> Reply {
         match self {
             Self::Fault(fault) => fault.apply(serve),
-            Self::Data(respond) => match respond(request.variables()) {
-                Ok(data) => Reply::json(200, &json!({"data": data})),
-                Err(reason) => {
-                    let message = format!("The script of the fake failed: {reason}");
-                    Reply::json(500, &json!({"errors": [{"message": message}]}))
-                }
-            },
-            Self::Refuse { code, message } => {
-                let field = request.first_field();
-                let error = Problem::field(code, message).to_json(field);
-                Reply::json(200, &json!({"data": {field: null}, "errors": [error]}))
-            }
+            Self::Reply(reply) => reply(request),
         }
     }
 }

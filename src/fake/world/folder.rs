@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::World;
 use crate::error::Error;
@@ -11,44 +11,30 @@ use crate::error::Error;
 impl World {
     /// Reads a folder. Each file in it may be missing:
     ///
-    /// | file | what it holds |
+    /// | file | content |
     /// | --- | --- |
-    /// | `user-details*.json` | a user each, as the reply to `userDetails`; the first by name is the first user, and a second file for the same `auth0Id` is passed over |
+    /// | `user-details*.json` | a user each, as the reply to `userDetails`; the first by name is the first user, and a second file for the same `auth0Id` is skipped |
     /// | `account-pics.json` | an object from `envdAccountId` to the PIC of the account |
-    /// | `consignments/*.json` | `{"envdAccountId", "input"}` each, oldest first by name; `index.json` and folders are passed over |
+    /// | `consignments/*.json` | `{"envdAccountId", "input"}` each, oldest first by name; `index.json` and folders are skipped |
     /// | `questions.json` | the reply to `questions`; without it, the questions of the sample |
     /// | `register/all.json` | the reply of the register with all properties |
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the folder or a file cannot be read, or holds something else; the message
+    /// [`is_config`](Error::is_config) when the folder or a file cannot be read, or has other content. The message
     /// names the file.
     pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, Error> {
         let folder = folder.as_ref();
         let mut world = Self::empty();
         for path in files(folder)? {
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or_default();
-            if !name.starts_with("user-details") {
-                continue;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with("user-details") {
+                let user = read(&path, user_of)?;
+                let mut known = world.users.iter();
+                if known.all(|known| known["auth0Id"] != user["auth0Id"]) {
+                    world.users.push(user);
+                }
             }
-            let user = read(&path, user_of)?;
-            if world
-                .users
-                .iter()
-                .all(|known| known["auth0Id"] != user["auth0Id"])
-            {
-                world.users.push(user);
-            }
-        }
-        let pics = folder.join("account-pics.json");
-        if pics.exists() {
-            world.pics = read(&pics, |value| match value {
-                Value::Object(pics) => Ok(pics),
-                _ => Err("expected an object".to_owned()),
-            })?;
         }
         let consignments = folder.join("consignments");
         if consignments.exists() {
@@ -58,13 +44,15 @@ impl World {
                 }
             }
         }
-        let questions = folder.join("questions.json");
-        if questions.exists() {
-            world.questions = read(&questions, questions_of)?;
+        if let Some(pics) = read_if_present(&folder.join("account-pics.json"), pics_of)? {
+            world.pics = pics;
+        }
+        if let Some(questions) = read_if_present(&folder.join("questions.json"), questions_of)? {
+            world.questions = questions;
         }
         let register = folder.join("register").join("all.json");
-        if register.exists() {
-            world.properties = read(&register, properties_of)?;
+        if let Some(properties) = read_if_present(&register, properties_of)? {
+            world.properties = properties;
         }
         Ok(world)
     }
@@ -87,7 +75,13 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-fn read<T>(path: &Path, part: impl FnOnce(Value) -> Result<T, String>) -> Result<T, Error> {
+type Part<T> = fn(Value) -> Result<T, &'static str>;
+
+fn read_if_present<T>(path: &Path, part: Part<T>) -> Result<Option<T>, Error> {
+    path.exists().then(|| read(path, part)).transpose()
+}
+
+fn read<T>(path: &Path, part: Part<T>) -> Result<T, Error> {
     let shown = path.display();
     let text = fs::read_to_string(path)
         .map_err(|source| Error::config(format!("{shown} cannot be read")).with_source(source))?;
@@ -97,63 +91,56 @@ fn read<T>(path: &Path, part: impl FnOnce(Value) -> Result<T, String>) -> Result
             "{shown} is not JSON, at line {line}, column {column}"
         ))
     })?;
-    part(value).map_err(|why| Error::config(format!("{shown}: {why}")))
+    part(value).map_err(|reason| Error::config(format!("{shown}: {reason}")))
+}
+
+/// The value at the first JSON pointer with one, or the whole value.
+fn value_at(mut value: Value, pointers: &[&str]) -> Value {
+    let mut pointers = pointers.iter();
+    match pointers.find(|pointer| value.pointer(pointer).is_some_and(|part| !part.is_null())) {
+        Some(pointer) => value.pointer_mut(pointer).map_or(Value::Null, Value::take),
+        None => value,
+    }
 }
 
 /// The value of the query `questions`, from its reply or from a bare list.
-pub(super) fn questions_of(mut value: Value) -> Result<Value, String> {
-    let mut inner = unwrapped(&mut value, "questions");
-    let items = if inner["items"].is_array() {
-        inner["items"].take()
-    } else {
-        inner
-    };
-    if items.is_array() {
-        Ok(json!({"items": items}))
-    } else {
-        Err("expected a list of questions".to_owned())
-    }
+pub(super) fn questions_of(reply: Value) -> Result<Value, &'static str> {
+    let pointers = ["/data/questions/items", "/data/questions", "/items"];
+    let items = value_at(reply, &pointers);
+    let questions = items.is_array().then(|| json!({"items": items}));
+    questions.ok_or("expected a list of questions")
 }
 
 /// A user, from the record or from the reply to `userDetails`, which may have a second `data` inside.
-pub(super) fn user_of(mut value: Value) -> Result<Value, String> {
-    let mut user = unwrapped(&mut value, "userDetails");
-    if user["data"].is_object() {
-        user = user["data"].take();
-    }
-    if user["auth0Id"].is_string() {
-        Ok(user)
-    } else {
-        Err("expected a user with an auth0Id".to_owned())
-    }
+fn user_of(reply: Value) -> Result<Value, &'static str> {
+    let pointers = ["/data/userDetails/data", "/data/userDetails", "/data"];
+    let user = value_at(reply, &pointers);
+    let is_user = user["auth0Id"].is_string();
+    is_user
+        .then_some(user)
+        .ok_or("expected a user with an auth0Id")
 }
 
 /// The account and the input of a consignment, from the variables of `createOrSaveConsignment`.
-pub(super) fn consignment_of(mut value: Value) -> Result<(String, Value), String> {
-    let account = value["envdAccountId"].as_str().map(str::to_owned);
+fn consignment_of(mut variables: Value) -> Result<(String, Value), &'static str> {
+    let account = variables["envdAccountId"].as_str().map(str::to_owned);
     match account {
-        Some(account) if value["input"].is_object() => Ok((account, value["input"].take())),
-        _ => Err("expected an envdAccountId and an input".to_owned()),
+        Some(account) if variables["input"].is_object() => Ok((account, variables["input"].take())),
+        _ => Err("expected an envdAccountId and an input"),
     }
 }
 
-/// The properties, from a reply of the register or from the bare list.
-pub(super) fn properties_of(mut value: Value) -> Result<Vec<Value>, String> {
-    let list = if value["Value"]["SubSet"].is_array() {
-        value["Value"]["SubSet"].take()
-    } else {
-        value
-    };
-    match list {
-        Value::Array(list) => Ok(list),
-        _ => Err("expected a list of properties".to_owned()),
+fn pics_of(value: Value) -> Result<Map<String, Value>, &'static str> {
+    match value {
+        Value::Object(pics) => Ok(pics),
+        _ => Err("expected an object"),
     }
 }
 
-fn unwrapped(value: &mut Value, field: &str) -> Value {
-    if value["data"][field].is_null() {
-        value.take()
-    } else {
-        value["data"][field].take()
+/// The properties, from a reply of the register or from a bare list.
+pub(super) fn properties_of(reply: Value) -> Result<Vec<Value>, &'static str> {
+    match value_at(reply, &["/Value/SubSet"]) {
+        Value::Array(properties) => Ok(properties),
+        _ => Err("expected a list of properties"),
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use self::folder::questions_of;
 pub use self::user_record::{User, UserRecord};
+use super::records::Kind;
 
 /// The users, accounts, consignments, questions and properties that a fake starts with.
 ///
@@ -42,7 +43,8 @@ pub struct World {
     pub(super) properties: Vec<Value>,
     /// From PIC to postcode, which a record does not show (spec 2.10) but a search can name (spec 4.2).
     pub(super) postcodes: HashMap<String, String>,
-    pub(super) is_sample: bool,
+    /// Records of the other kinds, each with its account.
+    pub(super) other_records: Vec<(Kind, String, Value)>,
     problem: Option<String>,
 }
 
@@ -57,17 +59,17 @@ impl World {
             questions: sample::json(sample::QUESTIONS)["data"]["questions"].take(),
             properties: Vec::new(),
             postcodes: HashMap::new(),
-            is_sample: false,
+            other_records: Vec::new(),
             problem: None,
         }
     }
 
     /// Adds a user.
-    pub fn user(mut self, user: UserRecord) -> Self {
+    pub fn user(mut self, mut user: UserRecord) -> Self {
         let number = self.users.len() + 1;
-        let (details, pics) = user.into_parts(number);
-        self.pics.extend(pics);
-        self.users.push(details);
+        user.details["auth0Id"] = format!("auth0|{number:024}").into();
+        self.pics.extend(user.pics);
+        self.users.push(user.details);
         self
     }
 
@@ -92,7 +94,7 @@ impl World {
         if let Some(questions) = self.read("list of questions", questions) {
             match questions_of(questions) {
                 Ok(questions) => self.questions = questions,
-                Err(why) => self.note(why),
+                Err(reason) => self.note(reason),
             }
         }
         self
@@ -147,8 +149,8 @@ impl World {
         None
     }
 
-    fn note(&mut self, problem: String) {
-        self.problem.get_or_insert(problem);
+    fn note(&mut self, problem: impl Into<String>) {
+        self.problem.get_or_insert(problem.into());
     }
 }
 

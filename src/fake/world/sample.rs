@@ -4,12 +4,14 @@ use serde_json::Value;
 
 use super::World;
 use super::folder::properties_of;
+use crate::fake::records::Kind;
 
 const PRODUCER: &str = include_str!("../seed/user-details.json");
 const NEW: &str = include_str!("../seed/user-details-new.json");
 const RECEIVER: &str = include_str!("../seed/user-details-receiver.json");
 const ACCOUNT_PICS: &str = include_str!("../seed/account-pics.json");
 pub(super) const QUESTIONS: &str = include_str!("../seed/questions.json");
+const RELATED: &str = include_str!("../seed/related.json");
 const PROPERTIES: &str = include_str!("../seed/register/all.json");
 
 /// The variables of `createOrSaveConsignment`, oldest first.
@@ -68,7 +70,20 @@ impl World {
             Some((property["PIC"].as_str()?.to_owned(), (*postcode).to_owned()))
         });
         world.postcodes = postcodes.collect();
-        world.is_sample = true;
+        let (account, mut template) = world.consignments[0].clone();
+        template["name"] = "Weaners to the yards".into();
+        for (kind, name) in [
+            (Kind::Comment, "comments"),
+            (Kind::UserMapping, "userMappings"),
+            (Kind::Edec, "edecs"),
+        ] {
+            let records = json(RELATED)[name].as_array().cloned().unwrap_or_default();
+            let records = records
+                .into_iter()
+                .map(|record| (kind, account.clone(), record));
+            world.other_records.extend(records);
+        }
+        world.templates.push((account, template));
         world
     }
 }
@@ -85,9 +100,17 @@ mod tests {
 
     #[test]
     fn every_text_is_json() {
-        for text in [PRODUCER, NEW, RECEIVER, ACCOUNT_PICS, QUESTIONS, PROPERTIES]
-            .into_iter()
-            .chain(CONSIGNMENTS)
+        for text in [
+            PRODUCER,
+            NEW,
+            RECEIVER,
+            ACCOUNT_PICS,
+            QUESTIONS,
+            RELATED,
+            PROPERTIES,
+        ]
+        .into_iter()
+        .chain(CONSIGNMENTS)
         {
             assert!(!json(text).is_null());
         }

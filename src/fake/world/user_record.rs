@@ -41,105 +41,94 @@ impl User {
 /// let user = UserRecord::new("kim@example.com")
 ///     .name("Kim", "Example")
 ///     .role("Producer")
-///     .accreditation("hRG", true)
 ///     .account("envd-7", "LPA", "QAZZ7777");
 /// assert!(!format!("{user:?}").contains("kim"));
 /// ```
 #[derive(Clone)]
 #[must_use]
 pub struct UserRecord {
-    email: String,
-    name: (String, String),
-    roles: Vec<String>,
-    accreditations: Map<String, Value>,
-    accounts: Vec<(String, String, String)>,
+    pub(super) details: Value,
+    /// The PICs of the accounts.
+    pub(super) pics: Map<String, Value>,
 }
 
 impl UserRecord {
     /// A user with an email address, and without a name, roles, accreditations and accounts.
     pub fn new(email: impl Into<String>) -> Self {
-        let names = ["lPA", "eU", "mSA", "eUGFHQB", "nFAS", "hRG"];
-        let accreditations = names.map(|name| (name.to_owned(), Value::Bool(false)));
-        Self {
-            email: email.into(),
-            name: Default::default(),
-            roles: Vec::new(),
-            accreditations: accreditations.into_iter().collect(),
-            accounts: Vec::new(),
-        }
+        let details = json!({
+            "isNewUser": true,
+            "email": email.into(),
+            "firstName": "",
+            "lastName": "",
+            "mobilePhone": "",
+            "defaultAccount": "",
+            "accounts": [],
+            "accreditations": {
+                "lPA": false, "eU": false, "mSA": false, "eUGFHQB": false, "nFAS": false, "hRG": false,
+            },
+            "roles": [],
+        });
+        let pics = Map::new();
+        Self { details, pics }
     }
 
     /// First and last name.
     pub fn name(mut self, first: impl Into<String>, last: impl Into<String>) -> Self {
-        self.name = (first.into(), last.into());
+        self.details["firstName"] = first.into().into();
+        self.details["lastName"] = last.into().into();
         self
     }
 
     /// Adds a role, such as `Producer` (spec 5.10).
     pub fn role(mut self, role: impl Into<String>) -> Self {
-        self.roles.push(role.into());
-        self
-    }
-
-    /// Grants or withdraws an accreditation by its wire name, such as `hRG`. Unless set, only `lPA` is granted, with an
-    /// account of the type LPA. Forms of a program are refused without its accreditation (spec 1.3).
-    pub fn accreditation(mut self, name: impl Into<String>, granted: bool) -> Self {
-        self.accreditations.insert(name.into(), granted.into());
+        self.push("roles", role.into().into());
         self
     }
 
     /// Adds an account: its `envdAccountId`, its type, such as `LPA`, and its PIC. The first one is the default account.
+    ///
+    /// An account of the type LPA grants the accreditation `lPA`. Forms of other programs need theirs (spec 1.3), see
+    /// [`FakeBuilder::accreditation`](crate::fake::FakeBuilder::accreditation).
     pub fn account(
         mut self,
         id: impl Into<String>,
         account_type: impl Into<String>,
         pic: impl Into<String>,
     ) -> Self {
-        let account_type = account_type.into();
+        let (id, account_type, pic) = (id.into(), account_type.into(), pic.into());
+        let account = json!({
+            "envdAccountId": id,
+            "accountLabel": format!("{account_type} account ({pic})"),
+            "accountId": id.strip_prefix("envd-").unwrap_or(&id),
+            "accountType": account_type,
+            "email": self.details["email"],
+            "properties": {},
+        });
         if account_type == "LPA" {
-            self = self.accreditation("lPA", true);
+            self.details["accreditations"]["lPA"] = true.into();
         }
-        self.accounts.push((id.into(), account_type, pic.into()));
+        if self.details["isNewUser"] == true {
+            self.details["isNewUser"] = false.into();
+            self.details["defaultAccount"] = id.as_str().into();
+        }
+        self.push("accounts", account);
+        self.pics.insert(id, pic.into());
         self
     }
 
-    /// The record, and the PICs of the accounts.
-    pub(super) fn into_parts(self, number: usize) -> (Value, Map<String, Value>) {
-        let accounts = self.accounts.iter().map(|(id, account_type, pic)| {
-            json!({
-                "envdAccountId": id,
-                "accountLabel": format!("{account_type} account ({pic})"),
-                "accountId": id.strip_prefix("envd-").unwrap_or(id),
-                "accountType": account_type,
-                "email": self.email,
-                "properties": {},
-            })
-        });
-        let details = json!({
-            "auth0Id": format!("auth0|{number:024}"),
-            "isNewUser": self.accounts.is_empty(),
-            "email": self.email,
-            "firstName": self.name.0,
-            "lastName": self.name.1,
-            "mobilePhone": "",
-            "defaultAccount": self.accounts.first().map_or("", |(id, _, _)| id),
-            "accounts": accounts.collect::<Vec<_>>(),
-            "accreditations": self.accreditations,
-            "roles": self.roles,
-        });
-        let pics = self
-            .accounts
-            .into_iter()
-            .map(|(id, _, pic)| (id, Value::String(pic)));
-        (details, pics.collect())
+    fn push(&mut self, list: &str, value: Value) {
+        if let Some(list) = self.details[list].as_array_mut() {
+            list.push(value);
+        }
     }
 }
 
+/// Roles and a count only: the record contains personal data.
 impl fmt::Debug for UserRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UserRecord")
-            .field("roles", &self.roles)
-            .field("accounts", &self.accounts.len())
+            .field("roles", &self.details["roles"])
+            .field("accounts", &self.pics.len())
             .finish_non_exhaustive()
     }
 }
