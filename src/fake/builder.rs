@@ -158,14 +158,12 @@ impl FakeBuilder {
     pub async fn start(mut self) -> Result<Fake, Error> {
         let listener = bind(self.port)?;
         let base = format!("http://{}/", address_of(&listener)?);
-        let base = Url::parse(&base).map_err(|source| {
-            Error::config("the listener of the fake has no usable address").with_source(source)
-        })?;
+        let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
         let schema = match &self.schema {
-            Some(definition) => read_schema(definition).map_err(|errors| {
-                Error::config("the schema is invalid").with_source(std::io::Error::other(errors))
-            })?,
+            Some(definition) => read_schema(definition)
+                .map_err(std::io::Error::other)
+                .map_err(failed("the schema is invalid"))?,
             None => bundled_schema(),
         };
         let now = self.clock.now();
@@ -194,10 +192,8 @@ impl FakeBuilder {
         let inner = bind(0)?;
         let inner_address = address_of(&inner)?;
         check_reachable(inner_address)?;
-        let proxy =
-            TcpProxy::start(listener, inner_address, state.clock.clone()).map_err(|source| {
-                Error::config("the fake cannot start a thread").with_source(source)
-            })?;
+        let proxy = TcpProxy::start(listener, inner_address, state.clock.clone())
+            .map_err(failed("the fake cannot start a thread"))?;
         // Unpooled: a pooled server keeps listening after it is dropped.
         let server = MockServer::builder()
             .listener(inner)
@@ -237,23 +233,27 @@ impl FakeBuilder {
 }
 
 fn bind(port: u16) -> Result<TcpListener, Error> {
-    TcpListener::bind(("127.0.0.1", port))
-        .map_err(|source| Error::config("the port of the fake cannot be bound").with_source(source))
+    TcpListener::bind(("127.0.0.1", port)).map_err(failed("cannot bind the port of the fake"))
 }
 
 fn address_of(listener: &TcpListener) -> Result<SocketAddr, Error> {
-    listener.local_addr().map_err(|source| {
-        Error::config("the listener of the fake has no address").with_source(source)
-    })
+    let address = listener.local_addr();
+    address.map_err(failed("the listener of the fake has no address"))
 }
 
 /// While the loopback interface is down, ports can be bound but not reached, and a client on a manual clock would retry for
 /// ever.
 fn check_reachable(address: SocketAddr) -> Result<(), Error> {
     let connected = TcpStream::connect_timeout(&address, Duration::from_secs(5));
-    connected.map(drop).map_err(|source| {
-        Error::config("the fake cannot be reached on its loopback address").with_source(source)
-    })
+    let connected = connected.map(drop);
+    connected.map_err(failed("the fake cannot be reached on its loopback address"))
+}
+
+fn failed<E>(message: &'static str) -> impl FnOnce(E) -> Error
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    move |source| Error::config(message).with_source(source)
 }
 
 #[cfg(test)]

@@ -81,13 +81,7 @@ impl State {
         let bearer = header(request, "authorization").and_then(bearer);
         match (request.method.as_str(), path) {
             ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
-            ("GET", "/authorize") => match provider.authorize(query, provider.denies_logins, now) {
-                Ok(back) => Reply::redirect(back.as_str()),
-                Err(reason) => {
-                    let body = json!({"error": "invalid_request", "error_description": reason});
-                    Reply::json(400, &body)
-                }
-            },
+            ("GET", "/authorize") => provider.authorization(query, now),
             ("POST", "/oauth/token") => provider.token(media_type, &request.body, now),
             ("POST", "/oauth/revoke") => provider.revocation(media_type, &request.body),
             ("GET", "/v2/logout") => provider.logout(query),

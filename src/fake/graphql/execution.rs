@@ -160,39 +160,30 @@ pub(super) enum Source<'a> {
 impl<'a> Source<'a> {
     /// The value for the type that the schema expects.
     fn resolve(self, ty: &'a Type, data: &'a ReferenceData) -> ResolvedValue<'a> {
-        let items: Vec<Source<'a>> = match self {
-            Self::List(items) => items,
+        let list = |items: Vec<Self>| {
+            let items = items.into_iter();
+            ResolvedValue::List(Box::new(
+                items.map(move |item| Ok(item.resolve(ty.item_type(), data))),
+            ))
+        };
+        let type_name = ty.inner_named_type().as_str();
+        let is_leaf = |v: &Value| !v.is_object() || data.schema.get_object(type_name).is_none();
+        match self {
+            Self::List(items) => list(items),
             Self::Owned(Value::Array(items)) if ty.is_list() => {
-                items.into_iter().map(Self::Owned).collect()
+                list(items.into_iter().map(Self::Owned).collect())
             }
             Self::Borrowed(Value::Array(items)) if ty.is_list() => {
-                items.iter().map(Self::Borrowed).collect()
+                list(items.iter().map(Self::Borrowed).collect())
             }
-            source => {
-                let type_name = ty.inner_named_type().as_str();
-                let is_object = match &source {
-                    Self::Borrowed(value) => value.is_object(),
-                    Self::Owned(value) => value.is_object(),
-                    _ => true,
-                };
-                return match source {
-                    source if is_object && data.schema.get_object(type_name).is_some() => {
-                        ResolvedValue::object(Object {
-                            source,
-                            type_name,
-                            data,
-                        })
-                    }
-                    Self::Borrowed(value) => ResolvedValue::leaf(value.clone()),
-                    Self::Owned(value) => ResolvedValue::leaf(value),
-                    _ => ResolvedValue::null(),
-                };
-            }
-        };
-        let items = items.into_iter();
-        ResolvedValue::List(Box::new(
-            items.map(move |item| Ok(item.resolve(ty.item_type(), data))),
-        ))
+            Self::Owned(value) if is_leaf(&value) => ResolvedValue::leaf(value),
+            Self::Borrowed(value) if is_leaf(value) => ResolvedValue::leaf(value.clone()),
+            source => ResolvedValue::object(Object {
+                source,
+                type_name,
+                data,
+            }),
+        }
     }
 }
 

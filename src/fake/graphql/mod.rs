@@ -2,7 +2,6 @@
 
 mod execution;
 mod request;
-mod request_error;
 mod resolvers;
 mod validation;
 
@@ -14,8 +13,7 @@ use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name, Schema};
 
-use self::request::Request;
-use self::request_error::RequestError;
+use self::request::{Request, RequestError};
 use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::reply::Reply;
@@ -81,7 +79,7 @@ pub(super) fn answer(
 ) -> Reply {
     run(cache, media_type, body, user, context).unwrap_or_else(|errors| {
         // In a header, since the body must be the service's.
-        request_error::reply(&errors).header("x-fake-hint", hint(body))
+        request::error_reply(&errors).header("x-fake-hint", hint(body))
     })
 }
 

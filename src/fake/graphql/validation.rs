@@ -9,7 +9,7 @@ use apollo_compiler::parser::{LineColumn, SourceSpan};
 use apollo_compiler::validation::WithErrors;
 use apollo_compiler::{ExecutableDocument, Node};
 
-use super::request_error::RequestError;
+use super::request::RequestError;
 
 /// All errors of a document.
 pub(super) fn errors(failed: &WithErrors<ExecutableDocument>, text: &str) -> Vec<RequestError> {

@@ -5,11 +5,19 @@ use std::time::SystemTime;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::{AUDIENCE, CLIENT_ID, Code, Login, Parameters, Provider};
+use super::{AUDIENCE, CLIENT_ID, Code, Login, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
 
 impl Provider {
-    /// `/authorize`: the address that the browser is sent to. A request without a valid redirect address is an error, with
+    /// `/authorize`: redirects the browser.
+    pub(in crate::fake) fn authorization(&mut self, query: &str, now: SystemTime) -> Reply {
+        match self.authorize(query, self.denies_logins, now) {
+            Ok(back) => Reply::redirect(back.as_str()),
+            Err(reason) => error_reply(400, "invalid_request", reason),
+        }
+    }
+
+    /// The address that the browser is redirected to. A request without a valid redirect address is an error, with
     /// the reason (RFC 6749 section 4.1.2.1).
     pub(in crate::fake) fn authorize(
         &mut self,
@@ -80,8 +88,7 @@ impl Provider {
     pub(in crate::fake) fn revocation(&mut self, media_type: &str, body: &[u8]) -> Reply {
         let request = Parameters::of_body(media_type, body);
         let Some(token) = request.get("token") else {
-            let body = json!({"error": "invalid_request", "error_description": "token is missing"});
-            return Reply::json(400, &body);
+            return error_reply(400, "invalid_request", "token is missing");
         };
         self.revoke(token);
         Reply::empty(200)

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::instant::epoch_seconds;
+use super::reply::Reply;
 use super::world::{User, World};
 
 pub(super) const CLIENT_ID: &str = "fake-client";
@@ -248,6 +249,11 @@ fn jwt(claims: &Value) -> String {
     let header = json!({"alg": "none", "typ": "JWT"}).to_string();
     let parts = [header, claims.to_string(), "unsigned".to_owned()];
     parts.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".")
+}
+
+fn error_reply(status: u16, error: &str, description: &str) -> Reply {
+    let body = json!({"error": error, "error_description": description});
+    Reply::json(status, &body)
 }
 
 /// The parameters of a request. Of a repeated name, the first value counts.

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{CLIENT_ID, Parameters, Provider};
+use super::{CLIENT_ID, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
 
 /// Error and description.
@@ -43,8 +43,7 @@ impl Provider {
                     "invalid_client" => 401,
                     _ => 400,
                 };
-                let body = json!({"error": error, "error_description": description});
-                Reply::json(status, &body)
+                error_reply(status, error, description)
             }
         };
         // RFC 6749 section 5.1
@@ -101,7 +100,8 @@ impl Provider {
     }
 }
 
-/// Whether a verifier matches its challenge (RFC 7636 section 4.6). The library hashes no verifier whose length section 4.1 forbids.
+/// Whether a verifier matches its challenge (RFC 7636 section 4.6). The library cannot hash a verifier of a forbidden length
+/// (section 4.1).
 fn matches(verifier: &str, challenge: &str) -> bool {
     let is_valid = (43..=128).contains(&verifier.len());
     is_valid && {
