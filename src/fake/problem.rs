@@ -86,10 +86,10 @@ impl Problem {
         self.severity == Severity::Denial
     }
 
-    /// The item of `errors` for an operation.
+    /// The item of `errors` for an operation; an empty name stands for the whole request.
     pub(super) fn to_json(&self, operation: &str) -> Value {
-        let fields = self.path.split('.').filter(|name| !name.is_empty());
-        let path: Vec<&str> = std::iter::once(operation).chain(fields).collect();
+        let path = std::iter::once(operation).chain(self.path.split('.'));
+        let path: Vec<&str> = path.filter(|name| !name.is_empty()).collect();
         let outcome = match self.severity {
             Severity::Warning => None,
             Severity::Field => Some("Error"),

@@ -43,29 +43,20 @@ pub(super) fn page<'a>(
             .map_err(|_| Problem::bad_request("", "first must not be negative."))?
             .min(LARGEST_PAGE_SIZE),
     };
-    let (mut total, mut before) = (0, 0);
-    let mut shown = Vec::with_capacity(size);
-    for (at, record) in all.into_iter().enumerate() {
-        if !wanted(record) {
-            continue;
-        }
-        total += 1;
-        if at < start {
-            before += 1;
-        } else if shown.len() < size {
-            shown.push(Arc::clone(record));
-        }
-    }
+    let matching = all.iter().enumerate().filter(|(_, record)| wanted(record));
+    let (before, after): (Vec<_>, Vec<_>) = matching.partition(|(at, _)| *at < start);
+    let page = after.iter().take(size);
+    let records: Vec<Arc<Value>> = page.map(|(_, record)| Arc::clone(record)).collect();
     let info = json!({
-        "hasNextPage": before + shown.len() < total,
-        "hasPreviousPage": before > 0,
-        "startCursor": shown.first().map(|record| cursor(record)),
-        "endCursor": shown.last().map(|record| cursor(record)),
+        "hasNextPage": records.len() < after.len(),
+        "hasPreviousPage": !before.is_empty(),
+        "startCursor": records.first().map(|record| cursor(record)),
+        "endCursor": records.last().map(|record| cursor(record)),
     });
     Ok(RecordPage {
-        total,
+        total: before.len() + after.len(),
         info,
-        records: shown,
+        records,
     })
 }
 

@@ -72,14 +72,9 @@ impl Records {
             .ok_or_else(Problem::not_found)
     }
 
-    /// A record that may be changed: it is neither locked nor deleted. assumed
-    pub(super) fn find_open(
-        &self,
-        kind: Kind,
-        account: &str,
-        name: &str,
-    ) -> Result<&Arc<Value>, Problem> {
-        let found = self.find(kind, account, name)?;
+    /// A consignment that may be changed: it is neither locked nor deleted. assumed
+    pub(super) fn find_open(&self, account: &str, name: &str) -> Result<&Arc<Value>, Problem> {
+        let found = self.find(Kind::Consignment, account, name)?;
         let is_open = found["status"] != "LOCKED" && found["status"] != "DELETED";
         is_open.then_some(found).ok_or_else(Problem::not_found)
     }
@@ -116,7 +111,7 @@ impl Records {
         author: &Value,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find_open(Kind::Consignment, account, name)?);
+        let mut record = Value::clone(self.find_open(account, name)?);
         self.fill(&mut record, input);
         stamp(&mut record, &input["status"], now);
         record["updatedBy"] = author.clone();
@@ -130,7 +125,7 @@ impl Records {
         name: &str,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find_open(Kind::Consignment, account, name)?);
+        let mut record = Value::clone(self.find_open(account, name)?);
         stamp(&mut record, &json!("DELETED"), now);
         Ok(self.replace(record))
     }

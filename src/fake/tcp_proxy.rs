@@ -21,11 +21,8 @@ use crate::transport::Clock;
 pub(super) struct TcpProxy {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    delayed: Delayed,
+    timer: Timer,
 }
-
-/// The number of replies that wait on the clock.
-type Delayed = Arc<watch::Sender<usize>>;
 
 impl TcpProxy {
     pub(super) fn start(
@@ -38,14 +35,12 @@ impl TcpProxy {
             .enable_all()
             .build()?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let delayed = Delayed::default();
-        let timer = Timer {
-            clock,
-            delayed: Arc::clone(&delayed),
-        };
+        let delayed = Arc::default();
+        let timer = Timer { clock, delayed };
+        let of_replies = timer.clone();
         let run = move || {
             runtime.block_on(async {
-                tokio::spawn(accept(listener, server, timer));
+                tokio::spawn(accept(listener, server, of_replies));
                 let _ = stopped.await;
             });
         };
@@ -55,13 +50,13 @@ impl TcpProxy {
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
-            delayed,
+            timer,
         })
     }
 
     /// The number of replies that wait on the clock.
     pub(super) fn delayed(&self) -> watch::Receiver<usize> {
-        self.delayed.subscribe()
+        self.timer.delayed.subscribe()
     }
 }
 
@@ -173,7 +168,7 @@ async fn deliver(
 #[derive(Clone)]
 struct Timer {
     clock: Clock,
-    delayed: Delayed,
+    delayed: Arc<watch::Sender<usize>>,
 }
 
 impl Timer {

@@ -91,9 +91,7 @@ pub(super) fn unauthorized(
     let error = Problem::unauthorized();
     let mut errors: Vec<Value> = keys.iter().map(|key| error.to_json(key)).collect();
     if errors.is_empty() {
-        let mut error = error.to_json("");
-        error["path"] = json!([]);
-        errors.push(error);
+        errors.push(error.to_json(""));
     }
     let data: Map<String, Value> = keys
         .iter()

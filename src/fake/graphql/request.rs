@@ -82,7 +82,7 @@ impl Request {
         })
     }
 
-    /// Checks the values of the variables against their types: one error for each invalid variable.
+    /// Checks the values of the variables against their types. There is one error for each invalid variable.
     pub(super) fn check_variables(
         &self,
         schema: &Schema,
@@ -91,17 +91,13 @@ impl Request {
     ) -> Result<(), Vec<RequestError>> {
         let errors = operation.variables.iter().filter_map(|variable| {
             let path = format!("${}", variable.name);
-            let invalid = match self.variables.get(variable.name.as_str()) {
+            let error = match self.variables.get(variable.name.as_str()) {
                 Some(value) => invalid_value(schema, &variable.ty, value, &path)?,
                 None if variable.ty.is_non_null() && variable.default_value.is_none() => {
-                    Invalid::new(&path, MISSING)
+                    invalid(&path, MISSING)
                 }
                 None => return None,
             };
-            let mut error = RequestError::new("INVALID_VALUE", invalid.message).rule(Some("5.8"));
-            if invalid.is_conversion {
-                error = error.inner_code("INVALID_OPERATION");
-            }
             Some(error.at_span(variable.location(), sources))
         });
         let errors: Vec<_> = errors.collect();
@@ -116,35 +112,14 @@ impl Request {
 const MISSING: &str = "No value provided for a non-null variable.";
 const NULL: &str = "Received a null input for a non-null variable.";
 
-/// Why a value does not fit its type.
-struct Invalid {
-    message: String,
-    /// Whether GraphQL.NET reports it with an inner exception, which adds a code.
-    is_conversion: bool,
+fn invalid(path: &str, reason: &str) -> RequestError {
+    let message = format!("Variable '{path}' is invalid. {reason}");
+    RequestError::new("INVALID_VALUE", message).rule(Some("5.8"))
 }
 
-impl Invalid {
-    fn new(path: &str, reason: &str) -> Self {
-        Self {
-            message: format!("Variable '{path}' is invalid. {reason}"),
-            is_conversion: false,
-        }
-    }
-
-    fn conversion(path: &str, value: &Value, wanted: &str) -> Self {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        Self {
-            is_conversion: true,
-            ..Self::new(path, &format!("Unable to convert '{text}' to '{wanted}'"))
-        }
-    }
-}
-
-fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Option<Invalid> {
+fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Option<RequestError> {
     if value.is_null() {
-        return ty.is_non_null().then(|| Invalid::new(path, NULL));
+        return ty.is_non_null().then(|| invalid(path, NULL));
     }
     if let (Type::List(inner) | Type::NonNullList(inner), Value::Array(items)) = (ty, value) {
         let mut items = items.iter().enumerate();
@@ -159,7 +134,7 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
             .is_some_and(|value| known.values.contains_key(value)),
         ExtendedType::InputObject(known) => {
             let Some(fields) = value.as_object() else {
-                return Some(Invalid::new(
+                return Some(invalid(
                     path,
                     &format!(
                         "Unable to parse input as a '{name}' type. Did you provide a List or Scalar value accidentally?"
@@ -171,9 +146,7 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
                 let path = format!("{path}.{field}");
                 match fields.get(field.as_str()) {
                     Some(value) => invalid_value(schema, &definition.ty, value, &path),
-                    None => definition
-                        .is_required()
-                        .then(|| Invalid::new(&path, MISSING)),
+                    None => definition.is_required().then(|| invalid(&path, MISSING)),
                 }
             });
             let unknown = fields
@@ -183,12 +156,19 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
             return invalid_field.or_else(|| {
                 let unknown = Some(unknown.join(", ")).filter(|names| !names.is_empty())?;
                 let reason = format!("Unrecognized input fields {unknown} for type '{name}'.");
-                Some(Invalid::new(path, &reason))
+                Some(invalid(path, &reason))
             });
         }
         _ => fits_scalar(name, value),
     };
-    (!fits).then(|| Invalid::conversion(path, value, name))
+    (!fits).then(|| {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let error = invalid(path, &format!("Unable to convert '{text}' to '{name}'"));
+        // GraphQL.NET reports an inner exception.
+        error.inner_code("INVALID_OPERATION")
+    })
 }
 
 /// Whether a value that is not null fits a scalar of the schema.

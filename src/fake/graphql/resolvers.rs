@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::execution::Source;
 use crate::fake::problem::Problem;
-use crate::fake::records::{self, Kind};
+use crate::fake::records::{self, Kind, Records};
 use crate::fake::reference_data::Account;
 use crate::fake::rules::{self, RuleContext};
 use crate::fake::world::User;
@@ -30,7 +30,6 @@ pub(super) fn query<'d>(
     // Only users with the accreditation hRG see LPAHRG0 (spec 9.3).
     let sees_goats = details["accreditations"]["hRG"] == true;
     let is_visible = |record: &Value| sees_goats || !records::has_form(record, "LPAHRG0");
-    let shared = |record: &Arc<Value>| Source::Shared(Arc::clone(record));
     Ok(match field {
         "questions" => Source::Borrowed(&data.world.questions),
         "userDetails" => Source::Borrowed(details),
@@ -53,36 +52,51 @@ pub(super) fn query<'d>(
             Source::Page(record_page::page(all, |_| true, arguments)?)
         }
         "template" => shared(records.find(Kind::Template, account()?, text("id"))?),
-        "comments" | "consignmentUserMapping" => {
-            let (account, number) = (account()?, text("consignmentNumber"));
-            records.find(Kind::Consignment, account, number)?;
-            let (kind, role) = match field {
-                "comments" => (Kind::Comment, None),
-                _ => (Kind::UserMapping, Some(text("role"))),
-            };
-            let related = records
-                .of_account(kind, account)
-                .filter(|record| record["consignmentNumber"] == number)
-                .filter(|record| role.is_none_or(|role| record["role"] == role));
-            Source::List(related.map(shared).collect())
+        "comments" => related(
+            records,
+            Kind::Comment,
+            account()?,
+            text("consignmentNumber"),
+            None,
+        )?,
+        "consignmentUserMapping" => {
+            let (kind, number) = (Kind::UserMapping, text("consignmentNumber"));
+            related(records, kind, account()?, number, Some(text("role")))?
+        }
+        // Without an account, those of all accounts of the user. assumed
+        "edecs" if arguments["envdAccountId"].is_null() => {
+            let accounts = details["accounts"].as_array().into_iter().flatten();
+            let ids = accounts.filter_map(|account| account["envdAccountId"].as_str());
+            let edecs = ids.flat_map(|id| records.of_account(Kind::Edec, id));
+            Source::List(edecs.map(shared).collect())
         }
         "edecs" => {
-            // Without an account, those of all accounts of the user. assumed
-            let accounts: Vec<&str> = if arguments["envdAccountId"].is_null() {
-                let accounts = details["accounts"].as_array().into_iter().flatten();
-                let ids = accounts.map(|account| &account["envdAccountId"]);
-                ids.filter_map(Value::as_str).collect()
-            } else {
-                vec![account()?]
-            };
-            let edecs = accounts
-                .iter()
-                .flat_map(|id| records.of_account(Kind::Edec, id));
+            let edecs = records.of_account(Kind::Edec, account()?);
             Source::List(edecs.map(shared).collect())
         }
         // A field of a schema that a test set.
         _ => Source::Owned(Value::Null),
     })
+}
+
+fn shared<'d>(record: &Arc<Value>) -> Source<'d> {
+    Source::Shared(Arc::clone(record))
+}
+
+/// The records of a kind that belong to a consignment, all or those of a role.
+fn related<'d>(
+    records: &Records,
+    kind: Kind,
+    account: &str,
+    number: &str,
+    role: Option<&str>,
+) -> Result<Source<'d>, Problem> {
+    records.find(Kind::Consignment, account, number)?;
+    let related = records
+        .of_account(kind, account)
+        .filter(|record| record["consignmentNumber"] == number)
+        .filter(|record| role.is_none_or(|role| record["role"] == role));
+    Ok(Source::List(related.map(shared).collect()))
 }
 
 /// A result and the warnings beside it, or the problems that refuse the mutation.
@@ -147,9 +161,7 @@ impl Mutation<'_> {
         self.account.may_create()?;
         let (input, kept_forms) = match self.updated() {
             Some(name) => {
-                let record = context
-                    .records
-                    .find_open(Kind::Consignment, self.id, name)?;
+                let record = context.records.find_open(self.id, name)?;
                 let input = records::updated_input(record, self.input);
                 (input, records::form_names(record))
             }

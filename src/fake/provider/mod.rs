@@ -58,7 +58,8 @@ pub(super) struct Provider {
     pub(super) token_requests: usize,
     world: Arc<World>,
     codes: HashMap<String, Code>,
-    access_tokens: HashMap<String, AccessToken>,
+    /// With the expiry.
+    access_tokens: HashMap<String, (Login, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
     revoked_families: HashSet<u64>,
     /// By family, the newest generation of which a refresh token was used.
@@ -84,11 +85,6 @@ struct Code {
     challenge: Option<String>,
     expires: SystemTime,
     is_used: bool,
-}
-
-struct AccessToken {
-    login: Login,
-    expires: SystemTime,
 }
 
 struct RefreshToken {
@@ -127,7 +123,7 @@ impl Provider {
 
     /// The login of an access token that is known and neither expired nor revoked.
     fn login_of(&self, token: &str, now: SystemTime) -> Option<&Login> {
-        let AccessToken { login, expires } = self.access_tokens.get(token)?;
+        let (login, expires) = self.access_tokens.get(token)?;
         let is_valid = now < *expires && !self.revoked_families.contains(&login.family);
         is_valid.then_some(login)
     }
@@ -209,8 +205,7 @@ impl Provider {
                 "jti": token,
             }));
         }
-        let access = AccessToken { login, expires };
-        self.access_tokens.insert(token.clone(), access);
+        self.access_tokens.insert(token.clone(), (login, expires));
         token
     }
 

@@ -4,30 +4,14 @@ use chrono::{Datelike, NaiveDate};
 use serde_json::Value;
 
 use super::applicability::{Applicability, list};
-use super::{RuleContext, forms};
+use super::{RuleContext, form_names};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
-
-/// Types of questions without an answer of their own (spec 2.6, and public). The validators of all other types count, also
-/// of unknown ones.
-const KINDS_WITHOUT_ANSWERS: [&str; 2] = ["REPEATABLE", "DISPLAY"];
-
-/// Types whose acceptable answers are ignored: the specification has them for choices (2.4, 2.6), and an unknown type may be
-/// one.
-const KINDS_WITHOUT_CHOICES: [&str; 7] = [
-    "STRING",
-    "NUMBER",
-    "BOOLEAN",
-    "DATE",
-    "DATE_TIME",
-    "DATE_MONTH",
-    "IMAGE",
-];
 
 /// The problems of all questions that apply, in the order of the tree and of the rows.
 pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
     let applicability = Applicability::new(input, context.questions);
-    let rangeland_goats = forms::names(input).contains(&"LPAHRG0");
+    let rangeland_goats = form_names(input).contains(&"LPAHRG0");
     let mut problems: Vec<_> = question_185(input)
         .filter(|_| rangeland_goats)
         .into_iter()
@@ -72,7 +56,8 @@ fn answer_problems(
 ) -> Vec<Problem> {
     let kind = question["type"].as_str().unwrap_or_default();
     let id = question["id"].as_str().unwrap_or_default();
-    if id.is_empty() || KINDS_WITHOUT_ANSWERS.contains(&kind) {
+    // These types have no answer of their own (spec 2.6, and public). The validators of all others count, also of unknown types.
+    if id.is_empty() || matches!(kind, "REPEATABLE" | "DISPLAY") {
         return Vec::new();
     }
     let code = match row {
@@ -117,7 +102,8 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
         .filter_map(|choice| choice["value"].as_str())
         .collect();
     let kind = question["type"].as_str().unwrap_or_default();
-    if KINDS_WITHOUT_CHOICES.contains(&kind) {
+    // The specification has acceptable answers for choices (2.4, 2.6), and an unknown type may be one.
+    if let "STRING" | "NUMBER" | "BOOLEAN" | "DATE" | "DATE_TIME" | "DATE_MONTH" | "IMAGE" = kind {
         return None;
     }
     let several = kind != "SINGLE_CHOICE";

@@ -5,15 +5,13 @@
 mod answers;
 mod applicability;
 mod fields;
-mod forms;
 
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::problem::Problem;
-
+use self::applicability::list;
 pub(super) use self::applicability::{questions_of, with_forms};
-pub(super) use self::forms::{serial_prefix, species};
+use super::problem::Problem;
 
 /// What the rules need beside the input.
 pub(super) struct RuleContext<'a> {
@@ -29,7 +27,7 @@ pub(super) struct RuleContext<'a> {
 
 /// All problems of a consignment.
 pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
-    let mut problems = forms::problems(input, context);
+    let mut problems = form_problems(input, context);
     problems.extend(fields::of_consignment(input, context.account_pic));
     problems.extend(answers::problems(input, context));
     problems
@@ -37,7 +35,7 @@ pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Probl
 
 /// All problems of a template: of its parties, and of the mix of its forms.
 pub(super) fn template(input: &Value) -> Vec<Problem> {
-    let mut problems: Vec<_> = forms::mixed_species(input).into_iter().collect();
+    let mut problems: Vec<_> = mixed_species(input).into_iter().collect();
     problems.extend(fields::of_parties(input, &[]));
     problems
 }
@@ -48,7 +46,104 @@ pub(super) fn forms_of_copy(
     today: NaiveDate,
     accreditations: &Value,
 ) -> Vec<Problem> {
-    let mut problems = forms::out_of_date(input, today, &[]);
-    problems.extend(forms::not_accredited(input, accreditations));
+    let mut problems = out_of_date(input, today, &[]);
+    problems.extend(not_accredited(input, accreditations));
     problems
+}
+
+/// The species of a form (spec 2.7, names as in public material).
+pub(super) fn species(form: &str) -> Option<&'static str> {
+    Some(match form {
+        "LPAC1" | "EUC1" | "NFASC0" | "NFASDDC1" | "NFASEUC1" | "MSAC1" | "HSC2" => "CATTLE",
+        "LPABC1" => "BOBBY_CALVES",
+        "LPASL1" | "HSSL1" => "SHEEP_LAMB",
+        "LPAG2" | "LPAG3" | "LPAHRG0" | "HSG0" => "GOAT",
+        _ => return None,
+    })
+}
+
+/// The letter before the eight digits of a serial number (public; none seen for most forms).
+pub(super) fn serial_prefix(form: &str) -> &'static str {
+    match form {
+        "EUC1" => "D",
+        "NFASC0" => "Z",
+        "NFASEUC1" => "E",
+        "NFASDDC1" => "A",
+        _ => "",
+    }
+}
+
+fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if form_names(input).is_empty() {
+        // The species follows from the forms, so it is missing too (spec 7.2, row 3).
+        problems.push(Problem::field(
+            "species",
+            "invalid type, expected String but got Null",
+        ));
+        problems.push(Problem::field(
+            "programs",
+            "array item count 0 is less than minimum count of 1",
+        ));
+    }
+    problems.extend(mixed_species(input));
+    problems.extend(out_of_date(input, context.today, context.kept_forms));
+    problems.extend(not_accredited(input, context.accreditations));
+    problems
+}
+
+/// A user creates only forms of programs that they are accredited for (spec 1.3). A missing flag counts against LPAHRG0 only
+/// (spec 2.8, 9.3). assumed: the texts
+fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Problem> {
+    let lacks = |name: &str| accreditations[name] == false;
+    let denied = |form: &str| match form {
+        "LPAC1" | "LPABC1" | "LPASL1" | "LPAG2" | "LPAG3" => lacks("lPA"),
+        "EUC1" => lacks("lPA") || lacks("eU"),
+        "LPAHRG0" => lacks("lPA") || accreditations["hRG"] != true,
+        "NFASC0" | "NFASDDC1" | "NFASEUC1" => lacks("nFAS"),
+        "MSAC1" => lacks("mSA"),
+        // The specification shows no program for the others.
+        _ => false,
+    };
+    let forms = form_names(input).into_iter().filter(|form| denied(form));
+    forms
+        .map(|form| Problem::denied(format!("The user is not accredited for {form}.")))
+        .collect()
+}
+
+fn mixed_species(input: &Value) -> Option<Problem> {
+    let mut kinds = form_names(input).into_iter().filter_map(species);
+    let first = kinds.next();
+    kinds
+        .any(|kind| Some(kind) != first)
+        .then(|| Problem::bad_request("", "The programs are linked to more than one species."))
+}
+
+/// Spec 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
+fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<Problem> {
+    let from =
+        |year, month, day| NaiveDate::from_ymd_opt(year, month, day).is_some_and(|d| today >= d);
+    let goats_changed = from(2024, 11, 19);
+    form_names(input)
+        .into_iter()
+        .filter(|form| !kept.iter().any(|kept| kept == form))
+        .filter_map(|form| match form {
+            "LPAG2" if goats_changed => Some("LPAG2 can no longer be created. Use LPAG3."),
+            "LPAG3" if !goats_changed => Some("LPAG3 cannot be created before 2024-11-19."),
+            "LPAHRG0" if !from(2024, 10, 1) => Some("LPAHRG0 cannot be created before 2024-10-01."),
+            _ => None,
+        })
+        .map(|description| Problem::bad_request("", description))
+        .collect()
+}
+
+/// Each form once.
+fn form_names(input: &Value) -> Vec<&str> {
+    let mut names = Vec::new();
+    for name in list(&input["forms"]).iter().filter_map(Value::as_str) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

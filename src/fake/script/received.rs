@@ -44,11 +44,8 @@ impl Log {
         if counts.is_empty() {
             return "nothing".to_owned();
         }
-        let counts: Vec<String> = counts
-            .iter()
-            .map(|(name, n)| format!("{name} {n}"))
-            .collect();
-        counts.join(", ")
+        let counts = counts.iter().map(|(name, n)| format!("{name} {n}"));
+        counts.collect::<Vec<_>>().join(", ")
     }
 }
 

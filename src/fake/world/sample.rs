@@ -6,9 +6,12 @@ use super::World;
 use super::folder::properties_of;
 use crate::fake::records::Kind;
 
-const PRODUCER: &str = include_str!("../seed/user-details.json");
-const NEW: &str = include_str!("../seed/user-details-new.json");
-const RECEIVER: &str = include_str!("../seed/user-details-receiver.json");
+/// In the order of [`User`](super::User).
+const USERS: [&str; 3] = [
+    include_str!("../seed/user-details.json"),
+    include_str!("../seed/user-details-new.json"),
+    include_str!("../seed/user-details-receiver.json"),
+];
 const ACCOUNT_PICS: &str = include_str!("../seed/account-pics.json");
 pub(super) const QUESTIONS: &str = include_str!("../seed/questions.json");
 const RELATED: &str = include_str!("../seed/related.json");
@@ -50,7 +53,7 @@ impl World {
     /// The world that [the documentation of the fake](super) describes, and the default.
     pub fn sample() -> Self {
         let mut world = Self::empty();
-        for text in [PRODUCER, NEW, RECEIVER] {
+        for text in USERS {
             let details = json(text)["data"]["userDetails"].take();
             world.users.push(details);
         }
@@ -100,18 +103,8 @@ mod tests {
 
     #[test]
     fn every_text_is_json() {
-        for text in [
-            PRODUCER,
-            NEW,
-            RECEIVER,
-            ACCOUNT_PICS,
-            QUESTIONS,
-            RELATED,
-            PROPERTIES,
-        ]
-        .into_iter()
-        .chain(CONSIGNMENTS)
-        {
+        let texts = [ACCOUNT_PICS, QUESTIONS, RELATED, PROPERTIES];
+        for text in texts.into_iter().chain(USERS).chain(CONSIGNMENTS) {
             assert!(!json(text).is_null());
         }
     }
