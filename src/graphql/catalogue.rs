@@ -1,4 +1,4 @@
-//! The operations of the interface (spec 4.1): their names, our documents, and where our types expect the record.
+//! The operations of the interface (spec 4.1): our documents, and where our types expect the record.
 
 use super::OperationKind;
 use super::generated::{
@@ -9,13 +9,8 @@ use super::generated::{
 
 /// An operation of the interface.
 pub(super) struct KnownOperation {
-    /// The name in the specification; for a second document of an operation, its alias.
-    pub(super) name: &'static str,
-    /// The name in our document.
-    pub(super) operation: &'static str,
     pub(super) document: &'static str,
-    pub(super) kind: OperationKind,
-    /// The name of the id in the record of a change.
+    /// The name of the id in the record.
     pub(super) id: &'static str,
     /// The members below `data` that lead to a list of records, of which each may be read by itself. Not the lists inside
     /// a record: one that has lost an answer would be saved without it.
@@ -24,141 +19,91 @@ pub(super) struct KnownOperation {
 
 /// All of them.
 pub(super) const CATALOGUE: [KnownOperation; 16] = [
-    list(&["comments"], comments::OPERATION_NAME, comments::QUERY),
-    read(
-        "consignment",
-        consignment::OPERATION_NAME,
-        consignment::QUERY,
-    ),
-    list(
-        &["consignmentUserMapping"],
-        consignment_user_mapping::OPERATION_NAME,
-        consignment_user_mapping::QUERY,
-    ),
-    list(
-        &["consignments", "edges"],
-        consignments::OPERATION_NAME,
-        consignments::QUERY,
-    ),
-    list(&["edecs"], edecs::OPERATION_NAME, edecs::QUERY),
-    list(
-        &["fullConsignments", "edges"],
-        full_consignments::OPERATION_NAME,
-        full_consignments::QUERY,
-    ),
-    read("questions", questions::OPERATION_NAME, questions::QUERY),
-    read("template", template::OPERATION_NAME, template::QUERY),
-    list(
-        &["templates", "edges"],
-        templates::OPERATION_NAME,
-        templates::QUERY,
-    ),
-    read(
-        "userDetails",
-        user_details::OPERATION_NAME,
-        user_details::QUERY,
-    ),
-    change(
-        "copyConsignment",
-        copy_consignment::OPERATION_NAME,
-        copy_consignment::QUERY,
-    ),
+    list(comments::QUERY, &["comments"]),
+    record(consignment::QUERY),
+    list(consignment_user_mapping::QUERY, &["consignmentUserMapping"]),
+    list(consignments::QUERY, &["consignments", "edges"]),
+    list(edecs::QUERY, &["edecs"]),
+    list(full_consignments::QUERY, &["fullConsignments", "edges"]),
+    record(questions::QUERY),
+    record(template::QUERY),
+    list(templates::QUERY, &["templates", "edges"]),
+    record(user_details::QUERY),
+    record(copy_consignment::QUERY),
     KnownOperation {
         id: "commentId",
-        ..change(
-            "createComment",
-            create_comment::OPERATION_NAME,
-            create_comment::QUERY,
-        )
+        ..record(create_comment::QUERY)
     },
-    change(
-        "createOrSaveConsignment",
-        create_or_save_consignment::OPERATION_NAME,
-        create_or_save_consignment::QUERY,
-    ),
-    change(
-        "createOrSaveTemplate",
-        create_or_save_template::OPERATION_NAME,
-        create_or_save_template::QUERY,
-    ),
-    change(
-        "deleteConsignment",
-        delete_consignment::OPERATION_NAME,
-        delete_consignment::QUERY,
-    ),
-    change(
-        "deleteTemplate",
-        delete_template::OPERATION_NAME,
-        delete_template::QUERY,
-    ),
+    record(create_or_save_consignment::QUERY),
+    record(create_or_save_template::QUERY),
+    record(delete_consignment::QUERY),
+    record(delete_template::QUERY),
 ];
 
-const fn read(
-    name: &'static str,
-    operation: &'static str,
-    document: &'static str,
-) -> KnownOperation {
+const fn record(document: &'static str) -> KnownOperation {
     KnownOperation {
-        name,
-        operation,
         document,
-        kind: OperationKind::Query,
         id: "id",
         list: None,
     }
 }
 
-const fn list(
-    list: &'static [&'static str],
-    operation: &'static str,
-    document: &'static str,
-) -> KnownOperation {
+const fn list(document: &'static str, list: &'static [&'static str]) -> KnownOperation {
     KnownOperation {
         list: Some(list),
-        ..read(list[0], operation, document)
-    }
-}
-
-const fn change(
-    name: &'static str,
-    operation: &'static str,
-    document: &'static str,
-) -> KnownOperation {
-    KnownOperation {
-        kind: OperationKind::Mutation,
-        ..read(name, operation, document)
+        ..record(document)
     }
 }
 
 impl KnownOperation {
+    /// The name in the specification, which is the field of the document; for a second document of an operation, its alias.
+    pub(super) fn name(&self) -> &'static str {
+        let (_, selection) = self.document.split_once(" { ").unwrap_or_default();
+        selection.split(['(', ' ', ':']).next().unwrap_or_default()
+    }
+
+    /// The name in our document, which differs in the case only.
+    pub(super) fn operation(&self) -> &'static str {
+        self.document.split([' ', '(']).nth(1).unwrap_or_default()
+    }
+
+    pub(super) fn kind(&self) -> OperationKind {
+        if self.document.starts_with("mutation") {
+            OperationKind::Mutation
+        } else {
+            OperationKind::Query
+        }
+    }
+
     /// The record of a change is under `data` (spec 2.5).
     pub(super) fn is_change(&self) -> bool {
-        self.kind == OperationKind::Mutation
+        self.kind() == OperationKind::Mutation
     }
 }
 
-/// The names of all operations, as in the specification; those in our documents differ in the case only.
+/// The names of all operations, as in the specification.
 pub(crate) fn operation_names() -> impl Iterator<Item = &'static str> {
-    CATALOGUE.iter().map(|known| known.name)
+    CATALOGUE.iter().map(KnownOperation::name)
 }
 
 /// The operation with our document; a document of the caller's with the same name is the caller's.
 pub(super) fn ours(operation: &str, document: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()
-        .find(|known| known.operation == operation && known.document == document)
+        .find(|known| known.document == document && known.operation() == operation)
 }
 
 /// The operation with this name, spelled as in the specification or as in our document.
 pub(super) fn named(name: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()
-        .find(|known| known.name == name || known.operation == name)
+        .find(|known| known.name() == name || known.operation() == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphql::document::operations;
 
     #[test]
     fn every_document_of_the_folder_is_in_the_catalogue() {
@@ -166,12 +111,13 @@ mod tests {
         let files = std::fs::read_dir(folder).unwrap().count();
         assert_eq!(files, CATALOGUE.len());
         for known in &CATALOGUE {
-            assert_eq!(known.name.to_uppercase(), known.operation.to_uppercase());
-            assert!(
-                known.document.contains(&format!("{{ {}", known.name)),
-                "{}",
-                known.name
-            );
+            let read = operations(known.document).unwrap();
+            assert_eq!(read[0].name, Some(known.operation()));
+            assert_eq!(read[0].kind, Some(known.kind()));
+            let name = known.name();
+            assert_eq!(name.to_uppercase(), known.operation().to_uppercase());
+            assert!(known.document.contains(&format!("{{ {name}")), "{name}");
+            assert!(known.list.is_none_or(|list| list[0] == name), "{name}");
         }
     }
 }

@@ -102,8 +102,8 @@ pub(crate) fn encode_operation(
     };
     let is_adaptable = given.is_none() && !known.is_change();
     Ok(Encoded {
-        operation: known.name.to_owned(),
-        kind: known.kind,
+        operation: known.name().to_owned(),
+        kind: known.kind(),
         body,
         location: given
             .and_then(|given| given.location.clone())
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn the_catalogue_has_the_kinds_of_its_documents() {
         for known in &CATALOGUE {
-            assert_eq!(kind_of(known.document, known.operation), known.kind);
+            assert_eq!(kind_of(known.document, known.operation()), known.kind());
         }
     }
 
