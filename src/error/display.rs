@@ -1,10 +1,9 @@
-//! The words of the error. What the server or the user wrote is not repeated here.
+//! The texts of the error. Texts of the server or of the user are not repeated.
 
 use std::fmt;
 
-use super::reply::{Encoding, Redirect};
 use super::report::{escaped, start_of};
-use super::{AuthProblem, Error, Kind};
+use super::{Error, Kind};
 use crate::model::known_names::{shown_code, shown_path};
 use crate::model::{Condition, ServerError};
 
@@ -24,7 +23,7 @@ impl fmt::Display for Error {
             Some(operation) => format!("{operation}: {}", Clause(self)),
             None => Clause(self).to_string(),
         };
-        // The end is short, and what to do hangs on it.
+        // The end is short and decides what to do.
         write_bounded(f, &what, LONGEST - end.len())?;
         f.write_str(&end)
     }
@@ -73,7 +72,7 @@ impl fmt::Display for Clause<'_> {
                 status,
                 media_type,
                 excerpt,
-            } => foreign(
+            } => other_reply(
                 f,
                 self.0,
                 *status,
@@ -99,7 +98,7 @@ impl fmt::Display for Clause<'_> {
 }
 
 /// A reply that is not of the interface.
-fn foreign(
+fn other_reply(
     f: &mut fmt::Formatter<'_>,
     error: &Error,
     status: u16,
@@ -107,36 +106,31 @@ fn foreign(
     media_type: &str,
 ) -> fmt::Result {
     if matches!(status, 300..=303 | 305..=399) {
-        write!(f, "the server answered HTTP {status}, a redirect ")?;
-        match error.redirect() {
-            Some(Redirect::To(host)) => write!(f, "to {host}")?,
-            Some(Redirect::SameHost) => f.write_str("within the same host")?,
-            Some(Redirect::Unreadable) => f.write_str("to an address that cannot be read")?,
-            None => f.write_str("without a Location")?,
-        }
-        return f.write_str("; redirects are not followed");
+        let target = error.redirect().unwrap_or("without a Location");
+        return write!(
+            f,
+            "the server answered HTTP {status}, a redirect {target}; redirects are not followed"
+        );
     }
     if let Some(encoding) = error.encoding() {
-        write!(f, "the server answered HTTP {status} with a body in ")?;
-        match encoding {
-            Encoding::Known(name) => write!(f, "the content-encoding {name}")?,
-            Encoding::Unknown => f.write_str("an unknown content-encoding")?,
-        }
-        return f.write_str(", which was not asked for");
+        return write!(
+            f,
+            "the server answered HTTP {status} with a body in {encoding}, which was not requested"
+        );
     }
-    // Refusals come as JSON (spec 7.1); of other bodies it is said what they are.
+    // Refusals are JSON (spec 7.1); of another body the text says what it is.
     if status >= 400 && excerpt.trim_start().starts_with(['{', '[']) {
         return write!(
             f,
             "the server refused with HTTP {status} ({media_type}); see Error::report()"
         );
     }
-    let what = told_apart(excerpt, media_type);
+    let what = describe_body(excerpt, media_type);
     write!(f, "the server answered HTTP {status} with {what}")
 }
 
-/// What a body that is not of the interface is: by its first characters, whatever it claims to be.
-fn told_apart(excerpt: &str, media_type: &str) -> String {
+/// What kind of body a reply has, by its first characters, whatever media type it claims.
+fn describe_body(excerpt: &str, media_type: &str) -> String {
     let start = excerpt.trim_start_matches('\u{feff}').trim_start();
     let begins = |word: &str| {
         let head = start.as_bytes().get(..word.len());
@@ -153,7 +147,7 @@ fn told_apart(excerpt: &str, media_type: &str) -> String {
     }
 }
 
-/// Media types that are shown. Whoever answered wrote them: another one may be a value, such as a token.
+/// Media types that are shown. The server chooses the text: another one may be a value, such as a token.
 const MEDIA_TYPES: [&str; 20] = [
     "application/json",
     "application/graphql-response+json",
@@ -187,7 +181,7 @@ fn known_type(media_type: Option<&str>) -> &'static str {
         .unwrap_or("another media type")
 }
 
-/// Names the places, not the messages: those repeat what was entered.
+/// Names conditions and codes, not the messages: those repeat what was entered.
 fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> fmt::Result {
     match errors.len() {
         1 => f.write_str("the server refused: ")?,
@@ -221,34 +215,6 @@ pub(crate) fn codes(errors: &[ServerError]) -> String {
     codes.collect::<Vec<_>>().join(",")
 }
 
-impl fmt::Display for AuthProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoTokens => f.write_str("nobody is logged in"),
-            Self::ReauthRequired { reason } => write!(f, "the user has to log in again: {reason}"),
-            Self::InteractionRequired { code } => write!(
-                f,
-                "the identity provider wants to see the user again ({code})"
-            ),
-            Self::Misconfigured { code } => write!(
-                f,
-                "the identity provider does not accept the client's settings ({code})"
-            ),
-            Self::LoginRefused { code } => write!(f, "the login was refused ({code})"),
-            Self::RefreshRefused { code } => {
-                write!(
-                    f,
-                    "the identity provider refused to renew the token ({code})"
-                )
-            }
-            Self::Unavailable { what } => write!(f, "no token could be had for now: {what}"),
-            Self::Store => f.write_str("the token store failed"),
-            Self::StoreUnreachable => f.write_str("the server of the token store does not answer"),
-            Self::LockTimeout => f.write_str("another process holds the lock on the stored tokens"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_or_no_place_is_told_without() {
-        let said = |kind| Error::new(kind).to_string();
+    fn an_error_without_a_code_or_a_path_has_a_text() {
+        let text = |kind| Error::new(kind).to_string();
         let rejected = Kind::Rejected {
             status: 200,
             errors: vec![ServerError::from_value(json!({"message": "No"}))],
         };
         assert_eq!(
-            said(rejected),
+            text(rejected),
             "the server refused: another reason (HTTP 200); see Error::report()"
         );
         let cut = Kind::Decode {
@@ -289,7 +255,7 @@ mod tests {
             errors: Vec::new(),
         };
         assert_eq!(
-            said(cut),
+            text(cut),
             "the reply does not have the expected shape: it ends too early"
         );
     }

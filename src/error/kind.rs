@@ -1,8 +1,12 @@
 //! What the opaque error holds inside.
 
+use std::fmt;
+
+use serde_json::error::Category;
+
 use crate::model::ServerError;
 
-/// The kinds of failure; private, so that kinds can be added without breaking anybody.
+/// The kinds of failure; private, so that a new kind breaks no caller.
 #[derive(Clone)]
 pub(crate) enum Kind {
     Config(String),
@@ -13,7 +17,7 @@ pub(crate) enum Kind {
         media_type: Option<String>,
         excerpt: String,
     },
-    /// A reply of the interface that says no.
+    /// A reply of the interface with errors and without data.
     Rejected {
         status: u16,
         errors: Vec<ServerError>,
@@ -23,13 +27,13 @@ pub(crate) enum Kind {
         status: u16,
         path: String,
         detail: String,
-        /// What the server said beside the data that could not be read.
+        /// The errors beside the data that could not be read.
         errors: Vec<ServerError>,
     },
     Protocol(String),
     /// A list that does not come to an end.
     Stalled(&'static str),
-    /// No account, or more than one, fits the choice.
+    /// No account, or more than one, matches the choice.
     AccountChoice(String),
     NotRegistered,
     Auth(AuthProblem),
@@ -41,7 +45,7 @@ pub(crate) struct Failure {
     pub(crate) what: &'static str,
     pub(crate) timeout: bool,
     pub(crate) unsent: Unsent,
-    /// Ours to refuse (a reply over the size limit, a redirect): trying again changes nothing.
+    /// Refused by this crate (a reply over the size limit, a redirect): trying again changes nothing.
     pub(crate) refused_locally: bool,
 }
 
@@ -57,15 +61,15 @@ pub(crate) enum Unsent {
 /// What went wrong with login and tokens.
 #[derive(Clone, Debug)]
 pub(crate) enum AuthProblem {
-    /// Nobody is logged in, or was logged out.
+    /// No user is logged in, or the user was logged out.
     NoTokens,
-    /// The refresh token is dead.
+    /// The refresh token is not valid any more.
     ReauthRequired { reason: &'static str },
-    /// The provider wants the user to do something; the tokens may live on.
+    /// The provider requires an action of the user; the tokens may stay valid.
     InteractionRequired { code: String },
     /// The client's settings do not fit the provider; the tokens are kept.
     Misconfigured { code: String },
-    /// The login ended with an error of the provider's or a callback that does not belong to it.
+    /// The login ended with an error of the provider or a callback that does not belong to it.
     LoginRefused { code: String },
     /// The provider refused to renew the tokens, for a reason that does not end them; they are kept.
     RefreshRefused { code: String },
@@ -92,5 +96,88 @@ impl AuthProblem {
             self,
             Self::Unavailable { .. } | Self::StoreUnreachable | Self::LockTimeout
         )
+    }
+}
+
+impl fmt::Display for AuthProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTokens => f.write_str("no user is logged in"),
+            Self::ReauthRequired { reason } => write!(f, "the user has to log in again: {reason}"),
+            Self::InteractionRequired { code } => write!(
+                f,
+                "the identity provider requires the user to log in again ({code})"
+            ),
+            Self::Misconfigured { code } => write!(
+                f,
+                "the identity provider does not accept the client's settings ({code})"
+            ),
+            Self::LoginRefused { code } => write!(f, "the login was refused ({code})"),
+            Self::RefreshRefused { code } => {
+                write!(
+                    f,
+                    "the identity provider refused to renew the token ({code})"
+                )
+            }
+            Self::Unavailable { what } => write!(f, "no token is available for now: {what}"),
+            Self::Store => f.write_str("the token store failed"),
+            Self::StoreUnreachable => f.write_str("the server of the token store does not answer"),
+            Self::LockTimeout => f.write_str("another process holds the lock on the stored tokens"),
+        }
+    }
+}
+
+/// Why JSON cannot be read, without the text of the decoder, which repeats the value.
+///
+/// Some reasons of `serde_json` show in its text only; the test below checks those.
+pub(crate) fn json_fault(error: &serde_json::Error) -> &'static str {
+    let text = error.to_string();
+    match error.classify() {
+        Category::Data if text.starts_with("duplicate field ") => "a duplicate key",
+        Category::Data => "a value of another type than expected",
+        Category::Eof => "it ends too early",
+        // RFC 8259 section 8.2.
+        _ if text.starts_with("lone leading surrogate")
+            || text.starts_with("unexpected end of hex escape")
+            || text.starts_with("invalid unicode code point") =>
+        {
+            "a lone surrogate in a string"
+        }
+        _ if text.starts_with("number out of range") => "a number out of range",
+        _ if text.starts_with("recursion limit exceeded") => "lists or objects nested too deep",
+        Category::Syntax | Category::Io => "it is not JSON",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    struct Record {
+        #[allow(dead_code)] // OK because reading it is the question.
+        pic: Option<Value>,
+    }
+
+    #[test]
+    fn each_reason_has_its_words() {
+        let deep = format!(r#"{{"pic": {}{}}}"#, "[".repeat(200), "]".repeat(200));
+        for (json, told) in [
+            (r#"{"pic": 1, "pic": 2}"#, "duplicate key"),
+            (r#"{"pic": "\ud83d"}"#, "surrogate"),
+            (r#"{"pic": "\ude00 x"}"#, "surrogate"),
+            (r#"{"pic": "\ud83d\ud83d"}"#, "surrogate"),
+            (r#"{"pic": "\ud83d x"}"#, "surrogate"),
+            (r#"{"pic": 1e999}"#, "out of range"),
+            (deep.as_str(), "nested"),
+            (r#"{"pic": 1"#, "too early"),
+            (r#"{"pic": 1,}"#, "not JSON"),
+            ("5", "another type"),
+        ] {
+            let error = serde_json::from_str::<Record>(json).err().unwrap();
+            assert!(json_fault(&error).contains(told), "{json}: {error}");
+        }
     }
 }

@@ -1,20 +1,17 @@
 //! The one error of the client.
 //!
-//! [`Error`] is opaque: ask it what it means with the `is_*` predicates and read its data with the accessors. Its
-//! `Display` says what happened in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor
-//! `Debug`, shows a token, a secret, a body, an answer or a message of the server's, since servers repeat what they were
-//! sent; the server's own words are in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one
-//! line of less than 300 bytes.
+//! [`Error`] is opaque: the `is_*` predicates classify it and the accessors give its data. Its `Display` says what happened
+//! in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor `Debug`, shows a token, a secret,
+//! a body, an answer or a message of the server, since servers repeat what they were sent; the messages of the server are
+//! in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one line of less than 300 bytes.
 
 mod display;
-mod json_fault;
 mod kind;
 mod predicates;
-mod rate;
+mod received;
 mod refusal;
-mod reply;
 mod report;
-mod said;
+mod server_message;
 #[cfg(test)]
 mod tests;
 
@@ -22,10 +19,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub(crate) use self::display::codes;
-pub(crate) use self::json_fault::json_fault;
-pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent};
+pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent, json_fault};
+pub(crate) use self::received::Received;
 pub(crate) use self::refusal::mark_no_record_named;
-pub(crate) use self::reply::Received;
 
 use crate::model::{Position, ServerError};
 
@@ -36,6 +32,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: Kind,
     operation: Option<String>,
@@ -75,7 +72,7 @@ impl Error {
         Self::new(Kind::Config(what.into()))
     }
 
-    /// Something the other side did that the interface does not allow.
+    /// A reply that the interface does not allow.
     pub(crate) fn protocol(what: impl Into<String>) -> Self {
         Self::new(Kind::Protocol(what.into()))
     }
@@ -127,23 +124,10 @@ impl Error {
         self.changed(|inner| inner.error_description = Some(start.into()))
     }
 
+    /// Copies what is inside where other callers share it, as the outcome of a refresh: they keep theirs.
     fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
-            change(inner);
-            return self;
-        }
-        // Shared with other callers, as the outcome of a refresh is: they keep theirs.
-        let mut inner = Inner {
-            source: self.0.source.clone(),
-            kind: self.0.kind.clone(),
-            operation: self.0.operation.clone(),
-            received: self.0.received.clone(),
-            error_description: self.0.error_description.clone(),
-            resume_from: self.0.resume_from.clone(),
-            ..*self.0
-        };
-        change(&mut inner);
-        Self(Arc::new(inner))
+        change(Arc::make_mut(&mut self.0));
+        self
     }
 
     pub(crate) fn kind(&self) -> &Kind {
@@ -162,11 +146,11 @@ impl Error {
         self.0.attempts
     }
 
-    /// What the server said, warnings among it: at most its first 1,000 errors; empty when it said nothing that could be
+    /// The errors of the server, warnings included: at most its first 1,000; empty when the reply had none that could be
     /// read.
     ///
-    /// A refusal of a draft also repeats its open questions:
-    /// [`severity`](ServerError::severity) tells the reasons from the remarks.
+    /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) tells the reasons from
+    /// the remarks.
     #[must_use]
     pub fn server_errors(&self) -> &[ServerError] {
         match &self.0.kind {
@@ -181,7 +165,7 @@ impl Error {
         self.server_errors().len() + self.0.omitted
     }
 
-    /// What the identity provider says about its refusal of a login or of a refresh (`error_description`, RFC 6749 sections
+    /// The reason that the identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections
     /// 4.1.2.1 and 5.2); its first 1,000 characters. Not shown by `Display` or `Debug`: it may hold personal data, and any
     /// characters.
     #[must_use]
@@ -189,19 +173,19 @@ impl Error {
         self.0.error_description.as_deref()
     }
 
-    /// How long the server asked to wait (`Retry-After`).
+    /// How long to wait before the next request (`Retry-After`).
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// The earliest moment at which the token endpoint will be asked again.
+    /// The earliest moment at which the token endpoint is called again.
     #[must_use]
     pub fn retry_at(&self) -> Option<SystemTime> {
         self.0.retry_at
     }
 
-    /// Where a list goes on after a failure: everything before was handed out. Only for errors of pagers.
+    /// Where a list continues after a failure: all records before were returned. Only for errors of pagers.
     #[must_use]
     pub fn resume_from(&self) -> Option<&Position> {
         self.0.resume_from.as_ref()

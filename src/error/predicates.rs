@@ -1,6 +1,7 @@
-//! What an error says of itself: the predicates of [`guide::errors`](crate::guide::errors).
+//! The predicates of [`guide::errors`](crate::guide::errors).
 
-use super::{AuthProblem, Error, Failure, Kind, Unsent, rate};
+use super::refusal::is_rate_limit;
+use super::{AuthProblem, Error, Failure, Kind, Unsent};
 use crate::model::Condition;
 
 impl Error {
@@ -10,7 +11,7 @@ impl Error {
         self.http_status() == Some(401) || self.has(Condition::InvalidToken)
     }
 
-    /// Whether the user is known but may not do this (HTTP 403, or the server's words to that effect).
+    /// Whether the user is known but may not do this (HTTP 403, or an error to that effect).
     #[must_use]
     pub fn is_forbidden(&self) -> bool {
         self.http_status() == Some(403) || self.has(Condition::AccessDenied)
@@ -18,8 +19,8 @@ impl Error {
 
     /// Whether the record does not exist (or, for changes, may not be touched: the server does not tell which).
     ///
-    /// HTTP 404, or the server's words to that effect, which are those of any failure ("Internal server error"). So they
-    /// count only as the reply to a request with the id or the number of a record in its variables: not for a new
+    /// HTTP 404, or an error to that effect, which has the text of any failure ("Internal server error"). So it
+    /// counts only as the reply to a request with the id or the number of a record in its variables: not for a new
     /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
     /// same.
     #[must_use]
@@ -27,14 +28,14 @@ impl Error {
         self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
     }
 
-    /// Whether the user has to log in again: there is no token, and none to be had without the user.
+    /// Whether the user has to log in again: there is no token, and none can be obtained without the user.
     #[must_use]
     pub fn is_reauth_required(&self) -> bool {
         matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
     }
 
     /// Whether the store of tokens failed. The [`source`](std::error::Error::source) is a
-    /// [`StoreError`](crate::auth::StoreError) that tells how.
+    /// [`StoreError`](crate::auth::StoreError) with the details.
     #[must_use]
     pub fn is_store(&self) -> bool {
         matches!(
@@ -52,7 +53,7 @@ impl Error {
     }
 
     /// Whether the identity provider refused to renew the token for a reason that does not end the session, such as
-    /// `access_denied`. The tokens are kept, and [`retry_at`](Self::retry_at) is when the provider will be asked again.
+    /// `access_denied`. The tokens are kept, and [`retry_at`](Self::retry_at) is when the provider is called again.
     #[must_use]
     pub fn is_refresh_refused(&self) -> bool {
         matches!(&self.0.kind, Kind::Auth(AuthProblem::RefreshRefused { .. }))
@@ -66,13 +67,13 @@ impl Error {
 
     /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) says why.
     ///
-    /// For a change, ask [`may_have_applied`](Self::may_have_applied) first: a server that failed on the way answers so, too.
+    /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed on the way answers so, too.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         matches!(&self.0.kind, Kind::Rejected { .. })
     }
 
-    /// Whether the server's schema differs from the document that was sent. An override of the operation mends it.
+    /// Whether the server's schema differs from the document that was sent. An override of the operation helps.
     #[must_use]
     pub fn is_schema_mismatch(&self) -> bool {
         self.has(Condition::SchemaMismatch)
@@ -85,14 +86,14 @@ impl Error {
     }
 
     /// Whether one record of a list does not have the expected shape. The other records are there, and the list goes on:
-    /// a stream gives the next record when it is asked again. [`is_decode`](Self::is_decode) is true as well;
+    /// a stream gives the next record on the next call. [`is_decode`](Self::is_decode) is true as well;
     /// [`raw_data`](Self::raw_data) is the record.
     #[must_use]
     pub fn is_unreadable_record(&self) -> bool {
         self.0.unreadable_record
     }
 
-    /// Whether the other side broke the rules of the interface: a page whose cursor stands still, a page of HTML with
+    /// Whether the server broke the rules of the interface: a page whose cursor does not change, a page of HTML with
     /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP.
     #[must_use]
     pub fn is_protocol(&self) -> bool {
@@ -103,8 +104,8 @@ impl Error {
         }
     }
 
-    /// Whether a list does not come to an end: its cursor stands still or goes in a circle, or another page is announced
-    /// without saying where.
+    /// Whether a list does not come to an end: its cursor does not change or repeats, or another page is announced without
+    /// a cursor.
     #[must_use]
     pub fn is_pagination_stalled(&self) -> bool {
         matches!(&self.0.kind, Kind::Stalled(_))
@@ -120,7 +121,43 @@ impl Error {
     /// specification shows no rate limits). [`retry_after`](Self::retry_after) says how long to wait, if the server did.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
-        self.http_status() == Some(429) || self.server_errors().iter().any(rate::is_limit)
+        self.http_status() == Some(429) || self.server_errors().iter().any(is_rate_limit)
+    }
+
+    /// Whether the request could not be understood (HTTP 400, spec 7.1). Repeating it does not help.
+    #[must_use]
+    pub fn is_bad_request(&self) -> bool {
+        self.http_status() == Some(400)
+    }
+
+    /// Whether nothing has changed since the date that was asked about (HTTP 304, spec 7.1).
+    #[must_use]
+    pub fn is_not_modified(&self) -> bool {
+        self.http_status() == Some(304)
+    }
+
+    /// Whether the server failed inside (HTTP 500, spec 7.1). A change may have been carried out.
+    #[must_use]
+    pub fn is_internal(&self) -> bool {
+        self.http_status() == Some(500)
+    }
+
+    /// Whether the service is offline for maintenance (HTTP 503, spec 7.1). Try again later.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        self.http_status() == Some(503)
+    }
+
+    /// Whether the reply has a status that the interface does not use (spec 7.1): a redirect, which is never followed, 405,
+    /// 418, 502. Mostly something between here and the service answers. The body may say more, see
+    /// [`server_message`](Self::server_message).
+    #[must_use]
+    pub fn is_unexpected_status(&self) -> bool {
+        let status = self.http_status().unwrap_or(200);
+        !matches!(
+            status,
+            200..=299 | 304 | 400 | 401 | 403 | 404 | 429 | 500 | 503
+        )
     }
 
     /// Whether a time-out ended the call.

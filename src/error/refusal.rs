@@ -1,12 +1,12 @@
-//! Which replies say that a request was refused and not carried out.
+//! Which replies mean that a request was refused and not carried out.
 
 use serde_json::Value;
 
-use super::{Error, Kind, rate};
+use super::{Error, Kind};
 use crate::model::{Condition, PathSegment, ServerError};
 
 impl Error {
-    /// Whether the reply says clearly that nothing was carried out.
+    /// Whether the reply means that nothing was carried out.
     ///
     /// Either the status says so by its definition: 401 ("the request has not been applied", RFC 9110 section 15.5.2),
     /// 413 (the request is not processed, section 15.5.14), 429 (RFC 6585 section 4). Or an error body of the interface
@@ -45,7 +45,7 @@ pub(crate) fn mark_no_record_named(errors: &mut [ServerError]) {
     }
 }
 
-/// The words of a server that failed, whatever code and status stand beside them.
+/// The message of a server that failed, whatever its code and status.
 fn is_internal(error: &ServerError) -> bool {
     let message = error.message().to_ascii_lowercase();
     message.contains("internal server error")
@@ -73,7 +73,7 @@ fn names_reason(error: &ServerError) -> bool {
         | Condition::SchemaMismatch
         | Condition::InvalidVariable => true,
         Condition::FieldRule if names_field(error) => true,
-        _ => rate::is_limit(error),
+        _ => is_rate_limit(error),
     }
 }
 
@@ -104,4 +104,54 @@ fn explains(errors: &[ServerError], data: &Value) -> bool {
 
 fn is_name(segment: Option<&PathSegment>, wanted: &str) -> bool {
     matches!(segment, Some(PathSegment::Name(name)) if name == wanted)
+}
+
+/// Whether an error means too many requests. assumed: the specification shows no rate limits, these are the codes of other
+/// services.
+pub(super) fn is_rate_limit(error: &ServerError) -> bool {
+    let extensions = |name: &str| error.extensions()?.get(name)?.as_str();
+    let single = [
+        error.code(),
+        error.schema_code(),
+        extensions("type"),
+        extensions("classification"),
+    ];
+    let mut codes = single.into_iter().flatten().chain(error.schema_codes());
+    codes.any(is_rate_limit_code)
+}
+
+fn is_rate_limit_code(code: &str) -> bool {
+    let letters: String = code
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_uppercase())
+        .collect();
+    matches!(
+        letters.as_str(),
+        "RATELIMIT" | "RATELIMITED" | "RATELIMITEXCEEDED" | "TOOMANYREQUESTS" | "THROTTLED" | "429"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_usual_codes_in_the_usual_places_are_known() {
+        for extensions in [
+            json!({"code": "RATE_LIMITED"}),
+            json!({"codes": ["OTHER", "TOO_MANY_REQUESTS"]}),
+            json!({"type": "RateLimitExceeded"}),
+            json!({"data": {"Code": "Throttled"}}),
+        ] {
+            let error = ServerError::from_value(json!({"extensions": extensions}));
+            assert!(is_rate_limit(&error), "{extensions}");
+        }
+        for extensions in [json!({"code": "INVALID_VALUE"}), json!({}), json!([])] {
+            let error =
+                ServerError::from_value(json!({"extensions": extensions, "message": "429"}));
+            assert!(!is_rate_limit(&error), "{extensions}");
+        }
+    }
 }

@@ -45,9 +45,9 @@ fn each_predicate_is_in_the_guide_and_in_the_list_above() {
     let guide = include_str!("../guide/errors.md");
     let sources = [
         include_str!("predicates.rs"),
-        include_str!("reply.rs"),
+        include_str!("received.rs"),
         include_str!("report.rs"),
-        include_str!("said.rs"),
+        include_str!("server_message.rs"),
     ];
     let mut found = Vec::new();
     for source in sources {

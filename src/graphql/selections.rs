@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn every_document_of_ours_is_read_and_written_as_it_is() {
         for known in &CATALOGUE {
-            let read = Selections::read(known.document).expect(known.name());
+            let read = Selections::read(known.document).unwrap();
             assert_eq!(read.write(), known.document);
             let field = &read.fields[0];
             let alias = format!("{}:", known.name());

@@ -200,7 +200,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
 }
 
 #[tokio::test]
-async fn an_encoding_that_was_not_asked_for_is_named() {
+async fn an_encoding_that_was_not_requested_is_named() {
     for (encoding, told) in [
         ("br", "content-encoding br"),
         ("zstd", "content-encoding zstd"),
@@ -215,7 +215,7 @@ async fn an_encoding_that_was_not_asked_for_is_named() {
         let server = Server::start([head.as_bytes(), body].concat()).await;
         for (error, sent) in [server.ask().await, server.look_up().await] {
             assert!(error.to_string().contains(told), "{error}");
-            assert!(error.to_string().contains("not asked for"), "{error}");
+            assert!(error.to_string().contains("not requested"), "{error}");
             assert!(!error.to_string().contains("s3cr3t"), "{error}");
             assert!(error.is_protocol() && sent == 1);
         }

@@ -1,9 +1,9 @@
-//! What is known of the reply behind an error.
+//! The reply behind an error.
 
 use std::sync::Arc;
 
 use serde_json::Value;
-use url::{ParseError, Url};
+use url::{ParseError, Position, Url};
 
 use super::{Error, Kind};
 
@@ -14,26 +14,10 @@ pub(crate) struct Received {
     media_type: Option<String>,
     excerpt: String,
     data: Option<Value>,
-    redirect: Option<Redirect>,
-    /// An encoding of the body that was not asked for.
-    encoding: Option<Encoding>,
-}
-
-/// Where a reply wants the request to be sent.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Redirect {
-    /// Host and port.
-    To(String),
-    SameHost,
-    Unreadable,
-}
-
-/// An encoding of a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Encoding {
-    Known(&'static str),
-    /// Its name may be anything, so it is not shown.
-    Unknown,
+    /// Where a reply redirects the request, in words.
+    redirect: Option<String>,
+    /// An encoding of the body that was not requested, in words.
+    encoding: Option<String>,
 }
 
 /// The encodings of RFC 9110 section 8.4.1 and of IANA's registry that servers use.
@@ -56,38 +40,33 @@ impl Received {
         }
     }
 
-    /// Takes the host of `Location` only: the rest may hold a token.
+    /// Keeps the host of `Location` only: the rest may hold a token.
     pub(crate) fn redirected(mut self, location: Option<&str>) -> Self {
         self.redirect = location.map(|location| {
             let absolute = location
                 .strip_prefix("//")
                 .map(|rest| format!("https://{rest}"));
             match Url::parse(absolute.as_deref().unwrap_or(location)) {
-                Ok(url) => Redirect::of(&url),
-                Err(ParseError::RelativeUrlWithoutBase) => Redirect::SameHost,
-                Err(_) => Redirect::Unreadable,
+                Ok(url) if url.has_host() => {
+                    format!("to {}", &url[Position::BeforeHost..Position::AfterPort])
+                }
+                Err(ParseError::RelativeUrlWithoutBase) => "within the same host".to_owned(),
+                _ => "to an address that cannot be read".to_owned(),
             }
         });
         self
     }
 
+    /// Keeps the encoding if its name is known: another may be any text.
     pub(crate) fn encoded(mut self, encoding: Option<&str>) -> Self {
         self.encoding = encoding.map(|encoding| {
             let mut known = ENCODINGS.into_iter();
-            let known = known.find(|known| known.eq_ignore_ascii_case(encoding));
-            known.map_or(Encoding::Unknown, Encoding::Known)
+            match known.find(|known| known.eq_ignore_ascii_case(encoding)) {
+                Some(known) => format!("the content-encoding {known}"),
+                None => "an unknown content-encoding".to_owned(),
+            }
         });
         self
-    }
-}
-
-impl Redirect {
-    fn of(url: &Url) -> Self {
-        match (url.host_str(), url.port()) {
-            (Some(host), Some(port)) => Self::To(format!("{host}:{port}")),
-            (Some(host), None) => Self::To(host.to_owned()),
-            (None, _) => Self::Unreadable,
-        }
     }
 }
 
@@ -96,12 +75,12 @@ impl Error {
         self.changed(|inner| inner.received = Some(Arc::new(received)))
     }
 
-    pub(super) fn redirect(&self) -> Option<&Redirect> {
-        self.received()?.redirect.as_ref()
+    pub(super) fn redirect(&self) -> Option<&str> {
+        self.received()?.redirect.as_deref()
     }
 
-    pub(super) fn encoding(&self) -> Option<Encoding> {
-        self.received()?.encoding
+    pub(super) fn encoding(&self) -> Option<&str> {
+        self.received()?.encoding.as_deref()
     }
 
     fn received(&self) -> Option<&Received> {
@@ -155,41 +134,5 @@ impl Error {
     #[must_use]
     pub fn raw_data(&self) -> Option<&Value> {
         self.received()?.data.as_ref()
-    }
-
-    /// Whether the request could not be understood (HTTP 400, spec 7.1). Repeating it does not help.
-    #[must_use]
-    pub fn is_bad_request(&self) -> bool {
-        self.http_status() == Some(400)
-    }
-
-    /// Whether nothing has changed since the date that was asked about (HTTP 304, spec 7.1).
-    #[must_use]
-    pub fn is_not_modified(&self) -> bool {
-        self.http_status() == Some(304)
-    }
-
-    /// Whether the server failed inside (HTTP 500, spec 7.1). A change may have been carried out.
-    #[must_use]
-    pub fn is_internal(&self) -> bool {
-        self.http_status() == Some(500)
-    }
-
-    /// Whether the service is offline for maintenance (HTTP 503, spec 7.1). Try again later.
-    #[must_use]
-    pub fn is_unavailable(&self) -> bool {
-        self.http_status() == Some(503)
-    }
-
-    /// Whether the reply has a status that the interface does not use (spec 7.1): a redirect, which is never followed, 405,
-    /// 418, 502. Mostly something between here and the service answers. The body may say more, see
-    /// [`server_message`](Self::server_message).
-    #[must_use]
-    pub fn is_unexpected_status(&self) -> bool {
-        let status = self.http_status().unwrap_or(200);
-        !matches!(
-            status,
-            200..=299 | 304 | 400 | 401 | 403 | 404 | 429 | 500 | 503
-        )
     }
 }

@@ -1,9 +1,7 @@
-//! What a server said in an error body that is not of the declaration interface (spec 7.1: JSON or XML).
+//! The message in an error body that is not of the declaration interface (spec 7.1: JSON or XML).
 
-use std::fmt;
-
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{Error, Kind};
 
@@ -43,7 +41,7 @@ impl Error {
         let message = if media_type.contains("html") {
             None
         } else if media_type.contains("json") || text.starts_with(['{', '"']) {
-            of_json(text)
+            of_json(text).map(|(_, message)| message)
         } else if media_type.contains("xml") || text.starts_with('<') {
             of_xml(text)
         } else {
@@ -58,85 +56,41 @@ impl Error {
 /// The names of a message, the best first.
 const NAMES: [&str; 5] = ["message", "detail", "error_description", "title", "error"];
 
-/// Reads as far as there is JSON: the excerpt of a long body ends early.
-fn of_json(text: &str) -> Option<String> {
-    let mut found = Found::default();
-    // OK because what was found before the end counts.
-    let _ = Said(&mut found).deserialize(&mut serde_json::Deserializer::from_str(text));
-    found.0.map(|(_, message)| message)
-}
-
-/// The best message so far, and the place of its name in [`NAMES`].
-#[derive(Default)]
-struct Found(Option<(usize, String)>);
-
-struct Said<'a>(&'a mut Found);
-
-impl<'de> DeserializeSeed<'de> for Said<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
+/// The best message of JSON, with the position of its name in [`NAMES`]. Reads as far as there is JSON: the excerpt of a long
+/// body ends early.
+fn of_json(text: &str) -> Option<(usize, String)> {
+    if text.starts_with('"') {
+        return Some((0, next_value(text)?.0));
     }
-}
-
-impl<'de> Visitor<'de> for Said<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or an object")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.0.0 = Some((0, text.to_owned()));
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key::<String>()? {
-            let known = NAMES
-                .iter()
-                .position(|known| name.eq_ignore_ascii_case(known));
-            let better = known.filter(|rank| self.0.0.as_ref().is_none_or(|(best, _)| rank < best));
-            let Some(rank) = better else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let mut inner = Found::default();
-            // A member of another type is no message; where it is an object, its own members count.
-            let read = map.next_value_seed(Said(&mut inner));
-            if let Some((_, message)) = inner.0 {
-                self.0.0 = Some((rank, message));
-            }
-            read?;
+    let mut rest = text.strip_prefix('{')?;
+    let mut best: Option<(usize, String)> = None;
+    while let Some((name, after)) = next_value::<String>(rest) {
+        let Some(value) = after.trim_start().strip_prefix(':') else {
+            break;
+        };
+        let value = value.trim_start();
+        let mut known = NAMES.iter();
+        let rank = known.position(|known| name.eq_ignore_ascii_case(known));
+        // A member of another type is no message; of an object, its own members count.
+        if let Some(rank) = rank.filter(|rank| best.as_ref().is_none_or(|(best, _)| rank < best))
+            && let Some((_, message)) = of_json(value)
+        {
+            best = Some((rank, message));
         }
-        Ok(())
+        let after = next_value::<IgnoredAny>(value).map(|(_, after)| after.trim_start());
+        let Some(next) = after.and_then(|after| after.strip_prefix(',')) else {
+            break;
+        };
+        rest = next;
     }
+    best
+}
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
-        while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
+/// The JSON value at the start of a text, and what follows it.
+fn next_value<'a, T: Deserialize<'a>>(text: &'a str) -> Option<(T, &'a str)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
+    let value = values.next()?.ok()?;
+    Some((value, &text[values.byte_offset()..]))
 }
 
 /// The text of the first element `Message`, with or without a prefix. It must be complete.
@@ -191,7 +145,7 @@ fn character(entity: &str) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn said(media_type: Option<&str>, body: &str) -> Option<String> {
+    fn message(media_type: Option<&str>, body: &str) -> Option<String> {
         let error = Error::new(Kind::Http {
             status: 400,
             media_type: media_type.map(str::to_owned),
@@ -203,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_message_is_found_where_it_is_clear() {
-        for (media_type, body, message) in [
+        for (media_type, body, wanted) in [
             (
                 "application/json",
                 r#"{"Message": "Sample says no."}"#,
@@ -231,6 +185,16 @@ mod tests {
                 r#"{"Message": "Failed", "StackTrace": "at Sampl"#,
                 "Failed",
             ),
+            (
+                "application/json",
+                r#"{"error": {"code": 5, "message": "No", "trace": "at Sampl"#,
+                "No",
+            ),
+            (
+                "application/json",
+                r#"{"error": true, "title": ["x"], "detail": null, "message": "Failed" }"#,
+                "Failed",
+            ),
             ("text/json", "\u{feff}{\"Message\": \" No \"}", "No"),
             (
                 "application/xml",
@@ -249,12 +213,12 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                said(Some(media_type), body).as_deref(),
-                Some(message),
+                message(Some(media_type), body).as_deref(),
+                Some(wanted),
                 "{body}"
             );
         }
-        assert_eq!(said(None, r#"{"Message": "No"}"#).as_deref(), Some("No"));
+        assert_eq!(message(None, r#"{"Message": "No"}"#).as_deref(), Some("No"));
     }
 
     #[test]
@@ -274,7 +238,7 @@ mod tests {
             ("text/html", "<html><Message>Sample</Message>"),
             ("application/octet-stream", "Sample"),
         ] {
-            assert_eq!(said(Some(media_type), body), None, "{body}");
+            assert_eq!(message(Some(media_type), body), None, "{body}");
         }
     }
 }
