@@ -111,12 +111,6 @@ impl Day {
             .map(Self)
     }
 
-    /// The instant at which the day begins in UTC.
-    #[must_use]
-    pub fn start_utc(self) -> Timestamp {
-        Timestamp::from(format!("{self}T00:00:00Z"))
-    }
-
     /// The instant at which the day begins in a state or another zone, for list filters.
     ///
     /// ```

@@ -54,8 +54,7 @@ impl<I> WithExtra<I> {
         &self.input
     }
 
-    /// The input, to be changed.
-    pub fn input_mut(&mut self) -> &mut I {
+    pub(crate) fn input_mut(&mut self) -> &mut I {
         &mut self.input
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::List;
 
@@ -45,50 +45,17 @@ where
 
 /// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
 pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    struct Int;
-
-    impl<'de> Visitor<'de> for Int {
-        type Value = Option<i64>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a whole number or null")
-        }
-
-        fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-            Ok(Some(number))
-        }
-
-        fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-            i64::try_from(number)
-                .map(Some)
-                .map_err(|_| E::custom("a whole number that is too large"))
-        }
-
-        fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-            // Whole numbers up to 2^53 are exact in a float; beyond, digits would be lost silently.
-            if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
-                #[allow(clippy::cast_possible_truncation)] // OK because it was just checked.
-                return Ok(Some(number as i64));
-            }
-            Err(E::custom("not a whole number"))
-        }
-
-        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-
-        fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-
-        fn visit_some<D: Deserializer<'de>>(
-            self,
-            deserializer: D,
-        ) -> Result<Self::Value, D::Error> {
-            deserializer.deserialize_any(self)
-        }
-    }
-    deserializer.deserialize_any(Int)
+    let Some(number) = Option::<Number>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    // Whole numbers up to 2^53 are exact in a float; beyond, digits would be lost silently.
+    let is_exact = |float: &f64| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0;
+    #[allow(clippy::cast_possible_truncation)] // OK because it is checked before.
+    let whole = number.as_f64().filter(is_exact).map(|float| float as i64);
+    let whole = number.as_i64().or(whole);
+    whole
+        .map(Some)
+        .ok_or_else(|| D::Error::custom("not a whole number of 64 bits"))
 }
 
 /// A value, or its default where the wire has null.

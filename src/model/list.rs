@@ -1,9 +1,8 @@
-//! A list of a reply.
+//! Lists of replies, positions in them, and irregularities of lists that are read page by page.
 
 use std::ops::Deref;
 use std::{fmt, slice, vec};
 
-use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -136,58 +135,88 @@ impl<T: Serialize> Serialize for List<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Elements<T>(std::marker::PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
-            type Value = List<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list or null")
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(List {
-                    items: Vec::new(),
-                    nulls: Nulls::Whole,
-                })
-            }
-
-            fn visit_none<E>(self) -> Result<Self::Value, E> {
-                Ok(List {
-                    items: Vec::new(),
-                    nulls: Nulls::Whole,
-                })
-            }
-
-            fn visit_some<D: Deserializer<'de>>(
-                self,
-                deserializer: D,
-            ) -> Result<Self::Value, D::Error> {
-                deserializer.deserialize_seq(self)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut sequence: A,
-            ) -> Result<Self::Value, A::Error> {
-                let (mut items, mut nulls, mut position) = (Vec::new(), Vec::new(), 0);
-                while let Some(element) = sequence.next_element::<Option<T>>()? {
-                    match element {
-                        Some(item) => items.push(item),
-                        None => nulls.push(position),
-                    }
-                    position += 1;
-                }
-                let nulls = if nulls.is_empty() {
-                    Nulls::None
-                } else {
-                    Nulls::At(nulls.into())
-                };
-                Ok(List { items, nulls })
-            }
-        }
-        deserializer.deserialize_option(Elements(std::marker::PhantomData))
+        let Some(elements) = Option::<Vec<Option<T>>>::deserialize(deserializer)? else {
+            return Ok(Self {
+                items: Vec::new(),
+                nulls: Nulls::Whole,
+            });
+        };
+        let positions = elements.iter().enumerate();
+        let nulls: Box<[usize]> = positions
+            .filter_map(|(position, element)| element.is_none().then_some(position))
+            .collect();
+        Ok(Self {
+            items: elements.into_iter().flatten().collect(),
+            nulls: if nulls.is_empty() {
+                Nulls::None
+            } else {
+                Nulls::At(nulls)
+            },
+        })
     }
+}
+
+/// A position in a list that is read page by page: the start, or what follows a cursor.
+///
+/// It can be stored (as JSON: a text or null) and given to a pager of the same list later. How long a cursor stays valid
+/// is not shown.
+///
+/// ```
+/// use envd_sdk::model::Position;
+///
+/// let kept = serde_json::to_string(&Position::after("bXk="))?;
+/// assert_eq!(serde_json::from_str::<Position>(&kept)?.cursor(), Some("bXk="));
+/// assert_eq!(Position::start().cursor(), None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Position(Option<String>);
+
+impl Position {
+    /// The start of the list.
+    #[must_use]
+    pub fn start() -> Self {
+        Self(None)
+    }
+
+    /// What follows a cursor.
+    pub fn after(cursor: impl Into<String>) -> Self {
+        Self(Some(cursor.into()))
+    }
+
+    /// The cursor, sent as `after`; `None` at the start.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+/// An irregularity of a list that is read page by page. The records are returned all the same.
+///
+/// Lists change while they are read: pages then overlap, or leave a gap between them. Neither is an error, and a program
+/// that counts or adds up must know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ListNotice {
+    /// The total differs from that of the page before: a record may be missed or come twice.
+    #[non_exhaustive]
+    TotalChanged {
+        /// The number of the page, from 1.
+        page: u64,
+        /// The total before.
+        before: i64,
+        /// The total of this page.
+        now: i64,
+    },
+    /// Records that came before, on this page or an earlier one.
+    #[non_exhaustive]
+    Repeated {
+        /// The number of the page, from 1.
+        page: u64,
+        /// What identifies the records: id or number of a consignment or template, register id or PIC of a property.
+        ids: Vec<String>,
+    },
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The nouns of both interfaces: records, inputs, codes, ids, days, and what the server said was wrong.
+//! The nouns of both interfaces: records, inputs, codes, ids, days, and the errors of the server.
 //!
 //! Most of them are written from the schema under `graphql/`. Each says where it comes from: *stated* by the
 //! specification, seen in *public material* and not confirmed, or *assumed*. All fields of records may be missing: what
-//! the server does not send is `None` or an empty [`List`]. Codes that nobody has told us of are kept as
+//! the server does not send is `None` or an empty [`List`]. Unknown codes are kept as
 //! `Unrecognized`.
 //!
 //! # Records in tests
@@ -26,7 +26,7 @@
 //!
 //! # Inputs
 //!
-//! What is required stands in `new`, and every field has a setter of its name; see [`ConsignmentInput::new`] and
+//! `new` takes what is required, and every field has a setter of its name; see [`ConsignmentInput::new`] and
 //! [`DeclarationInput`]. An input made from a record ([`ConsignmentInput::from`]) can be changed and saved.
 
 mod codes;
@@ -37,34 +37,28 @@ mod extra;
 mod forms;
 #[rustfmt::skip]
 mod generated;
-mod hidden;
 mod ids;
 mod input;
 mod input_path;
 mod jurisdiction;
-pub(crate) mod known_names;
 mod lenient;
 mod list;
-mod list_notice;
 mod maybe;
-mod movement;
-mod not_carried_over;
-mod one_line;
 mod open_enum;
 mod pdf_url;
 mod pic;
 mod pic_advice;
-mod position;
 mod property;
+mod redact;
 mod server_error;
-mod severity;
-mod template_input;
 mod time_zone;
 mod timestamp;
-mod user;
+mod user_details;
 mod written_time;
 
-pub use self::codes::{AccountType, QuestionType, Role, ValidatorType};
+pub use self::codes::{
+    AccountType, PropertyStatus, PropertyTypeCode, QuestionType, Role, SpeciesCode, ValidatorType,
+};
 pub use self::condition::Condition;
 pub use self::day::Day;
 pub use self::extra::WithExtra;
@@ -73,22 +67,17 @@ pub use self::generated::*;
 pub use self::ids::{AccountId, ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
 pub use self::jurisdiction::Jurisdiction;
 pub use self::lenient::record_or_data;
-pub use self::list::List;
-pub use self::list_notice::ListNotice;
+pub use self::list::{List, ListNotice, Position};
 pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 pub use self::pic::{Pic, TextError};
 pub use self::pic_advice::PicAdvice;
-pub use self::position::Position;
-pub use self::property::{
-    Property, PropertyContact, PropertyStatus, PropertyTypeCode, SpeciesCode,
-};
-pub use self::server_error::{Location, PathSegment, ServerError};
-pub use self::severity::Severity;
+pub use self::property::{Property, PropertyContact};
+pub use self::server_error::{Location, PathSegment, ServerError, Severity};
 pub use self::time_zone::TimeZone;
 pub use self::timestamp::Timestamp;
 
 pub(crate) use self::input_path::input_path;
-pub(crate) use self::one_line::OneLine;
+pub(crate) use self::redact::{OneLine, shown_code, shown_path};
 
-use self::hidden::Hidden;
+use self::redact::Hidden;

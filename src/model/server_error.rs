@@ -1,14 +1,14 @@
-//! What the server said was wrong, as data.
+//! The errors of the server, as data.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::known_names::{ShownPath, shown_code};
-use super::{Condition, Severity, input_path};
+use super::redact::{ShownPath, shown_code};
+use super::{Condition, input_path};
 
-/// One element of the path to the place that an error is about.
+/// One element of the path to the field that an error is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -28,7 +28,7 @@ impl fmt::Display for PathSegment {
     }
 }
 
-/// A place in the query document, counted from 1.
+/// A position in the query document, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
@@ -69,10 +69,10 @@ pub struct ServerError {
 }
 
 impl ServerError {
-    /// Reads an error from whatever stood in the `errors` array.
+    /// Reads an error from an item of the `errors` array, whatever its shape.
     #[must_use]
     pub fn from_value(raw: Value) -> Self {
-        // A bare text in place of an object is still what the server said.
+        // A bare text in place of an object is still a message.
         let message = raw["message"]
             .as_str()
             .or_else(|| raw["Message"].as_str())
@@ -98,7 +98,7 @@ impl ServerError {
         &self.path
     }
 
-    /// Places in the query document, for schema-level errors.
+    /// Positions in the query document, for schema-level errors.
     #[must_use]
     pub fn locations(&self) -> &[Location] {
         &self.locations
@@ -129,8 +129,7 @@ impl ServerError {
     }
 
     /// `extensions.data.OutcomeStatus`; spelled in more than one case by the server.
-    #[must_use]
-    pub fn outcome_status(&self) -> Option<&str> {
+    pub(super) fn outcome_status(&self) -> Option<&str> {
         self.data("OutcomeStatus")
     }
 
@@ -150,8 +149,7 @@ impl ServerError {
     }
 
     /// `extensions.number`: the section of the GraphQL specification that a schema-level error is about, such as `5.8`.
-    #[must_use]
-    pub fn schema_number(&self) -> Option<&str> {
+    pub(super) fn schema_number(&self) -> Option<&str> {
         self.raw["extensions"]["number"].as_str()
     }
 
@@ -164,7 +162,7 @@ impl ServerError {
         }
     }
 
-    /// Whether the server refuses, or only says so and carries on (spec 7.2 classes a missing answer and an invalid one as
+    /// Whether the server refuses, or only reports it and carries on (spec 7.2 classes a missing answer and an invalid one as
     /// warnings). assumed: an `OutcomeStatus` that names a warning or an information is one.
     #[must_use]
     pub fn severity(&self) -> Severity {
@@ -249,6 +247,29 @@ impl<'de> Deserialize<'de> for ServerError {
 impl Serialize for ServerError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.raw.serialize(serializer)
+    }
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Severity {
+    /// The server refuses the consignment.
+    Error,
+    /// The server saves the consignment and reports it (spec 7.2).
+    Warning,
+    /// The server is not known to report it.
+    Advice,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Advice => "advice",
+        })
     }
 }
 

@@ -8,16 +8,15 @@ use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::written_time::WrittenTime;
 use super::{Day, TimeZone, day};
 
 /// An instant as it stands on the wire: ISO 8601, with or without a zone. The text is kept, whatever it is.
 ///
 /// ```
-/// use envd_sdk::model::{Day, Timestamp};
+/// use envd_sdk::model::{Day, TimeZone, Timestamp};
 ///
 /// let at = Timestamp::from("2022-11-02T03:04:05.1234567+00:00");
-/// assert_eq!(at.day_utc(), Day::new(2022, 11, 2));
+/// assert_eq!(at.day_in(TimeZone::UTC), Day::new(2022, 11, 2));
 /// assert_eq!(at.as_str(), "2022-11-02T03:04:05.1234567+00:00");
 /// ```
 ///
@@ -50,12 +49,6 @@ impl Timestamp {
         self.utc().map(Into::into)
     }
 
-    /// The day in UTC.
-    #[must_use]
-    pub fn day_utc(&self) -> Option<Day> {
-        self.utc().map(|time| Day::from_naive(time.date_naive()))
-    }
-
     /// The day in a state or another zone; `None` when the instant cannot be read.
     ///
     /// ```
@@ -63,18 +56,11 @@ impl Timestamp {
     ///
     /// let at = Timestamp::from("2026-11-19T21:00:00Z");
     /// assert_eq!(at.day_in(Jurisdiction::Nsw), Day::new(2026, 11, 20));
-    /// assert_eq!(at.written_day(), Day::new(2026, 11, 19));
     /// ```
     #[must_use]
     pub fn day_in(&self, zone: impl Into<TimeZone>) -> Option<Day> {
         let local = zone.into().local(self.utc()?);
         Some(Day::from_naive(local.date()))
-    }
-
-    /// The day as the text has it, without a conversion between zones; also of a text that is a bare day.
-    #[must_use]
-    pub fn written_day(&self) -> Option<Day> {
-        WrittenTime::read(&self.0).map(|written| written.day)
     }
 
     /// An instant of UTC, with as many digits of the second as it has (none, 3, 6 or 9).
@@ -115,7 +101,7 @@ impl From<String> for Timestamp {
 impl From<Day> for Timestamp {
     /// The beginning of the day in UTC; [`Day::start_in`] gives that of another zone.
     fn from(day: Day) -> Self {
-        day.start_utc()
+        Self(smol_str::format_smolstr!("{day}T00:00:00Z"))
     }
 }
 

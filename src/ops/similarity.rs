@@ -149,7 +149,7 @@ fn same_day(one: &str, other: &str) -> bool {
 
 fn instant(text: &str) -> Option<SystemTime> {
     match Day::parse(text) {
-        Ok(day) => day.start_utc().to_time(),
+        Ok(day) => Timestamp::from(day).to_time(),
         Err(_) => Timestamp::from(text).to_time(),
     }
 }

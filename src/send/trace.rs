@@ -5,7 +5,7 @@ use tracing::field::Empty;
 
 use crate::error::{Error, Kind, codes};
 use crate::model::ServerError;
-use crate::model::known_names::shown_path;
+use crate::model::shown_path;
 
 /// The span of a request, all attempts in it.
 pub(super) fn call(operation: &str, kind: &str, page: Option<u64>) -> Span {

@@ -1,6 +1,7 @@
 use serde_json::json;
 
-use super::*;
+use super::schema_table::SchemaTable;
+use super::{ChangeClass, ChangeKind, SchemaChange};
 
 #[test]
 fn a_name_of_the_server_stays_on_its_line() {

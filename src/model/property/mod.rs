@@ -1,14 +1,141 @@
 //! The records of the property register (spec 2.10).
 
-mod coded;
-mod codes;
-mod contact;
-mod form;
-mod record;
-mod shown;
-mod unknown;
+#[cfg(test)]
+mod tests;
 mod wire_record;
 
-pub use self::codes::{PropertyStatus, PropertyTypeCode, SpeciesCode};
-pub use self::contact::PropertyContact;
-pub use self::record::Property;
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use self::wire_record::{Codes, Int, Status, wire_record};
+use super::{Hidden, List, PropertyStatus, PropertyTypeCode, SpeciesCode};
+
+wire_record! {
+    /// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Property, SpeciesCode};
+    ///
+    /// let property: Property = serde_json::from_str(
+    ///     r#"{"PIC": "QAZZ7777", "PICName": "Sample Station", "Species": [{"ShortCode": "C"}],
+    ///         "AdminStatus": {"ShortCode": "A", "Description": "Active"}}"#,
+    /// )?;
+    /// assert_eq!(property.pic.as_deref(), Some("QAZZ7777"));
+    /// assert_eq!(*property.species, [SpeciesCode::Cattle]);
+    /// assert!(property.is_active());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub struct Property {
+        /// The property identification code, as the register writes it.
+        "PIC" => pic: Option<String>,
+        /// The name of the property.
+        "PICName" => name: Option<String>,
+        /// The register's own identifier.
+        "PICRegisterId" => register_id: Option<i64> as Int,
+        /// The firm; may be empty.
+        "BusinessName" => business_name: Option<String>,
+        /// The first name of the manager.
+        "FirstName" => first_name: Option<String>,
+        /// The last name of the manager.
+        "LastName" => last_name: Option<String>,
+        /// The town.
+        "Town" => town: Option<String>,
+        /// The species that are kept.
+        "Species" => species: List<SpeciesCode> as Codes,
+        /// What the property is used for.
+        "PropertyTypes" => property_types: List<PropertyTypeCode> as Codes,
+        /// The codes of its brands.
+        "Brands" => brands: List<String> as Codes,
+        /// The state or territory in which it is registered, such as `QLD`.
+        "RegisteredState" => registered_state: Option<String>,
+        /// The state of the property in the register.
+        "AdminStatus" => admin_status: Option<PropertyStatus> as Status,
+        /// The code of the shire.
+        "ShireCode" => shire_code: Option<String>,
+        /// The contact persons.
+        "ContactDetails" => contacts: List<PropertyContact>,
+    }
+}
+
+impl Property {
+    /// Whether the register says that the property is in use. A missing or unknown state is not active.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.admin_status
+            .as_ref()
+            .is_some_and(PropertyStatus::is_active)
+    }
+}
+
+impl fmt::Debug for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Property")
+            .field("pic", &self.pic)
+            .field("name", &Hidden::of(&self.name))
+            .field("register_id", &self.register_id)
+            .field("business_name", &Hidden::of(&self.business_name))
+            .field("first_name", &Hidden::of(&self.first_name))
+            .field("last_name", &Hidden::of(&self.last_name))
+            .field("town", &Hidden::of(&self.town))
+            .field("species", &self.species)
+            .field("property_types", &self.property_types)
+            .field("brands", &self.brands)
+            .field("registered_state", &self.registered_state)
+            .field("admin_status", &self.admin_status)
+            .field("shire_code", &self.shire_code)
+            .field("contacts", &self.contacts)
+            .field("unknown_fields", &self.unknown)
+            .finish()
+    }
+}
+
+wire_record! {
+    /// A contact person of a property (spec 2.10). `Debug` does not show the name.
+    pub struct PropertyContact {
+        /// The first name.
+        "FirstName" => first_name: Option<String>,
+        /// The last name.
+        "LastName" => last_name: Option<String>,
+        /// The role of the person; `PICMANAGERCONTACT` is the manager, others are not shown.
+        "ContactTypeShortCode" => contact_type: Option<String>,
+    }
+}
+
+impl fmt::Debug for PropertyContact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PropertyContact")
+            .field("first_name", &Hidden::of(&self.first_name))
+            .field("last_name", &Hidden::of(&self.last_name))
+            .field("contact_type", &self.contact_type)
+            .field("unknown_fields", &self.unknown)
+            .finish()
+    }
+}
+
+/// Fields that this version of the crate does not know. Usually none, which costs a null pointer.
+#[derive(Clone, Default, PartialEq)]
+struct Unknown(Option<Box<Map<String, Value>>>);
+
+impl Unknown {
+    fn insert(&mut self, name: String, value: Value) {
+        self.0.get_or_insert_default().insert(name, value);
+    }
+
+    fn get(&self) -> Option<&Map<String, Value>> {
+        self.0.as_deref()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.get().into_iter().flatten()
+    }
+}
+
+/// The names only: the values may be personal.
+impl fmt::Debug for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.iter().map(|(name, _)| name))
+            .finish()
+    }
+}

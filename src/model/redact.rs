@@ -1,12 +1,12 @@
-//! The names and codes that the two interfaces are known to use.
+//! What `Debug`, errors and reports show of values, names and texts.
 //!
-//! Of names that a server chose (JSON keys, paths, codes) only these are shown: any other one may be a value, personal
-//! data or a forged line of a log.
+//! Of names that a server chooses (JSON keys, paths, codes) only known ones are shown: another may be a value, personal data
+//! or a forged line of a log.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use super::input_path::is_old_name;
-use super::{Property, PropertyContact, ServerError};
+use super::{Maybe, Property, PropertyContact, ServerError};
 
 /// The elements of the schema, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.
 const COORDINATES: &str = include_str!("../graphql/drift/coordinates.txt");
@@ -126,6 +126,75 @@ impl fmt::Debug for ShownPath<'_> {
     }
 }
 
+/// Says only whether there is something.
+pub(super) struct Hidden(Option<bool>);
+
+impl Hidden {
+    pub(super) fn of(field: &impl State) -> Self {
+        Self(field.state())
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Some(true) => "[redacted]",
+            Some(false) => "null",
+            None => "absent",
+        })
+    }
+}
+
+/// Whether a field is there, null or absent.
+pub(super) trait State {
+    fn state(&self) -> Option<bool>;
+}
+
+impl<T> State for Option<T> {
+    fn state(&self) -> Option<bool> {
+        Some(self.is_some())
+    }
+}
+
+impl<T> State for Maybe<T> {
+    fn state(&self) -> Option<bool> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(false),
+            Self::Value(_) => Some(true),
+        }
+    }
+}
+
+impl State for String {
+    fn state(&self) -> Option<bool> {
+        Some(true)
+    }
+}
+
+/// A text as one line that controls no terminal: control characters, line ends included, and the characters of Unicode
+/// that change the direction of text (the property `Bidi_Control`) are escaped.
+pub(crate) struct OneLine<'a>(pub(crate) &'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.chars() {
+            if is_control_or_direction(letter) {
+                write!(f, "{}", letter.escape_default())?;
+            } else {
+                f.write_char(letter)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_control_or_direction(letter: char) -> bool {
+    // The two separators of U+2028 end lines.
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +258,22 @@ mod tests {
             ".",
         ] {
             assert_eq!(shown_code(code), None, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn control_characters_and_directions_are_escaped() {
+        for (text, shown) in [
+            ("Zoë's yards, 50 % \\n", "Zoë's yards, 50 % \\n"),
+            ("a\r\n  error\tb", r"a\r\n  error\tb"),
+            ("\u{1b}[2J\u{9b}\u{7f}\0", r"\u{1b}[2J\u{9b}\u{7f}\u{0}"),
+            (
+                "\u{202e}x\u{2066}\u{61c}\u{200f}",
+                r"\u{202e}x\u{2066}\u{61c}\u{200f}",
+            ),
+            ("\u{2028}\u{2029}", r"\u{2028}\u{2029}"),
+        ] {
+            assert_eq!(OneLine(text).to_string(), shown);
         }
     }
 }

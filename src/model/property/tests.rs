@@ -1,0 +1,99 @@
+use serde_json::json;
+
+use crate::model::{Property, PropertyStatus, SpeciesCode};
+
+#[test]
+fn a_record_keeps_its_wire_form() {
+    let wire = json!({
+        "PIC": "QAZZ7777", "PICName": "Sample Station", "PICRegisterId": 900_001,
+        "BusinessName": "", "FirstName": "Sam", "LastName": "Sample", "Town": "Sampleton",
+        "Species": [{"ShortCode": "C"}, {"ShortCode": "Z"}], "PropertyTypes": [{"ShortCode": "PR"}],
+        "Brands": [{"ShortCode": "ZS1"}], "RegisteredState": "QLD",
+        "AdminStatus": {"ShortCode": "A", "Description": "Active"}, "ShireCode": "Z02",
+        "ContactDetails": [{"FirstName": "Sam", "LastName": "Sample", "ContactTypeShortCode": "PICMANAGERCONTACT"}]
+    });
+    let property: Property = serde_json::from_value(wire.clone()).unwrap();
+    assert_eq!(property.register_id, Some(900_001));
+    assert_eq!(
+        *property.species,
+        [SpeciesCode::Cattle, SpeciesCode::Unrecognized("Z".into())]
+    );
+    assert_eq!(serde_json::to_value(&property).unwrap(), wire);
+}
+
+#[test]
+fn nothing_need_be_there() {
+    let nulls = json!({
+        "PIC": null, "PICRegisterId": null, "Species": null, "Brands": [null, {}, {"ShortCode": null}, "ZB9"],
+        "AdminStatus": null, "ContactDetails": null, "SomethingNew": {"a": 1}
+    });
+    let property: Property = serde_json::from_value(nulls).unwrap();
+    assert_eq!(*property.brands, ["ZB9"]);
+    assert!(!property.is_active());
+    assert_eq!(
+        serde_json::from_str::<Property>("{}").unwrap(),
+        Property::default()
+    );
+}
+
+#[test]
+fn the_name_of_a_status_tells_where_its_code_does_not() {
+    for (wire, status) in [
+        (
+            json!({"ShortCode": "M", "Description": "Amalgamated"}),
+            PropertyStatus::Amalgamated,
+        ),
+        (json!({"Description": "Blocked"}), PropertyStatus::Blocked),
+        (json!("I"), PropertyStatus::Inactive),
+        (
+            json!({"ShortCode": "X"}),
+            PropertyStatus::Unrecognized("X".into()),
+        ),
+    ] {
+        let property: Property = serde_json::from_value(json!({"AdminStatus": wire})).unwrap();
+        assert_eq!(property.admin_status, Some(status));
+    }
+}
+
+#[test]
+fn unknown_fields_come_back() {
+    let wire = json!({
+        "PIC": "QAZZ7777", "Latitude": -27.5, "Nested": {"a": [1, null]},
+        "ContactDetails": [{"LastName": "Sample", "Email": "sam@example.com"}]
+    });
+    let property: Property = serde_json::from_value(wire.clone()).unwrap();
+    let unknown = property.unknown_fields().unwrap();
+    assert_eq!((unknown.len(), &unknown["Latitude"]), (2, &json!(-27.5)));
+    assert!(
+        property.contacts[0]
+            .unknown_fields()
+            .unwrap()
+            .contains_key("Email")
+    );
+    let written = serde_json::to_value(&property).unwrap();
+    for name in ["PIC", "Latitude", "Nested"] {
+        assert_eq!(written[name], wire[name]);
+    }
+    assert_eq!(written["ContactDetails"][0]["Email"], "sam@example.com");
+    let shown = format!("{property:?}");
+    assert!(shown.contains("Latitude") && !shown.contains("27.5") && !shown.contains("sam@"));
+    let known: Property = serde_json::from_str(r#"{"PIC": "QAZZ7777"}"#).unwrap();
+    assert!(known.unknown_fields().is_none());
+}
+
+#[test]
+fn records_are_objects() {
+    for wire in [json!([]), json!("QAZZ7777"), json!(5)] {
+        assert!(serde_json::from_value::<Property>(wire).is_err());
+    }
+}
+
+#[test]
+fn debug_hides_people_and_firms() {
+    let property: Property = serde_json::from_value(json!({
+        "PICName": "hidden1", "BusinessName": "hidden2", "FirstName": "hidden3", "LastName": "hidden4",
+        "Town": "hidden5", "ContactDetails": [{"FirstName": "hidden6", "LastName": "hidden7"}]
+    }))
+    .unwrap();
+    assert!(!format!("{property:?}").contains("hidden"));
+}
