@@ -67,7 +67,6 @@ impl Session {
     }
 
     /// The consignment as it is now.
-    #[must_use]
     pub fn input(&self) -> &ConsignmentInput {
         &self.input
     }
