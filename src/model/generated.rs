@@ -7,137 +7,6 @@ use super::{
     AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe,
     PdfUrl, QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType,
 };
-/// The state of a consignment; transitions between the states are not shown.
-///
-/// Source: stated, specification 3.1.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ConsignmentStatus {
-    /// The meaning is not shown: by its name, deleted.
-    ///
-    /// Source: stated, specification 3.1.
-    Deleted,
-    /// The status with which the sample of a new consignment is sent; by its name, being written.
-    ///
-    /// Source: stated, specification 3.1.
-    Draft,
-    /// The meaning is not shown: by its name, handed over by the vendor.
-    ///
-    /// Source: stated, specification 3.1.
-    Submitted,
-    /// The meaning is not shown: by its name, closed to changes.
-    ///
-    /// Source: stated, specification 3.1.
-    Locked,
-    /// A value that this version of the crate does not know, as it was received.
-    Unrecognized(String),
-}
-open_enum!(
-    ConsignmentStatus { Deleted = "DELETED", Draft = "DRAFT", Submitted = "SUBMITTED",
-    Locked = "LOCKED" }
-);
-/// The kind of livestock.
-///
-/// Source: public material (`location_4.4.0`), not confirmed.
-#[doc(alias = "ConsignmentSpecies")]
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Species {
-    /// Cattle.
-    ///
-    /// Source: public material (`location_4.4.0`), not confirmed.
-    Cattle,
-    /// Goats.
-    ///
-    /// Source: public material (`location_4.4.0`), not confirmed.
-    Goat,
-    /// Bobby calves.
-    ///
-    /// Source: public material (`location_4.4.0`), not confirmed.
-    BobbyCalves,
-    /// Sheep and lambs.
-    ///
-    /// Source: public material (`location_4.4.0`), not confirmed.
-    SheepLamb,
-    /// A value that this version of the crate does not know, as it was received.
-    Unrecognized(String),
-}
-open_enum!(
-    Species { Cattle = "CATTLE", Goat = "GOAT", BobbyCalves = "BOBBY_CALVES", SheepLamb =
-    "SHEEP_LAMB" }
-);
-/// A form: one declaration required for a movement. The digit at the end is its version; a new version gets a new value.
-///
-/// Source: stated, specification 2.1, 9.2.
-#[doc(alias = "EFormType")]
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum FormType {
-    /// Program LPA, cattle; by its name, the European Union vendor declaration.
-    ///
-    /// Source: stated, specification 2.7.
-    Euc1,
-    /// Cattle; the program is not shown. By its name, a health declaration.
-    ///
-    /// Source: stated, specification 2.7.
-    Hsc2,
-    /// Goats; the program is not shown. By its name, a health declaration.
-    ///
-    /// Source: stated, specification 2.7.
-    Hsg0,
-    /// Sheep; the program is not shown. By its name, a health declaration.
-    ///
-    /// Source: stated, specification 2.7.
-    Hssl1,
-    /// Program LPA (Livestock Production Assurance), bobby calves.
-    ///
-    /// Source: stated, specification 2.7.
-    Lpabc1,
-    /// Program LPA, cattle.
-    ///
-    /// Source: stated, specification 2.7.
-    Lpac1,
-    /// Program LPA, goats; cannot be created from 2024-11-19 on.
-    ///
-    /// Source: stated, specification 2.7, 9.4.
-    Lpag2,
-    /// Program LPA, sheep.
-    ///
-    /// Source: stated, specification 2.7.
-    Lpasl1,
-    /// Program MSA (Meat Standards Australia), cattle.
-    ///
-    /// Source: stated, specification 2.7.
-    Msac1,
-    /// Program NFAS (National Feedlot Accreditation Scheme), cattle.
-    ///
-    /// Source: stated, specification 2.7.
-    Nfasc0,
-    /// Program NFAS, cattle; by its name, a delivery docket.
-    ///
-    /// Source: stated, specification 2.7.
-    Nfasddc1,
-    /// Program NFAS, cattle; by its name, of the European Union.
-    ///
-    /// Source: stated, specification 2.7.
-    Nfaseuc1,
-    /// Program LPA, rangeland goats; from 2024-10-01, for users with the hRG accreditation.
-    ///
-    /// Source: stated, specification 2.7, 9.3, 9.4.
-    Lpahrg0,
-    /// Program LPA, goats; from 2024-11-19, replaces LPAG2.
-    ///
-    /// Source: stated, specification 2.7, 9.4.
-    Lpag3,
-    /// A value that this version of the crate does not know, as it was received.
-    Unrecognized(String),
-}
-open_enum!(
-    FormType { Euc1 = "EUC1", Hsc2 = "HSC2", Hsg0 = "HSG0", Hssl1 = "HSSL1", Lpabc1 =
-    "LPABC1", Lpac1 = "LPAC1", Lpag2 = "LPAG2", Lpasl1 = "LPASL1", Msac1 = "MSAC1",
-    Nfasc0 = "NFASC0", Nfasddc1 = "NFASDDC1", Nfaseuc1 = "NFASEUC1", Lpahrg0 = "LPAHRG0",
-    Lpag3 = "LPAG3" }
-);
 /// An answer to choose.
 ///
 /// Source: stated, specification 2.6.
@@ -1853,5 +1722,116 @@ impl TemplateInput {
     pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
         self.consignee = consignee.into();
         self
+    }
+}
+open_enum! {
+    /// The state of a consignment; transitions between the states are not shown.
+    ///
+    /// Source: stated, specification 3.1.
+    ConsignmentStatus {
+        /// The meaning is not shown: by its name, deleted.
+        ///
+        /// Source: stated, specification 3.1.
+        Deleted = "DELETED",
+        /// The status with which the sample of a new consignment is sent; by its name, being written.
+        ///
+        /// Source: stated, specification 3.1.
+        Draft = "DRAFT",
+        /// The meaning is not shown: by its name, handed over by the vendor.
+        ///
+        /// Source: stated, specification 3.1.
+        Submitted = "SUBMITTED",
+        /// The meaning is not shown: by its name, closed to changes.
+        ///
+        /// Source: stated, specification 3.1.
+        Locked = "LOCKED",
+    }
+}
+open_enum! {
+    /// The kind of livestock.
+    ///
+    /// Source: public material (`location_4.4.0`), not confirmed.
+    #[doc(alias = "ConsignmentSpecies")]
+    Species {
+        /// Cattle.
+        ///
+        /// Source: public material (`location_4.4.0`), not confirmed.
+        Cattle = "CATTLE",
+        /// Goats.
+        ///
+        /// Source: public material (`location_4.4.0`), not confirmed.
+        Goat = "GOAT",
+        /// Bobby calves.
+        ///
+        /// Source: public material (`location_4.4.0`), not confirmed.
+        BobbyCalves = "BOBBY_CALVES",
+        /// Sheep and lambs.
+        ///
+        /// Source: public material (`location_4.4.0`), not confirmed.
+        SheepLamb = "SHEEP_LAMB",
+    }
+}
+open_enum! {
+    /// A form: one declaration required for a movement. The digit at the end is its version; a new version gets a new value.
+    ///
+    /// Source: stated, specification 2.1, 9.2.
+    #[doc(alias = "EFormType")]
+    FormType {
+        /// Program LPA, cattle; by its name, the European Union vendor declaration.
+        ///
+        /// Source: stated, specification 2.7.
+        Euc1 = "EUC1",
+        /// Cattle; the program is not shown. By its name, a health declaration.
+        ///
+        /// Source: stated, specification 2.7.
+        Hsc2 = "HSC2",
+        /// Goats; the program is not shown. By its name, a health declaration.
+        ///
+        /// Source: stated, specification 2.7.
+        Hsg0 = "HSG0",
+        /// Sheep; the program is not shown. By its name, a health declaration.
+        ///
+        /// Source: stated, specification 2.7.
+        Hssl1 = "HSSL1",
+        /// Program LPA (Livestock Production Assurance), bobby calves.
+        ///
+        /// Source: stated, specification 2.7.
+        Lpabc1 = "LPABC1",
+        /// Program LPA, cattle.
+        ///
+        /// Source: stated, specification 2.7.
+        Lpac1 = "LPAC1",
+        /// Program LPA, goats; cannot be created from 2024-11-19 on.
+        ///
+        /// Source: stated, specification 2.7, 9.4.
+        Lpag2 = "LPAG2",
+        /// Program LPA, sheep.
+        ///
+        /// Source: stated, specification 2.7.
+        Lpasl1 = "LPASL1",
+        /// Program MSA (Meat Standards Australia), cattle.
+        ///
+        /// Source: stated, specification 2.7.
+        Msac1 = "MSAC1",
+        /// Program NFAS (National Feedlot Accreditation Scheme), cattle.
+        ///
+        /// Source: stated, specification 2.7.
+        Nfasc0 = "NFASC0",
+        /// Program NFAS, cattle; by its name, a delivery docket.
+        ///
+        /// Source: stated, specification 2.7.
+        Nfasddc1 = "NFASDDC1",
+        /// Program NFAS, cattle; by its name, of the European Union.
+        ///
+        /// Source: stated, specification 2.7.
+        Nfaseuc1 = "NFASEUC1",
+        /// Program LPA, rangeland goats; from 2024-10-01, for users with the hRG accreditation.
+        ///
+        /// Source: stated, specification 2.7, 9.3, 9.4.
+        Lpahrg0 = "LPAHRG0",
+        /// Program LPA, goats; from 2024-11-19, replaces LPAG2.
+        ///
+        /// Source: stated, specification 2.7, 9.4.
+        Lpag3 = "LPAG3",
     }
 }

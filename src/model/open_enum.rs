@@ -1,13 +1,25 @@
-//! Enums of the wire that keep values nobody has told us of.
+//! Enums of the wire that keep unknown values.
 
-/// Gives an enum with a variant `Unrecognized(String)` its conversions from and to the wire.
+/// Makes an enum with the wire text of each value, a variant for any other text, and conversions from and to the wire.
 macro_rules! open_enum {
-    ($name:ident { $($variant:ident = $wire:literal),* $(,)? }) => {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $($(#[$value_meta:meta])* $variant:ident = $wire:literal,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$value_meta])* $variant,)*
+            /// A value that this version of the crate does not know, as it was received.
+            Unrecognized(String),
+        }
+
         impl $name {
             /// All values that this version of the crate knows.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The value as it stands on the wire.
+            /// The value as it is on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -65,7 +77,7 @@ macro_rules! open_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                // Known values need no text of their own: it is read in place.
+                // Known values need no copy of the text.
                 struct Text;
 
                 impl serde::de::Visitor<'_> for Text {

@@ -1,6 +1,7 @@
 //! `src/model/generated.rs`: enums, inputs and the structs of fragments.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use apollo_compiler::schema::ExtendedType;
 use proc_macro2::TokenStream;
@@ -30,7 +31,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
             )),
             _ => None,
         });
-    let enums: TokenStream = enums.collect();
+    let enums: Vec<String> = enums.collect();
     let (mut records, mut inputs) = (BTreeMap::new(), BTreeMap::new());
     for operation in operations {
         for (name, item) in &operation.structs {
@@ -60,11 +61,11 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
             QuestionType, Role, TemplateId, Timestamp, ValidatorType,
         };
 
-        #enums
         #(#records)*
         #(#inputs)*
     };
-    HEADER.to_owned() + &prettyplease::unparse(&syn::parse2(file).unwrap())
+    let file = prettyplease::unparse(&syn::parse2(file).unwrap());
+    format!("{HEADER}{file}{}", enums.concat())
 }
 
 /// Keeps one of the identical types of all operations; a difference is a mistake in the documents.
@@ -78,44 +79,41 @@ fn hoist(items: &mut BTreeMap<String, TokenStream>, name: &str, item: TokenStrea
 }
 
 pub(crate) fn docs(descriptions: &BTreeMap<String, String>, coordinate: &str) -> TokenStream {
-    let description = descriptions
-        .get(coordinate)
-        .unwrap_or_else(|| panic!("no description: {coordinate}"));
-    let lines = provenance::rustdoc(description)
-        .into_iter()
-        .map(|line| format!(" {line}").trim_end().to_owned());
+    let lines = doc_lines(descriptions, coordinate);
     quote!(#(#[doc = #lines])*)
 }
 
+fn doc_lines(descriptions: &BTreeMap<String, String>, coordinate: &str) -> Vec<String> {
+    let description = descriptions
+        .get(coordinate)
+        .unwrap_or_else(|| panic!("no description: {coordinate}"));
+    let lines = provenance::rustdoc(description).into_iter();
+    lines
+        .map(|line| format!(" {line}").trim_end().to_owned())
+        .collect()
+}
+
+/// As text, since the formatter leaves what is inside a macro as tokens.
 fn open_enum<'a>(
     name: &str,
     values: impl Iterator<Item = &'a str>,
     descriptions: &BTreeMap<String, String>,
-) -> TokenStream {
-    let rust = format_ident!("{}", names::type_name(name));
-    let doc = docs(descriptions, name);
-    let alias = (names::type_name(name) != name).then(|| quote!(#[doc(alias = #name)]));
-    let values: Vec<&str> = values.collect();
-    let names: Vec<_> = values
-        .iter()
-        .map(|value| format_ident!("{}", camel(value)))
-        .collect();
-    let variants = values.iter().zip(&names).map(|(value, name_of_value)| {
-        let doc = docs(descriptions, &format!("{name}.{value}"));
-        quote!(#doc #name_of_value,)
-    });
-    quote! {
-        #doc
-        #alias
-        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum #rust {
-            #(#variants)*
-            /// A value that this version of the crate does not know, as it was received.
-            Unrecognized(String),
-        }
-        open_enum!(#rust { #(#names = #values),* });
+) -> String {
+    let comment = |coordinate: &str, indent: &str| {
+        let lines = doc_lines(descriptions, coordinate);
+        let lines = lines.iter().map(|line| format!("{indent}///{line}\n"));
+        lines.collect::<String>()
+    };
+    let mut text = format!("open_enum! {{\n{}", comment(name, "    "));
+    if names::type_name(name) != name {
+        writeln!(text, "    #[doc(alias = \"{name}\")]").unwrap();
     }
+    writeln!(text, "    {} {{", names::type_name(name)).unwrap();
+    for value in values {
+        text += &comment(&format!("{name}.{value}"), "        ");
+        writeln!(text, "        {} = \"{value}\",", camel(value)).unwrap();
+    }
+    text + "    }\n}\n"
 }
 
 /// `BOBBY_CALVES` as `BobbyCalves`.
