@@ -12,7 +12,7 @@ use crate::send::Call;
 const DEEPEST: usize = 33;
 
 impl Client {
-    /// All questions of all forms, as a tree. Five levels are asked for at first, and more when the fifth has children.
+    /// All questions of all forms, as a tree. The first request reads five levels; a second one reads more when the fifth has children.
     ///
     /// Source: stated, specification 2.6 and 4.1.
     ///
