@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::{Arc, Barrier, RwLock};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use envd_sdk::Clock;
 use envd_sdk::auth::{AccessToken, TokenManager, TokenSource};
@@ -22,7 +22,7 @@ const THREADS: [u32; 3] = [1, 2, 8];
 struct Kept {
     token: AccessToken,
     wall: SystemTime,
-    boot: Duration,
+    boot: Instant,
 }
 
 /// A way to read, with the shortest times of one read in nanoseconds, at each number of threads.
@@ -54,21 +54,21 @@ pub(crate) async fn run() -> bool {
         Arc::new(Kept {
             token: token.clone(),
             wall: clock.now() + day,
-            boot: clock.boot() + day,
+            boot: Instant::now() + day,
         })
     };
     let (std_lock, tokio_lock) = (RwLock::new(kept()), tokio::sync::RwLock::new(kept()));
-    let serves = |kept: &Kept| clock.now() < kept.wall && clock.boot() < kept.boot;
+    let serves = |kept: &Kept| clock.now() < kept.wall && Instant::now() < kept.boot;
     let mut rows = [
         Row::new("the two clocks alone", || {
-            black_box((clock.now(), clock.boot()));
+            black_box((clock.now(), Instant::now()));
         }),
         Row::new("borrowed (read_current)", || {
             black_box(manager.read_current(AccessToken::generation));
         }),
         // A token is a header with a number, and is cloned as one.
         Row::new("clocks and one header clone", || {
-            black_box((clock.now(), clock.boot(), token.clone()));
+            black_box((clock.now(), Instant::now(), token.clone()));
         }),
         Row::new("into a request (current)", || {
             black_box(manager.current());

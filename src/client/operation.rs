@@ -11,7 +11,7 @@ use crate::graphql::{Encoded, OperationKind, Outcome};
 use crate::model::ServerError;
 use crate::send::{self, Operation};
 use crate::transport::header::{ACCEPT, HeaderValue};
-use crate::transport::{Body, Reply, Request};
+use crate::transport::{Reply, Request};
 
 /// What the draft of GraphQL over HTTP asks a client to accept.
 const ACCEPTED: HeaderValue =
@@ -34,8 +34,8 @@ impl<D> GraphqlOperation<D> {
     }
 
     pub(super) fn request(&self) -> Request {
-        let body = Body::Json(self.encoded.body.clone());
-        Request::post(self.endpoint.url.clone(), body).header(ACCEPT, ACCEPTED)
+        let (url, body) = (self.endpoint.url.clone(), self.encoded.body.clone());
+        Request::post_json(url, body).header(ACCEPT, ACCEPTED)
     }
 }
 
@@ -73,20 +73,14 @@ impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
     }
 
     fn adapt(&self, request: &Request, error: &Error) -> Option<Request> {
-        let Body::Json(body) = &request.body else {
-            return None;
-        };
-        let body = Body::Json(self.encoded.adapted(body, error)?);
-        Some(Request {
-            body,
-            ..request.clone()
-        })
+        let mut adapted = request.clone();
+        adapted.body = self.encoded.adapted(&request.body, error)?;
+        Some(adapted)
     }
 
     fn adapted(&self, request: &Request) {
-        if let Body::Json(body) = &request.body {
-            let left_out = self.endpoint.overrides.remember(&self.encoded, body);
-            send::adapted(&self.encoded.operation, &left_out);
-        }
+        let overrides = &self.endpoint.overrides;
+        let left_out = overrides.remember(&self.encoded, &request.body);
+        send::adapted(&self.encoded.operation, &left_out);
     }
 }

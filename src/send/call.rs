@@ -142,7 +142,7 @@ impl<T: Send + 'static> Call<T> {
     /// traces.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let headers = std::mem::take(&mut self.settings.headers).with(name, value);
-        match headers.and_then(|headers| headers.beside_tokens(self.sender.has_tokens())) {
+        match headers.and_then(|headers| headers.beside_tokens(self.sender.tokens.is_some())) {
             Ok(headers) => self.settings.headers = headers,
             Err(error) => self.work = self.work.and(Err(error)),
         }
@@ -188,18 +188,18 @@ impl<T: Send + 'static> Call<T> {
     pub fn dry_run(&self) -> Result<DryRun> {
         let work = self.work.as_ref().map_err(Clone::clone)?;
         let request = self.sender.prepare(work.request.clone(), &self.settings);
-        Ok(DryRun::new(request, self.sender.user_agent()))
+        Ok(DryRun::new(request, self.sender.pool.http.user_agent()))
     }
 
     /// Sends the call; the value comes with the status, the request id and the number of attempts.
     pub fn response(mut self) -> impl Future<Output = Result<Response<T>>> + Send + 'static {
         let facts = Arc::new(Mutex::new(Facts::default()));
         self.settings.facts = Some(Arc::clone(&facts));
-        let (sender, start) = (self.sender.clone(), self.sender.clock().boot());
+        let (sender, start) = (self.sender.clone(), self.sender.pool.clock.boot());
         let work = self.into_future();
         async move {
             let value = work.await?;
-            let elapsed = sender.clock().boot().saturating_sub(start);
+            let elapsed = sender.pool.clock.boot().saturating_sub(start);
             let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(Response {
                 value,
@@ -218,7 +218,7 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
 
     fn into_future(mut self) -> Self::IntoFuture {
         if let Some(limit) = self.deadline {
-            self.settings.end = Some(self.sender.clock().boot().saturating_add(limit));
+            self.settings.end = Some(self.sender.pool.clock.boot().saturating_add(limit));
         }
         match self.work {
             Ok(work) => (work.start)(work.request, self.settings),

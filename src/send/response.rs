@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::transport::{Body, Request};
+use crate::transport::Request;
 
 /// What a [`Call`](super::Call) brought, and how it came.
 #[derive(Clone, Debug)]
@@ -55,15 +55,9 @@ impl DryRun {
     pub(super) fn new(request: Request, user_agent: &str) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut headers = vec![("user-agent".to_owned(), user_agent.to_owned())];
-        if let Some(media_type) = request.body.media_type() {
-            headers.push(("content-type".to_owned(), media_type.to_owned()));
-        }
         let set = request.headers.iter();
         headers.extend(set.map(|(name, value)| (name.to_string(), text(value.as_bytes()))));
-        let body = match &request.body {
-            Body::Empty => String::new(),
-            Body::Json(body) | Body::Form(body) => text(body),
-        };
+        let body = text(&request.body);
         Self {
             method: request.method.to_string(),
             url: request.url,

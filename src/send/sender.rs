@@ -11,7 +11,7 @@ use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::model::ServerError;
-use crate::transport::header::{AUTHORIZATION, HeaderMap};
+use crate::transport::header::AUTHORIZATION;
 use crate::transport::{Budget, Clock, Http, Reply, Request, RetryPolicy, Safety, retry_after};
 
 /// How many other documents a request tries: the four homes of the user details, each with and without doubtful fields.
@@ -20,17 +20,17 @@ const DOCUMENTS: u32 = 8;
 /// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
 #[derive(Clone)]
 pub(crate) struct Sender {
-    pool: Arc<Pool>,
-    tokens: Option<Arc<dyn TokenSource>>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) tokens: Option<Arc<dyn TokenSource>>,
 }
 
 /// What all users of a client share.
-struct Pool {
-    http: Http,
+pub(super) struct Pool {
+    pub(super) http: Http,
     headers: Headers,
     retry: RetryPolicy,
     budget: Budget,
-    clock: Clock,
+    pub(super) clock: Clock,
     backpressure: Backpressure,
 }
 
@@ -109,18 +109,6 @@ impl Sender {
         }
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.pool.clock
-    }
-
-    pub(super) fn has_tokens(&self) -> bool {
-        self.tokens.is_some()
-    }
-
-    pub(super) fn user_agent(&self) -> &str {
-        self.pool.http.user_agent()
-    }
-
     /// How long requests are still deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
         let (left, _) = self.pool.backpressure.left(&self.pool.clock)?;
@@ -133,15 +121,13 @@ impl Sender {
 
     /// The request with the headers and limits that are set, all but the token.
     pub(super) fn prepare(&self, mut request: Request, settings: &Settings) -> Request {
-        let mut headers: HeaderMap = self.pool.headers.0.clone();
+        let mut headers = self.pool.headers.0.clone();
         headers.extend(settings.headers.0.clone());
-        headers.extend(std::mem::take(&mut request.headers));
-        Request {
-            headers,
-            timeout: settings.timeout,
-            watch: settings.watch.clone(),
-            ..request
-        }
+        headers.extend(request.headers);
+        request.headers = headers;
+        request.timeout = settings.timeout;
+        request.watch.clone_from(&settings.watch);
+        request
     }
 
     /// Sends a request, and gives what its reply is judged to be.

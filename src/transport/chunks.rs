@@ -19,39 +19,32 @@ pub(super) async fn gather(
     limit: usize,
     watch: Option<&Watch>,
 ) -> Gathered {
-    let watch = |body: &[u8]| {
-        if let Some(watch) = watch {
-            watch(body);
-        }
-    };
-    // The length is the sender's word, so it may reserve no more than the limit.
+    // The sender chose the length, so it may reserve no more than the limit.
     let announced = announced(reply);
     if announced > limit {
         return (Bytes::new(), Some(too_large()));
     }
-    let mut first = Bytes::new();
-    let mut gathered: Option<BytesMut> = None;
+    let mut body = Bytes::new();
     let cut = loop {
-        let so_far = gathered.as_ref().map_or(first.len(), BytesMut::len);
-        let chunk = match next(reply, limit - so_far).await {
+        let chunk = match next(reply, limit - body.len()).await {
             Ok(Some(chunk)) => chunk,
             Ok(None) => break None,
             Err(error) => break Some(error),
         };
-        if gathered.is_none() && first.is_empty() {
-            first = chunk;
-            watch(&first);
-            continue;
+        body = if body.is_empty() {
+            chunk
+        } else {
+            // A copy the first time, and then the same memory.
+            let mut longer = BytesMut::from(body);
+            longer.reserve(chunk.len().max(announced.saturating_sub(longer.len())));
+            longer.extend_from_slice(&chunk);
+            longer.freeze()
+        };
+        if let Some(watch) = watch {
+            watch(&body);
         }
-        let gathered = gathered.get_or_insert_with(|| {
-            let mut bytes = BytesMut::with_capacity(announced.max(first.len() + chunk.len()));
-            bytes.extend_from_slice(&first);
-            bytes
-        });
-        gathered.extend_from_slice(&chunk);
-        watch(gathered);
     };
-    (gathered.map_or(first, BytesMut::freeze), cut)
+    (body, cut)
 }
 
 /// Gathers a body with tokens in it: it is overwritten when it is dropped, and so are the chunks that it came in.

@@ -19,11 +19,12 @@ use tokio::sync::watch;
 /// clock.advance(Duration::from_secs(60));
 /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Clock(Inner);
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 enum Inner {
+    #[default]
     System,
     /// Runs with the machine from a calendar time of its own, which it showed at this boot time.
     Running {
@@ -68,7 +69,7 @@ impl Clock {
     /// A clock that stands still until it is moved. Clones show the same time.
     #[must_use]
     pub fn manual(start: SystemTime) -> Self {
-        // A boot time of its own: nobody may take the two clocks for one.
+        // Unlike the calendar time, so that a test that confuses the two clocks fails.
         let moment = Moment {
             wall: start,
             boot: Duration::from_secs(1_000),
@@ -76,7 +77,7 @@ impl Clock {
         Self(Inner::Manual(Arc::new(watch::Sender::new(moment))))
     }
 
-    /// The calendar time. It may jump when somebody sets it.
+    /// The calendar time. It jumps when the clock of the machine is set.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         match &self.0 {
@@ -86,7 +87,7 @@ impl Clock {
         }
     }
 
-    /// The calendar time, at most some milliseconds late: for a question that is asked with each request.
+    /// The calendar time, at most some milliseconds late: cheap enough for each request.
     pub(crate) fn roughly_now(&self) -> SystemTime {
         match &self.0 {
             Inner::System => system_roughly(),
@@ -95,8 +96,7 @@ impl Clock {
     }
 
     /// The time since the machine was started, time asleep included. It never jumps.
-    #[must_use]
-    pub fn boot(&self) -> Duration {
+    pub(crate) fn boot(&self) -> Duration {
         match &self.0 {
             Inner::System | Inner::Running { .. } => system_boot(),
             Inner::Manual(moment) => moment.borrow().boot,
@@ -112,7 +112,8 @@ impl Clock {
     }
 
     /// Sets the calendar of a manual clock, as a user or a time server would; the time since the start goes on as before.
-    pub fn set_wall(&self, to: SystemTime) {
+    #[cfg(test)]
+    pub(crate) fn set_wall(&self, to: SystemTime) {
         self.change(|moment| moment.wall = to);
     }
 
@@ -150,12 +151,6 @@ impl Clock {
                 let _ = moment.wait_for(|moment| moment.boot >= until).await;
             }
         }
-    }
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self::system()
     }
 }
 

@@ -3,12 +3,12 @@
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::redirect;
 use url::Url;
 
 use super::chunks::{gather, gather_and_wipe};
-use super::{Body, HttpOptions, Reply, Request, is_loopback, tls};
+use super::{HttpOptions, Reply, Request, is_loopback, tls};
 use crate::error::{Error, Failure, Kind, Unsent};
 
 /// Sends requests. Cheap to clone; clones share their connections.
@@ -73,22 +73,16 @@ impl Http {
             .client
             .request(request.method, request.url)
             .headers(request.headers);
-        if let Some(media_type) = request.body.media_type() {
-            outgoing = outgoing.header(CONTENT_TYPE, media_type);
+        if !request.body.is_empty() {
+            outgoing = outgoing.body(request.body);
         }
         if let Some(limit) = request.timeout {
             outgoing = outgoing.timeout(limit);
         }
-        // Forms go to the token endpoint, and tokens come back.
-        let secret = matches!(request.body, Body::Form(_));
-        outgoing = match request.body {
-            Body::Empty => outgoing,
-            Body::Json(body) | Body::Form(body) => outgoing.body(body),
-        };
         let mut reply = outgoing.send().await.map_err(failed)?;
         let status = reply.status().as_u16();
         let mut headers = std::mem::take(reply.headers_mut());
-        let (body, cut) = if secret {
+        let (body, cut) = if request.is_secret {
             // They share the memory of the body, which cannot be overwritten as long as they live.
             detach(&mut headers);
             // Boxed, so that the futures of all other requests stay small.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use reqwest::Method;
 use reqwest::header::{
     CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
@@ -14,35 +15,18 @@ use crate::error::{Error, Kind, Received};
 /// Sees the beginning of a reply's body again and again while it grows.
 pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// What is sent with a request.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Body {
-    #[default]
-    Empty,
-    Json(Bytes),
-    Form(Bytes),
-}
-
 /// A request; cloning it does not copy the body.
 #[derive(Clone)]
 pub(crate) struct Request {
-    pub(crate) method: reqwest::Method,
+    pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Body,
+    pub(crate) body: Bytes,
+    /// Body and reply have tokens in them, and are wiped from memory.
+    pub(super) is_secret: bool,
     /// The time limit for this request, in place of the client's.
     pub(crate) timeout: Option<Duration>,
     pub(crate) watch: Option<Watch>,
-}
-
-impl Body {
-    pub(crate) fn media_type(&self) -> Option<&'static str> {
-        match self {
-            Self::Empty => None,
-            Self::Json(_) => Some("application/json"),
-            Self::Form(_) => Some("application/x-www-form-urlencoded"),
-        }
-    }
 }
 
 /// A complete reply, of any status.
@@ -55,24 +39,33 @@ pub(crate) struct Reply {
 impl Request {
     pub(crate) fn get(url: Url) -> Self {
         Self {
-            method: reqwest::Method::GET,
+            method: Method::GET,
             url,
             headers: HeaderMap::new(),
-            body: Body::Empty,
+            body: Bytes::new(),
+            is_secret: false,
             timeout: None,
             watch: None,
         }
     }
 
-    pub(crate) fn post(url: Url, body: Body) -> Self {
+    pub(crate) fn post_json(url: Url, body: Bytes) -> Self {
         Self {
-            method: reqwest::Method::POST,
-            url,
-            headers: HeaderMap::new(),
+            method: Method::POST,
             body,
-            timeout: None,
-            watch: None,
+            ..Self::get(url)
         }
+        .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+    }
+
+    /// A form for the token endpoint.
+    pub(crate) fn post_form(url: Url, body: Bytes) -> Self {
+        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+        Self {
+            is_secret: true,
+            ..Self::post_json(url, body)
+        }
+        .header(CONTENT_TYPE, form)
     }
 
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -17,7 +17,7 @@ pub use self::retry::RetryPolicy;
 
 pub(crate) use self::clock::{First, first};
 pub(crate) use self::http::Http;
-pub(crate) use self::message::{Body, Reply, Request, Watch, retry_after, server_time};
+pub(crate) use self::message::{Reply, Request, Watch, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, parse_endpoint};
 pub(crate) use self::retry::{Budget, Safety};
 pub(crate) use reqwest::header;

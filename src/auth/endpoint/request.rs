@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 use crate::auth::provider::Settings;
 use crate::auth::{CheckedCallback, Provider};
 use crate::secret::Secret;
+use crate::transport::Request;
 use crate::transport::header::{ACCEPT, HeaderValue};
-use crate::transport::{Body, Request};
 
 /// Spec 5.3 and 5.4.
 pub(super) fn exchange(callback: &CheckedCallback) -> Request {
@@ -58,7 +58,7 @@ fn post(settings: &Settings, url: Url, fields: &[(&str, &str)]) -> Request {
     // Wiped when the request is dropped.
     let body = Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()));
     let json = HeaderValue::from_static("application/json");
-    Request::post(url, Body::Form(body)).header(ACCEPT, json)
+    Request::post_form(url, body).header(ACCEPT, json)
 }
 
 #[cfg(test)]
@@ -79,10 +79,8 @@ mod tests {
     }
 
     fn form(request: Request) -> Vec<(String, String)> {
-        let Body::Form(body) = request.body else {
-            panic!("not a form")
-        };
-        let mut pairs: Vec<_> = url::form_urlencoded::parse(&body).into_owned().collect();
+        let pairs = url::form_urlencoded::parse(&request.body);
+        let mut pairs: Vec<_> = pairs.into_owned().collect();
         pairs.sort();
         pairs
     }

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::fake::{Fake, FakeBuilder, instant};
 use crate::secret::Secret;
-use crate::transport::{Body, Clock, Http, HttpOptions, Request};
+use crate::transport::{Clock, Http, HttpOptions, Request};
 
 /// The day on which the fixtures were written.
 pub(super) fn fixture_day() -> Clock {
@@ -42,12 +42,12 @@ pub(super) async fn get(url: Url) -> Answer {
 pub(super) async fn form(url: Url, fields: &[(&str, &str)]) -> Answer {
     let mut text = url::form_urlencoded::Serializer::new(String::new());
     let body = text.extend_pairs(fields).finish();
-    send(Request::post(url, Body::Form(body.into()))).await
+    send(Request::post_form(url, body.into())).await
 }
 
 pub(super) async fn post(url: Url, token: &Secret, body: impl Into<Bytes>) -> Answer {
     let bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose())).unwrap();
-    let request = Request::post(url, Body::Json(body.into()));
+    let request = Request::post_json(url, body.into());
     send(request.header(AUTHORIZATION, bearer)).await
 }
 

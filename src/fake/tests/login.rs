@@ -10,7 +10,6 @@ use url::Url;
 use super::caller::{Answer, fake_builder, fixture_day, form, get, post, start_fake};
 use crate::fake::{Fake, User};
 use crate::secret::Secret;
-use crate::transport::Body;
 
 /// RFC 7636 appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -245,9 +244,9 @@ async fn a_revoked_refresh_token_takes_its_family_along() {
     assert_eq!(refresh(&fake, token).await.status, 403);
     assert!(!is_accepted(&fake, &tokens["access_token"]).await);
     let json = json!({"token": fake.access_token().expose()}).to_string();
-    let answer = super::caller::send(crate::transport::Request::post(
+    let answer = super::caller::send(crate::transport::Request::post_json(
         fake.revoke_url(),
-        Body::Json(json.into()),
+        json.into(),
     ))
     .await;
     assert_eq!(answer.status, 200);
