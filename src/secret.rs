@@ -1,4 +1,4 @@
-//! A text that must not be seen: tokens, codes, client secrets, addresses that carry a token.
+//! A redacted text: tokens, codes, client secrets, addresses with a token.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 
 /// A text that is hidden in `Debug`, has neither `Display` nor `Serialize`, and is wiped from memory when dropped.
 ///
-/// Each clone is a copy that is wiped on its own. What [`expose`](Self::expose) gives away is not: a copy that you make is
-/// yours to wipe. A text that grew before it came here may have left copies behind; make it with enough room.
+/// Each clone is a copy that is wiped on its own. A copy of what [`expose`](Self::expose) shows is not
+/// wiped. A string that grew before it became a secret may have left copies behind; allocate it with enough capacity.
 ///
 /// ```
 /// use envd_sdk::Secret;
@@ -37,7 +37,7 @@ impl Secret {
         self.0.is_empty()
     }
 
-    /// Compares with another text in a time that depends on the lengths only, so that a guess learns nothing from it.
+    /// Compares with another text in a time that depends on the lengths only, so that the time reveals nothing about a guess.
     #[must_use]
     pub fn matches(&self, other: &str) -> bool {
         let (a, b) = (self.0.as_bytes(), other.as_bytes());

@@ -66,7 +66,7 @@ impl Client {
     /// The client of another user, with the connections, settings, limits and documents of this one.
     ///
     /// It costs no more than a clone, so a server makes one for each request of its users. What holds for all of them:
-    /// the allowance of retries, and a pause that the service asked for ([`paused_for`](Self::paused_for)).
+    /// the allowance of retries, and the pause after `Retry-After` ([`paused_for`](Self::paused_for)).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -187,11 +187,11 @@ impl Client {
         }
     }
 
-    /// How long calls are still deferred because the service asked for it: HTTP 429 or 503 with `Retry-After`.
+    /// How long calls are still deferred after HTTP 429 or 503 with `Retry-After`.
     ///
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
-    /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, however long the
-    /// service asks for. All clients of one pool share it.
+    /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most. All
+    /// clients of one pool share it.
     #[must_use]
     pub fn paused_for(&self) -> Option<Duration> {
         self.sender.paused_for()
@@ -206,8 +206,8 @@ impl Client {
     /// The queries that are sent with another document than ours, because the server's schema did not fit it. Mostly
     /// none; empty until a call has met the difference.
     ///
-    /// A server refuses a document as a whole when it asks for one field that is not there. A query of this crate is then
-    /// sent again without the fields that the server does not know, and so are the later ones of this client and its
+    /// A server refuses a document as a whole when it selects one field that is not there. A query of this crate is then
+    /// sent again without the fields that the server does not have, and so are the later ones of this client and its
     /// clones: the types stay the same, and what is left out is `None` or empty. Fields without which a list or a decision
     /// of this crate would be wrong are never left out, changes are never adapted, and neither is an
     /// [override](ClientBuilder::override_operation).
@@ -230,12 +230,12 @@ impl Client {
         self.endpoint.overrides.adapted_operations()
     }
 
-    /// How many levels of questions an operation asks for; `None` when its document is the caller's.
+    /// How many levels of questions the document of an operation selects; `None` when its document is the caller's.
     pub(crate) fn question_levels(&self, operation: &str) -> Option<usize> {
         self.endpoint.overrides.question_levels(operation)
     }
 
-    /// Asks for further levels of questions from now on, if a reply went deeper than was asked for.
+    /// Selects further levels of questions from now on, if a reply went deeper than its document.
     pub(crate) fn deepen(&self, operation: &str, reached: usize) {
         self.endpoint.overrides.deepen(operation, reached);
     }

@@ -1,4 +1,4 @@
-//! An operation of the GraphQL interface, as the lane sends it.
+//! Operations of the GraphQL interface: how their replies are read, and their documents adapted.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::send::{self, Operation};
 use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Reply, Request};
 
-/// What the draft of GraphQL over HTTP asks a client to accept.
+/// The media types of the draft of GraphQL over HTTP.
 const ACCEPTED: HeaderValue =
     HeaderValue::from_static("application/graphql-response+json, application/json;q=0.9");
 

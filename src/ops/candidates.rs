@@ -74,7 +74,7 @@ impl Candidates {
 
     /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all.
     ///
-    /// Use it only where you know that `fromDate` of the live service compares the time of the last change. That is not
+    /// Use it only if it is certain that `fromDate` of the live service compares the time of the last change. That is not
     /// shown: if it compares the day of the movement, or another date, the record is missing from the list.
     pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
         self.filter = self.filter.from(from);

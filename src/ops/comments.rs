@@ -1,4 +1,4 @@
-//! Comments on a consignment, who may see it, and eDECs.
+//! Comments on a consignment, its viewers, and eDECs.
 
 use crate::client::Account;
 use crate::graphql::Outcome;
@@ -68,7 +68,7 @@ impl Account {
             .operation::<CreateComment, _>(variables, |data| data.create_comment?.data)
     }
 
-    /// Who may see a consignment in a role; `AUTHVIEWER` is a role that was seen in public.
+    /// The users with a role on a consignment; `AUTHVIEWER` is a role that public material shows.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///

@@ -14,7 +14,7 @@ impl Client {
     /// types of this crate are read one by one; that introspection is disabled is a result, not an error. Roles may see
     /// different schemas.
     ///
-    /// Source: public material (the ISC wiki) says that introspection is open; not confirmed.
+    /// Source: public material (the ISC wiki): introspection is open; not confirmed.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -53,7 +53,7 @@ impl Client {
         match self.execute_document(document, name, &json!({})).await {
             Ok(outcome) => Ok(Some(outcome.value)),
             Err(error) if error.is_unauthorized() => Err(error),
-            // A gateway that forbids it says 400 or 403, in whatever shape.
+            // A gateway that forbids it answers 400 or 403, with any body.
             Err(error) if error.is_retryable() => Err(error),
             Err(error) if error.is_rejected() || error.is_bad_request() || error.is_forbidden() => {
                 Ok(None)

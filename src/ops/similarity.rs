@@ -277,7 +277,7 @@ mod tests {
             *record.pointer_mut(field).unwrap() = Value::Null;
             assert_eq!(compare(input(), record), Similarity::Open, "{field}");
         }
-        // What was not sent is not asked for.
+        // What was not sent is not compared.
         let sent = json!({"forms": ["LPAC1", "MSAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
         assert_eq!(compare(sent, record()), Similarity::Agrees);
     }

@@ -9,11 +9,11 @@ use tokio::sync::Notify;
 use crate::error::{Error, Kind, Result};
 use crate::transport::{Clock, RetryPolicy, first};
 
-/// The longest pause. After this time the server is tried again whatever it asked for: a wrong date in one reply (RFC 9110
-/// section 10.2.3 allows any) must not disable the client for the life of the process.
+/// The longest pause, whatever `Retry-After` is: a wrong date in one reply (RFC 9110 section 10.2.3 allows any) must not
+/// disable the client for the life of the process.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// Until when requests are deferred, on the clock since the start of the machine, and the refusal that asked for it.
+/// Until when requests are deferred, on the clock since boot, and the refusal that caused it.
 #[derive(Default)]
 pub(super) struct Backpressure {
     pause: Mutex<Option<(Duration, Error)>>,
@@ -21,14 +21,14 @@ pub(super) struct Backpressure {
 }
 
 impl Backpressure {
-    /// Starts a pause after a refusal that says how long to wait: too many requests, or maintenance (spec 7.1).
+    /// Starts a pause after a refusal with `Retry-After`: too many requests, or maintenance (spec 7.1).
     pub(super) fn note(&self, clock: &Clock, error: &Error) {
         let Some(wait) = error.retry_after().filter(|wait| !wait.is_zero()) else {
             return;
         };
         let refusal = match error.http_status() {
             Some(503) => error.clone(),
-            // Other users of the client get this error as well, so it has no text that may be about one user.
+            // Other users of the pool get this error as well, so it has no text that may be about one user.
             Some(429) => Error::new(Kind::Http {
                 status: 429,
                 media_type: None,
@@ -43,7 +43,7 @@ impl Backpressure {
         }
     }
 
-    /// The remaining pause, and the refusal that asked for it.
+    /// The remaining pause, and the refusal that caused it.
     pub(super) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
         let mut pause = self.pause();
         let (until, refusal) = pause.as_ref()?;

@@ -68,7 +68,7 @@ pub(crate) struct Settings {
     pub(super) headers: Headers,
     pub(super) retry: Option<RetryPolicy>,
     pub(super) timeout: Option<Duration>,
-    /// When the call ends at the latest, on the clock since the start of the machine.
+    /// When the deadline passes, on the clock since boot.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
     /// The number of the page, for traces.
@@ -78,7 +78,7 @@ pub(crate) struct Settings {
     pub(super) facts: Option<Arc<Mutex<Facts>>>,
 }
 
-/// What the requests of a call had in common with HTTP, the last one last.
+/// What HTTP shows of the requests of a call so far.
 #[derive(Default)]
 pub(super) struct Facts {
     pub(super) status: Option<u16>,
@@ -87,7 +87,7 @@ pub(super) struct Facts {
 }
 
 impl Settings {
-    /// Notes facts for a [`Response`], if one was asked for.
+    /// Notes facts for a [`Response`], if the caller needs one.
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut facts.lock().unwrap_or_else(PoisonError::into_inner));
@@ -174,7 +174,7 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    /// The page that is read, and a function that sees its reply arrive.
+    /// The number of the page, and a function that is called while its reply arrives.
     pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
         (self.settings.page, self.settings.watch) = (Some(number), Some(watch));
         self

@@ -50,7 +50,7 @@ pub(crate) trait Operation: Sync {
     /// Reads a reply of any status.
     fn judge(&self, reply: Reply) -> Result<Self::Value>;
 
-    /// What the server said beside the value.
+    /// The errors beside the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
         &[]
     }
@@ -60,7 +60,7 @@ pub(crate) trait Operation: Sync {
         None
     }
 
-    /// The server took the document of an adapted request.
+    /// Keeps the document of an adapted request, which the server accepted.
     fn adapted(&self, _request: &Request) {}
 }
 
@@ -109,7 +109,7 @@ impl Sender {
         }
     }
 
-    /// How long requests are still deferred.
+    /// The remaining time for which requests are deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
         let (left, _) = self.pool.backpressure.left(&self.pool.clock)?;
         Some(left)

@@ -54,7 +54,7 @@ fn lost() -> Error {
     }))
 }
 
-/// The result, and how many requests were sent. Each reply asks to wait for so many seconds.
+/// The result, and how many requests were sent. Each reply has this `Retry-After`.
 async fn run(
     is_change: bool,
     failures: Vec<Error>,
@@ -101,7 +101,7 @@ async fn a_change_that_may_have_been_carried_out_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_retry_waits_on_the_clock_for_as_long_as_the_server_asks() {
+async fn a_retry_waits_on_the_clock_until_retry_after_has_passed() {
     let clock = clock();
     let task = tokio::spawn({
         let clock = clock.clone();

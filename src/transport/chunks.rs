@@ -10,7 +10,7 @@ use crate::error::Error;
 /// What came of a body, and why it ended too early, if it did.
 pub(super) type Gathered = (Bytes, Option<Error>);
 
-/// How often a connection's task gets a turn to let go of the last chunk.
+/// How often this task yields, until the task of the connection has dropped the last chunk.
 const TURNS: u32 = 64;
 
 /// Gathers a body; without a copy when it comes in one piece.

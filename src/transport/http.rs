@@ -29,7 +29,7 @@ impl Http {
             .user_agent(&options.user_agent)
             .connect_timeout(options.connect_timeout)
             .timeout(options.timeout)
-            // A redirect would carry the token to an address that nobody configured.
+            // A redirect would carry the token to an address outside the settings.
             .redirect(redirect::Policy::none())
             .https_only(!endpoints.iter().any(|url| is_loopback(url)))
             .no_proxy();
@@ -168,7 +168,7 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
     .with_source(source.without_url())
 }
 
-/// Whether something came that is not HTTP, or not as its rules want it. The same request would bring the same.
+/// Whether the reply is not HTTP, or breaks its rules: the same request would fail again.
 fn is_foreign(source: &reqwest::Error) -> bool {
     let is_parse = |error: &hyper::Error| error.is_parse();
     // hyper's kinds for chunks whose size or end cannot be read.

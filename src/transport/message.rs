@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::error::{Error, Kind, Received};
 
-/// Sees the beginning of a reply's body again and again while it grows.
+/// Is called with the beginning of a reply's body each time it grows.
 pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// A request; cloning it does not copy the body.
@@ -99,7 +99,7 @@ impl Reply {
         String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()
     }
 
-    /// Whether the body is in another form than asked for (RFC 9110 section 8.4), so that it cannot be read.
+    /// Whether the body has a content encoding (RFC 9110 section 8.4), so that it cannot be read.
     pub(crate) fn is_encoded(&self) -> bool {
         self.encoding().is_some() && !self.body.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Sends one HTTP request. The only room that knows reqwest.
+//! Sends one HTTP request. Only this room uses reqwest.
 //!
 //! A reply of any status is a reply; an error means that no complete reply came. Redirects are never followed, and
 //! addresses are `https`, except on loopback (RFC 8252 section 8.3).

@@ -111,20 +111,17 @@ impl fmt::Debug for HttpOptions {
 /// Reads an endpoint address and refuses one that would carry tokens in the clear.
 pub(crate) fn parse_endpoint(name: &str, address: &str) -> Result<Url, Error> {
     // The address is not repeated in the message: it may carry credentials.
-    let url = Url::parse(address)
-        .map_err(|source| Error::config(format!("{name} is not an address")).with_source(source))?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(Error::config(format!(
-            "{name} must not hold a user name or password"
-        )));
-    }
+    let wrong = |what: &str| Error::config(format!("{name} {what}"));
+    let url =
+        Url::parse(address).map_err(|source| wrong("is not an address").with_source(source))?;
     match url.scheme() {
+        _ if !url.username().is_empty() || url.password().is_some() => {
+            Err(wrong("must not hold a user name or password"))
+        }
         "https" => Ok(url),
         "http" if is_loopback(&url) => Ok(url),
-        "http" => Err(Error::config(format!(
-            "{name} must be https (http is for loopback addresses only)"
-        ))),
-        _ => Err(Error::config(format!("{name} must be an https address"))),
+        "http" => Err(wrong("must be https (http is for loopback addresses only)")),
+        _ => Err(wrong("must be an https address")),
     }
 }
 

@@ -5,14 +5,14 @@
 //! | no connection: name look-up, TCP, TLS | again | again: it surely was not sent |
 //! | connection lost, time-out or deadline after sending | again | in doubt |
 //! | HTTP 429, or a code for a limit | again | again on 2xx and 4xx: it was refused |
-//! | HTTP 401, or a body that says so on 2xx and 4xx | once more with a new token | once more: it was refused |
+//! | HTTP 401, or a body to that effect on 2xx and 4xx | once more with a new token | once more: it was refused |
 //! | errors on 2xx and 4xx that name known reasons | error | error: it was refused |
 //! | errors that name no known reason, "Internal server error" | error | in doubt |
 //! | HTTP 500, whatever the body | error | in doubt |
 //! | HTTP 502 to 504, whatever the body | again | in doubt |
 //! | a reply without the record, a cut reply, one of another kind | error | in doubt |
 //!
-//! A change in doubt is not sent again, unless the caller says that this does no harm.
+//! A change in doubt is not sent again, unless the call is marked as idempotent.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::error::{Error, Kind, Unsent};
 
 /// How often and for how long a call is tried.
 ///
-/// Reads are sent again after transport faults, HTTP 502, 503 and 504, and when the server says that there were too many
-/// requests (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it said
-/// that it refused. Waits are random up to a limit that doubles ("full jitter").
+/// Reads are sent again after transport faults, HTTP 502, 503 and 504, and when there were too many requests
+/// (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it refused
+/// them. Waits are random up to a limit that doubles ("full jitter").
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +47,7 @@ impl Default for RetryPolicy {
             max_retries: 3,
             base: Duration::from_millis(200),
             cap: Duration::from_secs(10),
-            // Long enough for a restart behind a load balancer, short enough for somebody who waits at a screen.
+            // Long enough for a restart behind a load balancer, short enough for a user at a screen.
             deadline: Duration::from_secs(90),
         }
     }
@@ -82,12 +82,12 @@ impl RetryPolicy {
 
     /// The wait before the next attempt, or `None` when there is to be none.
     ///
-    /// `attempts` have been made, `elapsed` has passed; the server may have asked to wait.
+    /// `attempts` have been made and `elapsed` has passed; `retry_after` is what the server sent.
     pub(crate) fn next_wait(
         &self,
         attempts: u32,
         elapsed: Duration,
-        asked: Option<Duration>,
+        retry_after: Option<Duration>,
     ) -> Option<Duration> {
         if attempts > self.max_retries {
             return None;
@@ -96,10 +96,10 @@ impl RetryPolicy {
             .base
             .saturating_mul(1 << (attempts.saturating_sub(1)).min(20))
             .min(self.cap);
-        // The random wait also when the server asks for less: with `Retry-After: 0` all would come at once.
+        // At least the random wait: with `Retry-After: 0` all clients would come at once.
         let wait = limit
             .mul_f64(fastrand::f64())
-            .max(asked.unwrap_or_default());
+            .max(retry_after.unwrap_or_default());
         (elapsed.saturating_add(wait) < self.deadline).then_some(wait)
     }
 }
@@ -144,7 +144,7 @@ pub(crate) enum Safety {
     Repeatable,
     /// A change: sent again only if it surely was not carried out.
     Once,
-    /// A change of which the caller says that carrying it out twice does no harm.
+    /// A change that does no harm when it is carried out twice.
     Idempotent,
 }
 
@@ -192,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_wish_is_honoured_inside_the_deadline() {
+    fn retry_after_is_honoured_inside_the_deadline() {
         let policy = RetryPolicy::default().deadline(Duration::from_secs(30));
-        let asked = Some(Duration::from_secs(20));
-        assert_eq!(policy.next_wait(1, Duration::ZERO, asked), asked);
-        assert_eq!(policy.next_wait(1, Duration::from_secs(15), asked), None);
+        let wait = Some(Duration::from_secs(20));
+        assert_eq!(policy.next_wait(1, Duration::ZERO, wait), wait);
+        assert_eq!(policy.next_wait(1, Duration::from_secs(15), wait), None);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! No TLS feature is on: only loopback addresses can be spoken to.
+//! No TLS feature is on: only loopback addresses can be used.
 
 use reqwest::ClientBuilder;
 
 use crate::error::Error;
 
-/// Refuses https endpoints and certificates with the name of the cure.
+/// Refuses https endpoints and certificates, with the features that allow them.
 pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,

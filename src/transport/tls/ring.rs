@@ -38,27 +38,26 @@ pub(in crate::transport) fn configure(
     Ok(builder.tls_backend_preconfigured(config))
 }
 
-/// Reads and checks the certificates, also where no endpoint needs them: a mistake in the settings is told at once.
+/// Reads and checks the certificates, also where no endpoint needs them, so that an error in the settings shows at once.
 fn certificates(pem: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let mut found = Vec::new();
+    let wrong = |what: &str| Error::config(format!("extra_root_certificate: {what}"));
+    let mut certificates = Vec::new();
     for pem in pem {
-        let before = found.len();
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            let certificate = certificate
-                .map_err(|_| Error::config("extra_root_certificate: damaged PEM text"))?;
+        let found: Vec<_> = CertificateDer::pem_slice_iter(pem)
+            .collect::<Result<_, _>>()
+            .map_err(|_| wrong("damaged PEM text"))?;
+        if found.is_empty() {
+            return Err(wrong("no certificate in the PEM text"));
+        }
+        for certificate in found {
             // OK to read each for itself and drop the store: it parses what it takes in.
             RootCertStore::empty()
                 .add(certificate.clone())
-                .map_err(|_| Error::config("extra_root_certificate: damaged certificate"))?;
-            found.push(certificate);
-        }
-        if found.len() == before {
-            return Err(Error::config(
-                "extra_root_certificate: no certificate in the PEM text",
-            ));
+                .map_err(|_| wrong("damaged certificate"))?;
+            certificates.push(certificate);
         }
     }
-    Ok(found)
+    Ok(certificates)
 }
 
 fn verifier(
