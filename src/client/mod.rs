@@ -104,6 +104,11 @@ impl Client {
     ///
     /// A mutation whose reply has no result (`{}`, or nothing but nulls) and no errors is an error, of your own operations
     /// too: whether the change was made is not known.
+    ///
+    /// # Errors
+    ///
+    /// Any of the predicates of [`Error`](crate::Error); for a change, ask
+    /// [`may_have_applied`](crate::Error::may_have_applied) before sending it again.
     pub fn execute<Q: GraphQLQuery>(
         &self,
         variables: Q::Variables,
@@ -126,6 +131,10 @@ impl Client {
     /// assert!(data["consignments"]["totalCount"].is_u64());
     /// # Ok(()) }
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
     pub fn execute_document<T: DeserializeOwned + Send + 'static>(
         &self,
         document: &str,

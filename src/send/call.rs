@@ -42,12 +42,8 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// # Ok(()) }
 /// ```
 ///
-/// # Errors
-///
-/// Any of the predicates of [`Error`](crate::Error); for a change, ask
-/// [`may_have_applied`](crate::Error::may_have_applied) before sending it again. A future that is dropped before its end,
-/// by a `select!` or a time-out around it, cannot report: treat a change as one that may have been carried out, or set a
-/// [`deadline`](Self::deadline) in place of a time-out.
+/// A future that is dropped before its end, by a `select!` or a time-out around it, cannot report: treat a change as one
+/// that may have been carried out, or set a [`deadline`](Self::deadline) in place of a time-out.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T> {
     sender: Sender,

@@ -118,3 +118,21 @@ async fn a_retry_waits_on_the_clock_until_retry_after_has_passed() {
     clock.advance(Duration::from_secs(1));
     assert!(matches!(task.await.unwrap(), (Ok(()), 2)));
 }
+
+#[tokio::test]
+async fn a_request_without_a_token_is_not_sent() {
+    let url = Url::parse("http://127.0.0.1:1/").unwrap();
+    let http = Http::new(&HttpOptions::default(), &[&url]).unwrap();
+    let (headers, policy) = (Headers::default(), RetryPolicy::default());
+    let sender = Sender::new(http, headers, policy, clock(), None).unwrap();
+    let sender = sender.with_token_source(|| async { Err(Error::login_needed()) });
+    let operation = Failing {
+        is_change: true,
+        failures: Mutex::new(Vec::new().into_iter()),
+    };
+    let settings = Settings::default();
+    let result = sender.send(&operation, Request::get(url), &settings).await;
+    let error = result.unwrap_err();
+    assert!(error.is_reauth_required() && !error.may_have_applied());
+    assert_eq!(error.attempts(), 0);
+}
