@@ -90,33 +90,42 @@ impl Subset {
 
 /// Reads a reply of status 2xx.
 fn decode(reply: Reply) -> Result<Subset> {
-    if reply.status == 204 {
+    let status = reply.status;
+    if status == 204 {
         return Ok(Subset::default());
     }
     // UTF-8 is checked once for the body, not for each string.
-    let failure = if let Ok(text) = std::str::from_utf8(&reply.body) {
-        // A byte order mark may be ignored (RFC 8259 section 8.1).
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let failure = match serde_json::from_str::<Envelope>(text) {
-            Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
-            Err(failure) => failure,
-        };
-        if let Some(subset) = mended(reply.status, text) {
-            return Ok(subset);
+    let (path, detail) = match std::str::from_utf8(&reply.body) {
+        Ok(text) => {
+            // A byte order mark may be ignored (RFC 8259 section 8.1).
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            match serde_json::from_str::<Envelope>(text) {
+                Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
+                Err(failure) => match mended(status, text) {
+                    Some(subset) => return Ok(subset),
+                    None => located(text, &failure),
+                },
+            }
         }
-        if failure.classify() == Category::Data {
-            let misfit = misfit(reply.status, text, &failure);
-            return Err(message_or(reply, misfit));
-        }
-        detail(&failure)
-    } else {
-        "the body is not UTF-8".to_owned()
+        Err(_) => (None, "the body is not UTF-8".to_owned()),
     };
-    if reply.is_encoded() || !reply.media_type().is_some_and(|name| name.contains("json")) {
+    let is_json =
+        !reply.is_encoded() && reply.media_type().is_some_and(|name| name.contains("json"));
+    let error = Error::new(Kind::Decode {
+        status,
+        path: path.clone().unwrap_or_else(|| ".".to_owned()),
+        detail,
+        errors: Vec::new(),
+    });
+    Err(match path.as_deref() {
         // A web page of a proxy in front of the register, or a compressed body.
-        return Err(reply.into_error());
-    }
-    Err(undecodable(reply.status, ".".to_owned(), failure))
+        None if !is_json => reply.into_error(),
+        // The server's message in place of records says more than that records are missing.
+        Some(".") => Some(reply.into_error())
+            .filter(|error| error.server_message().is_some())
+            .unwrap_or(error),
+        _ => error,
+    })
 }
 
 /// Reads the reply again, record by record.
@@ -131,40 +140,14 @@ fn mended(status: u16, text: &str) -> Option<Subset> {
     Some(subset)
 }
 
-/// Reads the reply again, slowly, to locate what does not fit.
-fn misfit(status: u16, text: &str, failure: &serde_json::Error) -> Error {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let path = match serde_path_to_error::deserialize::<_, Envelope>(&mut deserializer) {
-        Err(located) => located.path().to_string(),
-        Ok(_) => ".".to_owned(),
-    };
-    undecodable(status, path, detail(failure))
-}
-
-/// The server's message in place of records, if there is one: it says more than that records are missing.
-fn message_or(reply: Reply, misfit: Error) -> Error {
-    if misfit.json_path() != Some(".") {
-        return misfit;
-    }
-    let error = reply.into_error();
-    match error.server_message() {
-        Some(_) => error,
-        None => misfit,
-    }
-}
-
-fn undecodable(status: u16, path: String, detail: String) -> Error {
-    Error::new(Kind::Decode {
-        status,
-        path,
-        detail,
-        errors: Vec::new(),
-    })
-}
-
-fn detail(failure: &serde_json::Error) -> String {
+/// What is wrong with the reply and, in JSON of another shape, where; the reply is read again for that.
+fn located(text: &str, failure: &serde_json::Error) -> (Option<String>, String) {
     let (line, column) = (failure.line(), failure.column());
-    format!("{}, line {line} column {column}", json_fault(failure))
+    let detail = format!("{}, line {line} column {column}", json_fault(failure));
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let located = serde_path_to_error::deserialize::<_, Envelope>(&mut reader).err();
+    let path = located.filter(|_| failure.classify() == Category::Data);
+    (path.map(|error| error.path().to_string()), detail)
 }
 
 #[cfg(test)]

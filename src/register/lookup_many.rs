@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::Semaphore;
 
 use super::{Lookup, Register};
@@ -53,34 +53,28 @@ use crate::send::pages::Task;
 /// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct LookupMany {
-    register: Register,
-    inputs: Arc<[Input]>,
+    shared: Arc<Shared>,
     concurrency: usize,
     as_completed: bool,
-    counts: Arc<Counts>,
     /// The positions of the distinct inputs with their results; none before the first poll.
-    distinct: Option<stream::BoxStream<'static, (usize, Result<Lookup>)>>,
+    distinct: Option<BoxStream<'static, (usize, Result<Lookup>)>>,
     returned: usize,
     /// Results of PICs that occur again, by the position of the next occurrence.
     repeated: BTreeMap<usize, Result<Lookup>>,
 }
 
-/// How many look-ups were started, are running, and have a result that was not returned yet.
-#[derive(Default)]
-struct Counts {
+/// What the tasks share.
+struct Shared {
+    register: Register,
+    inputs: Vec<Input>,
+    /// One for each look-up that may run; none before the first poll.
+    permits: Semaphore,
+    /// The refusal of the token, after which no look-up starts.
+    refused: OnceLock<Error>,
     started: AtomicUsize,
     running: AtomicUsize,
+    /// How many tasks have a result that was not returned yet.
     waiting: AtomicUsize,
-}
-
-impl Counts {
-    async fn run<T>(&self, look_up: impl Future<Output = T>) -> T {
-        self.started.fetch_add(1, Ordering::Relaxed);
-        self.running.fetch_add(1, Ordering::Relaxed);
-        let result = look_up.await;
-        self.running.fetch_sub(1, Ordering::Relaxed);
-        result
-    }
 }
 
 /// The result for one input of a bulk look-up.
@@ -133,7 +127,7 @@ struct Input {
     next: Option<usize>,
 }
 
-fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Arc<[Input]> {
+fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Input> {
     let mut last: HashMap<Pic, usize> = HashMap::new();
     let mut inputs: Vec<Input> = Vec::new();
     for (position, text) in texts.into_iter().enumerate() {
@@ -151,7 +145,7 @@ fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Arc<[Input]> {
             next: None,
         });
     }
-    inputs.into()
+    inputs
 }
 
 impl LookupMany {
@@ -160,11 +154,17 @@ impl LookupMany {
         texts: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Self {
         Self {
-            register,
-            inputs: inputs(texts),
+            shared: Arc::new(Shared {
+                register,
+                inputs: inputs(texts),
+                permits: Semaphore::new(0),
+                refused: OnceLock::new(),
+                started: AtomicUsize::new(0),
+                running: AtomicUsize::new(0),
+                waiting: AtomicUsize::new(0),
+            }),
             concurrency: 4,
             as_completed: false,
-            counts: Arc::default(),
             distinct: None,
             returned: 0,
             repeated: BTreeMap::new(),
@@ -198,44 +198,22 @@ impl LookupMany {
     pub fn progress(&self) -> LookupProgress {
         let count = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         LookupProgress {
-            total: self.inputs.len(),
+            total: self.shared.inputs.len(),
             returned: self.returned,
-            started: count(&self.counts.started),
-            in_flight: count(&self.counts.running),
-            waiting: count(&self.counts.waiting) + self.repeated.len(),
+            started: count(&self.shared.started),
+            in_flight: count(&self.shared.running),
+            waiting: count(&self.shared.waiting) + self.repeated.len(),
         }
     }
 
     /// Looks up the distinct inputs, each PIC in a task.
-    fn start(&self) -> stream::BoxStream<'static, (usize, Result<Lookup>)> {
-        let (inputs, register) = (Arc::clone(&self.inputs), self.register.clone());
-        let counts = Arc::clone(&self.counts);
-        let permits = Arc::new(Semaphore::new(self.concurrency));
-        let refused: Arc<OnceLock<Error>> = Arc::default();
-        let first = (0..inputs.len()).filter({
-            let inputs = Arc::clone(&inputs);
-            move |at| inputs[*at].is_first
-        });
+    fn start(&self) -> BoxStream<'static, (usize, Result<Lookup>)> {
+        self.shared.permits.add_permits(self.concurrency);
+        let (shared, inputs) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+        let first = (0..inputs.inputs.len()).filter(move |at| inputs.inputs[*at].is_first);
         let look_ups = stream::iter(first).map(move |at| {
-            let task = inputs[at].pic.as_ref().ok().map(|pic| {
-                let (register, pic, counts) = (register.clone(), *pic, Arc::clone(&counts));
-                let (permits, refused) = (Arc::clone(&permits), Arc::clone(&refused));
-                Task::spawn(async move {
-                    let _permit = permits.acquire().await;
-                    let result = match refused.get() {
-                        // Without a request; attempts distinguishes it from the look-ups that were refused.
-                        Some(refusal) => Err(Error::clone(refusal).with_attempts(0)),
-                        None => counts.run(register.lookup(&pic).into_future()).await,
-                    };
-                    if let Err(error) = &result
-                        && (error.is_unauthorized() || error.is_reauth_required())
-                    {
-                        refused.get_or_init(|| error.clone());
-                    }
-                    counts.waiting.fetch_add(1, Ordering::Relaxed);
-                    result
-                })
-            });
+            let pic = shared.inputs[at].pic.as_ref().ok();
+            let task = pic.map(|pic| Task::spawn(Arc::clone(&shared).look_up(*pic)));
             async move {
                 match task {
                     Some(task) => (at, task.await),
@@ -262,14 +240,14 @@ impl LookupMany {
         } else if let Some(distinct) = &mut self.distinct
             && let Some(next) = ready!(distinct.poll_next_unpin(context))
         {
-            if self.inputs[next.0].pic.is_ok() {
-                self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            if self.shared.inputs[next.0].pic.is_ok() {
+                self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
             }
             next
         } else {
             return Poll::Ready(None);
         };
-        let input = &self.inputs[position];
+        let input = &self.shared.inputs[position];
         if let Some(next) = input.next {
             self.repeated.insert(next, result.clone());
         }
@@ -285,6 +263,28 @@ impl LookupMany {
     }
 }
 
+impl Shared {
+    async fn look_up(self: Arc<Self>, pic: Pic) -> Result<Lookup> {
+        let _permit = self.permits.acquire().await;
+        if let Some(refusal) = self.refused.get() {
+            // No request: attempts distinguishes this result from those of the look-ups that were refused.
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            return Err(refusal.clone().with_attempts(0));
+        }
+        self.started.fetch_add(1, Ordering::Relaxed);
+        self.running.fetch_add(1, Ordering::Relaxed);
+        let result = self.register.lookup(&pic).await;
+        if let Err(error) = &result
+            && (error.is_unauthorized() || error.is_reauth_required())
+        {
+            self.refused.get_or_init(|| error.clone());
+        }
+        self.running.fetch_sub(1, Ordering::Relaxed);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        result
+    }
+}
+
 impl Stream for LookupMany {
     type Item = LookupResult;
 
@@ -293,7 +293,7 @@ impl Stream for LookupMany {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.inputs.len() - self.returned;
+        let left = self.shared.inputs.len() - self.returned;
         (left, Some(left))
     }
 }
