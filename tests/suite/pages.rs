@@ -1,7 +1,7 @@
-//! Lists page by page (spec 4.1) against the fake, and against servers that do not keep to the rules.
+//! Lists page by page (spec 4.1) against the fake, and against servers that break the rules.
 
-mod ahead;
 mod guards;
+mod look_ahead;
 mod own_documents;
 mod unreadable;
 
@@ -19,7 +19,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::dated::start_fake;
 
-/// An account of a server at this address, with a client that waits for nothing.
+/// An account of a server at this address, with a client that retries without waits.
 fn account(address: &str) -> Account {
     let client = Client::builder(address)
         .token_source(StaticToken::new("a-token").unwrap())
@@ -47,12 +47,12 @@ fn end() -> Value {
     json!({"hasNextPage": false, "endCursor": "z"})
 }
 
-/// A server that answers by cursor (empty at the start), and how often it was asked.
+/// A server that replies by cursor (empty at the start), and its number of requests.
 async fn serve(
     answer: impl Fn(&str) -> ResponseTemplate + Send + Sync + 'static,
 ) -> (MockServer, Arc<AtomicUsize>) {
-    let (server, asked) = (MockServer::start().await, Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&asked);
+    let (server, requests) = (MockServer::start().await, Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&requests);
     let respond = move |request: &Request| {
         count.fetch_add(1, Ordering::SeqCst);
         let body: Value = request.body_json().unwrap();
@@ -62,7 +62,7 @@ async fn serve(
         .respond_with(respond)
         .mount(&server)
         .await;
-    (server, asked)
+    (server, requests)
 }
 
 fn ok(body: Value) -> ResponseTemplate {
@@ -74,7 +74,7 @@ fn filter() -> ConsignmentFilter {
 }
 
 #[tokio::test]
-async fn each_consignment_comes_once_whatever_the_size_of_pages_and_the_look_ahead() {
+async fn each_consignment_is_returned_once_for_any_page_size_and_look_ahead() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let total = account
@@ -102,7 +102,7 @@ async fn each_consignment_comes_once_whatever_the_size_of_pages_and_the_look_ahe
 }
 
 #[tokio::test]
-async fn a_page_says_where_it_starts_and_where_the_next_one_does() {
+async fn a_page_has_its_position_and_the_next_one() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let mut pager = account.consignments(&filter().page_size(6));
@@ -124,7 +124,7 @@ async fn a_page_says_where_it_starts_and_where_the_next_one_does() {
     assert_eq!(i64::try_from(seen).unwrap(), total);
     assert!(pager.next_page().await.unwrap().is_none());
 
-    // A program that was ended after the first page goes on from what it has kept.
+    // A program that ended after the first page resumes from the stored position.
     let kept = first.next.unwrap();
     let mut pager = account.consignments(&filter().page_size(6)).start_at(kept);
     let again = pager.next_page().await.unwrap().unwrap();
@@ -132,7 +132,7 @@ async fn a_page_says_where_it_starts_and_where_the_next_one_does() {
 }
 
 #[tokio::test]
-async fn templates_come_page_by_page_too() {
+async fn templates_are_listed_page_by_page() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     for name in ["To the yards", "To the works"] {
@@ -159,7 +159,7 @@ async fn templates_come_page_by_page_too() {
 }
 
 #[tokio::test]
-async fn a_failure_keeps_what_came_before_and_the_same_page_can_be_asked_for_again() {
+async fn after_a_failure_the_same_page_can_be_requested_again() {
     let failures = AtomicUsize::new(0);
     let (server, _) = serve(move |after| match after {
         "" => ok(page(more("a"), &["1", "2"])),
@@ -179,8 +179,8 @@ async fn a_failure_keeps_what_came_before_and_the_same_page_can_be_asked_for_aga
 }
 
 #[tokio::test]
-async fn a_stream_ends_with_a_failure_and_its_items_say_where_to_go_on() {
-    let (server, asked) = serve(|after| match after {
+async fn a_stream_ends_with_a_failure_and_has_the_position_to_resume_from() {
+    let (server, requests) = serve(|after| match after {
         "" => ok(page(more("2"), &["1", "2"])),
         _ => ResponseTemplate::new(500),
     })
@@ -191,7 +191,7 @@ async fn a_stream_ends_with_a_failure_and_its_items_say_where_to_go_on() {
     assert_eq!(records.len(), 2);
     assert_eq!(error.resume_from(), Some(items.position()));
     assert!(items.next().await.is_none());
-    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    assert_eq!(requests.load(Ordering::SeqCst), 2);
 
     let mut items = account(&server.uri()).consignments(&filter()).items();
     items.next().await.unwrap().unwrap();
@@ -212,7 +212,7 @@ async fn full_records_take_one_request_for_each_page() {
     }
     assert_eq!(fake.requests().len(), pages);
     assert_eq!(fake.requests_of::<FullConsignments>().len(), pages);
-    // They are those of the list, each as it is read by itself.
+    // They are those of the list, each equal to the record that is read by its id.
     let mut listed = account.consignments(&filter).items();
     for record in &records {
         let id = listed.next().await.unwrap().unwrap().id.unwrap();

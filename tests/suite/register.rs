@@ -1,10 +1,10 @@
 //! The client of the property register (spec 2.10, 4.2, 7.1) against the fake, and against scripted replies.
 
+mod backpressure;
 mod conditional;
 mod errors;
-mod many;
+mod lookup_many;
 mod paging;
-mod polite;
 mod tokens;
 mod totals;
 mod traces;
@@ -25,7 +25,7 @@ fn register(fake: &Fake) -> Register {
     Register::builder(fake.register_url()).build().unwrap()
 }
 
-/// A client for scripted replies that waits for nothing.
+/// A client for scripted replies that retries without waits.
 fn client(server: &MockServer) -> Register {
     let retry = RetryPolicy::default().base_wait(Duration::ZERO);
     Register::builder(server.uri())
@@ -117,7 +117,7 @@ async fn words_and_fields_find_what_they_describe() {
 }
 
 #[tokio::test]
-async fn any_text_arrives_as_it_was_given() {
+async fn any_text_is_sent_as_given() {
     let server = MockServer::start().await;
     Mock::given(any())
         .respond_with(page(0, 0, &[]))
@@ -148,7 +148,7 @@ async fn any_text_arrives_as_it_was_given() {
 }
 
 #[tokio::test]
-async fn bad_values_are_refused_before_anything_is_sent_unless_the_caller_insists() {
+async fn invalid_values_are_refused_unless_unchecked() {
     let server = MockServer::start().await;
     let register = client(&server);
     let bad = PropertySearch::new().postcode("400").pic("QAZZ77777");
@@ -167,7 +167,7 @@ async fn bad_values_are_refused_before_anything_is_sent_unless_the_caller_insist
 }
 
 #[tokio::test]
-async fn not_found_nothing_and_several_are_told_apart() {
+async fn not_found_empty_and_several_are_distinguished() {
     let server = MockServer::start().await;
     let at = |pic: &str| Mock::given(path(format!("/api/v2/PICRegister/(PIC={pic})")));
     let two = page(0, 2, &["QAZZ7777", "QAZZ7777"]);
@@ -191,7 +191,7 @@ async fn not_found_nothing_and_several_are_told_apart() {
     );
     assert_eq!(look_up("QBZZ2222").await.unwrap(), Lookup::Empty);
     assert_eq!(look_up("QCZZ8888").await.unwrap(), Lookup::NotFound);
-    // The register ignored what it was asked for.
+    // The register ignored the PIC.
     assert!(look_up("QDZZ3333").await.unwrap_err().is_protocol());
     assert!(
         register
@@ -226,7 +226,7 @@ async fn no_content_is_none_and_a_web_page_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_register_that_is_down_for_a_moment_is_asked_again() {
+async fn a_short_outage_is_retried() {
     let server = MockServer::start().await;
     let down = ResponseTemplate::new(503).insert_header("retry-after", "0");
     Mock::given(any())
@@ -248,7 +248,7 @@ async fn a_register_that_is_down_for_a_moment_is_asked_again() {
 }
 
 #[tokio::test]
-async fn the_error_says_how_long_the_register_asked_to_wait() {
+async fn the_error_has_the_retry_after_of_the_register() {
     let server = MockServer::start().await;
     let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
     Mock::given(any())

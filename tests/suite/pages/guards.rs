@@ -1,4 +1,4 @@
-//! Lists that do not come to an end, change, or have holes.
+//! Lists that do not end, change, or have places without a record.
 
 use std::sync::atomic::Ordering;
 
@@ -8,35 +8,36 @@ use envd_sdk::model::ListNotice;
 
 use super::{account, end, filter, more, ok, page, serve};
 
-/// Reads until the failure: how many pages came, the failure, and how many requests were made.
+/// Reads until the failure: the number of pages, the failure, and the number of requests.
 async fn read(
     info: impl Fn(&str) -> Value + Send + Sync + 'static,
 ) -> (usize, envd_sdk::Error, usize) {
     // Each page has a record of its own.
-    let (server, asked) = serve(move |after| ok(page(info(after), &[&format!("1{after}")]))).await;
+    let (server, requests) =
+        serve(move |after| ok(page(info(after), &[&format!("1{after}")]))).await;
     let mut pager = account(&server.uri()).consignments(&filter());
     let mut read = 0;
     loop {
         match pager.next_page().await {
-            Ok(page) => assert!(page.is_some(), "the list came to an end"),
-            Err(error) => return (read, error, asked.load(Ordering::SeqCst)),
+            Ok(page) => assert!(page.is_some(), "the list ended"),
+            Err(error) => return (read, error, requests.load(Ordering::SeqCst)),
         }
         read += 1;
-        assert!(read < 50, "the list goes on and on");
+        assert!(read < 50, "the list does not end");
     }
 }
 
 #[tokio::test]
 async fn a_cursor_that_stands_still_ends_the_list_with_an_error() {
-    let (pages, error, asked) = read(|_| more("a")).await;
-    assert_eq!((pages, asked), (2, 2));
+    let (pages, error, requests) = read(|_| more("a")).await;
+    assert_eq!((pages, requests), (2, 2));
     assert!(error.is_pagination_stalled() && error.is_protocol() && !error.is_retryable());
     assert_eq!(error.resume_from().unwrap().cursor(), Some("a"));
     assert_eq!(error.operation(), Some("consignments"));
 }
 
 #[tokio::test]
-async fn cursors_that_go_in_a_circle_end_the_list_with_an_error() {
+async fn cursors_in_a_cycle_end_the_list_with_an_error() {
     let (pages, error, _) = read(|after| match after {
         "a" => more("b"),
         "b" => more("c"),
@@ -48,7 +49,7 @@ async fn cursors_that_go_in_a_circle_end_the_list_with_an_error() {
 }
 
 #[tokio::test]
-async fn another_page_without_a_cursor_is_an_error_after_the_page_was_given() {
+async fn a_missing_cursor_is_an_error_after_the_page_was_returned() {
     for info in [
         json!({"hasNextPage": true}),
         json!({"hasNextPage": true, "endCursor": null}),
@@ -56,8 +57,8 @@ async fn another_page_without_a_cursor_is_an_error_after_the_page_was_given() {
         json!({"endCursor": "a"}),
         json!(null),
     ] {
-        let (pages, error, asked) = read(move |_| info.clone()).await;
-        assert_eq!((pages, asked), (1, 1));
+        let (pages, error, requests) = read(move |_| info.clone()).await;
+        assert_eq!((pages, requests), (1, 1));
         assert!(error.is_pagination_stalled());
         assert_eq!(error.resume_from().unwrap().cursor(), None);
     }
@@ -73,7 +74,7 @@ async fn a_last_page_needs_no_cursor() {
 }
 
 #[tokio::test]
-async fn a_total_that_changes_and_places_without_a_record_are_noted() {
+async fn a_changed_total_and_places_without_a_record_are_reported() {
     let (server, _) = serve(|after| {
         let mut body = page(
             if after.is_empty() { more("a") } else { end() },
@@ -98,7 +99,7 @@ async fn a_total_that_changes_and_places_without_a_record_are_noted() {
 }
 
 #[tokio::test]
-async fn what_the_server_says_beside_a_page_is_kept_on_it() {
+async fn problems_beside_a_page_are_on_the_page() {
     let (server, _) = serve(|_| {
         let mut body = page(end(), &["1"]);
         body["errors"] = json!([{"message": "some of it is old"}]);
@@ -111,7 +112,7 @@ async fn what_the_server_says_beside_a_page_is_kept_on_it() {
 }
 
 #[tokio::test]
-async fn empty_pages_with_fresh_cursors_come_to_an_end() {
+async fn pages_without_new_records_end_the_list_with_an_error() {
     let repeated = |after: &str| page(more(&format!("{after}x")), &["1"]);
     let empty = |after: &str| page(more(&format!("{after}x")), &[]);
     let nulls = |after: &str| {
@@ -129,7 +130,7 @@ async fn empty_pages_with_fresh_cursors_come_to_an_end() {
             "" => ok(page(more("x"), &["1"])),
             after => ok(kind(after)),
         };
-        let (server, asked) = serve(answer).await;
+        let (server, requests) = serve(answer).await;
         let mut pager = account(&server.uri()).consignments(&filter()).look_ahead(0);
         if let Some(most) = most {
             pager = pager.max_empty_pages(most);
@@ -141,11 +142,14 @@ async fn empty_pages_with_fresh_cursors_come_to_an_end() {
                 Err(error) => break error,
             }
             read += 1;
-            assert!(read < 50, "the list goes on and on");
+            assert!(read < 50, "the list does not end");
         };
-        assert_eq!((read, asked.load(Ordering::SeqCst)), (1 + given, 1 + given));
+        assert_eq!(
+            (read, requests.load(Ordering::SeqCst)),
+            (1 + given, 1 + given)
+        );
         assert!(error.is_pagination_stalled() && error.operation() == Some("consignments"));
-        // It says where to go on, and the caller may.
+        // The error has the position, and the caller may continue.
         assert_eq!(error.resume_from(), Some(pager.position()));
         assert_eq!(
             pager.position().cursor(),
@@ -156,7 +160,7 @@ async fn empty_pages_with_fresh_cursors_come_to_an_end() {
 }
 
 #[tokio::test]
-async fn a_list_with_empty_pages_in_it_is_read_to_its_end() {
+async fn a_list_with_some_empty_pages_is_read_to_its_end() {
     let (server, _) = serve(|after| match after.len() {
         40 => ok(page(end(), &["last"])),
         length if length % 20 == 0 => ok(page(more(&format!("{after}x")), &[&format!("{length}")])),
@@ -170,11 +174,11 @@ async fn a_list_with_empty_pages_in_it_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_total_that_changes_and_records_that_come_again_are_noticed() {
+async fn a_changed_total_and_repeated_records_are_reported() {
     let (server, _) = serve(|after| match after {
         "" => ok(page(more("2"), &["1", "2"])),
         "2" => {
-            // A record was added at the start meanwhile.
+            // A record was added at the start of the list.
             let mut body = page(more("3"), &["2", "3"]);
             body["data"]["consignments"]["totalCount"] = json!(10);
             ok(body)

@@ -82,7 +82,7 @@ fn numbers(client: &envd_sdk::Client, account: &str) -> Pager<Node> {
 }
 
 #[tokio::test]
-async fn the_records_of_the_fake_come_page_by_page_and_resume_anywhere() {
+async fn an_own_list_is_read_page_by_page_and_resumes_after_any_record() {
     let fake = start_fake().await;
     let client = fake.client().build().unwrap();
     let mut all = Vec::new();

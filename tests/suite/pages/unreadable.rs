@@ -1,4 +1,4 @@
-//! Records that cannot be read: the others are given, and the list goes on.
+//! Unreadable records: the others are returned, and the list continues.
 
 use envd_sdk::model::Position;
 use envd_sdk::{Client, Error};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{account, end, filter, more, ok, page, serve};
 
-/// A page of 100 records from this number on, of which those at some places have a text for a number of heads.
+/// A page of 100 records from this number on, of which some have a text as number of heads.
 fn hundred(info: Value, from: usize, broken: &[usize]) -> Value {
     let numbers: Vec<String> = (from..from + 100)
         .map(|number| number.to_string())
@@ -29,7 +29,7 @@ fn located(error: &Error) -> &str {
 }
 
 #[tokio::test]
-async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
+async fn an_unreadable_record_does_not_lose_its_page() {
     let (server, _) = serve(|after| match after {
         "" => ok(hundred(more("a"), 0, &[37])),
         _ => ok(hundred(end(), 100, &[])),
@@ -48,7 +48,7 @@ async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
 }
 
 #[tokio::test]
-async fn items_give_the_error_in_the_place_of_the_record() {
+async fn items_return_the_error_in_the_place_of_the_record() {
     let (server, _) = serve(|after| match after {
         "" => ok({
             let mut body = hundred(more("99"), 0, &[0, 37, 38, 99]);
@@ -84,7 +84,7 @@ async fn items_give_the_error_in_the_place_of_the_record() {
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_from_a_last_record_that_could_not_be_read() {
+async fn a_stream_resumes_behind_an_unreadable_last_record() {
     let (server, _) = serve(|after| match after {
         "" => ok(hundred(more("99"), 0, &[99])),
         "99" => ok(page(end(), &["100"])),
@@ -100,7 +100,7 @@ async fn a_stream_goes_on_from_a_last_record_that_could_not_be_read() {
     );
     let kept = error.resume_from().unwrap().clone();
     assert_eq!(kept.cursor(), Some("99"));
-    // The same stream, and a new one from the position that was kept.
+    // The same stream, and a new one from the stored position.
     assert!(!items.collect_up_to(500, &mut records).await.unwrap());
     assert_eq!(records.len(), 100);
     let mut pager = account(&server.uri())
@@ -111,7 +111,7 @@ async fn a_stream_goes_on_from_a_last_record_that_could_not_be_read() {
 }
 
 #[tokio::test]
-async fn what_the_server_says_beside_such_a_page_is_kept() {
+async fn problems_beside_an_unreadable_record_are_on_the_page() {
     let (server, _) = serve(|_| {
         let mut body = hundred(end(), 0, &[5]);
         body["errors"] = json!([{"message": "some of it is old"}]);
@@ -125,7 +125,7 @@ async fn what_the_server_says_beside_such_a_page_is_kept() {
 }
 
 #[tokio::test]
-async fn a_page_that_does_not_fit_elsewhere_is_an_error_as_a_whole() {
+async fn a_misfit_outside_the_records_fails_the_page() {
     let (server, _) = serve(|_| {
         let mut body = hundred(end(), 0, &[5]);
         body["data"]["consignments"]["pageInfo"] = json!("none");
@@ -138,7 +138,7 @@ async fn a_page_that_does_not_fit_elsewhere_is_an_error_as_a_whole() {
 }
 
 #[tokio::test]
-async fn lists_that_come_whole_give_their_other_records_too() {
+async fn lists_without_pages_return_their_readable_records() {
     let comments = json!({"data": {"comments": [{"commentText": "a"}, {"commentText": 5}]}});
     let (server, _) = serve(move |_| ok(comments.clone())).await;
     let outcome = account(&server.uri()).comments("C-1").await.unwrap();
@@ -156,7 +156,7 @@ async fn lists_that_come_whole_give_their_other_records_too() {
 }
 
 #[tokio::test]
-async fn a_record_that_has_lost_an_answer_is_not_given() {
+async fn a_record_with_an_unreadable_part_is_an_error() {
     let record =
         json!({"data": {"consignment": {"number": "C-1", "forms": [{"serialNumber": 5}]}}});
     let (server, _) = serve(move |_| ok(record.clone())).await;
@@ -165,7 +165,7 @@ async fn a_record_that_has_lost_an_answer_is_not_given() {
 }
 
 #[tokio::test]
-async fn an_override_that_moves_the_list_keeps_the_other_records() {
+async fn an_override_that_moves_the_list_returns_the_readable_records() {
     let (server, _) = serve(|_| {
         let list = hundred(end(), 0, &[37])["data"]["consignments"].take();
         ok(json!({"data": {"all": {"of": list}}}))

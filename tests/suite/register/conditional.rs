@@ -58,7 +58,7 @@ async fn an_unchanged_register_is_reported() {
 #[tokio::test]
 async fn the_date_is_sent_in_the_form_of_http() {
     let server = MockServer::start().await;
-    // The matcher takes the comma for the one between values.
+    // The matcher splits the value at the comma.
     Mock::given(headers(
         "if-modified-since",
         vec!["Sun", "06 Nov 1994 08:49:37 GMT"],
@@ -86,7 +86,7 @@ async fn the_date_is_sent_in_the_form_of_http() {
 }
 
 #[tokio::test]
-async fn a_304_that_nobody_asked_for_is_an_error() {
+async fn a_304_without_a_condition_is_an_error() {
     let server = MockServer::start().await;
     Mock::given(any())
         .respond_with(ResponseTemplate::new(304))

@@ -68,7 +68,7 @@ async fn a_long_body_is_kept_in_part() {
 }
 
 #[tokio::test]
-async fn other_good_statuses_are_read_and_records_in_xml_are_an_error_with_its_status() {
+async fn other_2xx_statuses_are_read_and_xml_is_an_error_with_its_status() {
     let server = MockServer::start().await;
     let created = ResponseTemplate::new(201).set_body_raw(r#"{"Value": {}}"#, "application/json");
     Mock::given(any())

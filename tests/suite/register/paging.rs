@@ -1,4 +1,4 @@
-//! Pages: each record once, from 0 or 1, never in a circle, to be gone on with later.
+//! Pages: counted from 0 or 1, each record once, cycles, resume.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() 
     for from in [0, 1] {
         let fake = fake_from(from).await;
         let register = register(&fake);
-        // The second search knows what the first has found out.
+        // The second search uses the index that the first one found.
         for size in [7, 60] {
             let search = || register.search(&PropertySearch::new().state("QLD").page_size(size));
             let total = first(search()).await.unwrap().total.unwrap();
@@ -37,7 +37,7 @@ async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() 
 }
 
 #[tokio::test]
-async fn a_first_page_number_that_is_set_is_sent() {
+async fn a_set_first_page_index_is_sent() {
     let fake = fake_from(1).await;
     let builder = Register::builder(fake.register_url());
     let register = builder.first_page_index(1).build().unwrap();
@@ -48,7 +48,7 @@ async fn a_first_page_number_that_is_set_is_sent() {
 }
 
 #[tokio::test]
-async fn a_search_may_begin_inside() {
+async fn a_search_can_start_at_a_later_page() {
     for from in [0, 1] {
         let fake = fake_from(from).await;
         let search = || register(&fake).search(&PropertySearch::text("QLD").page_size(5));
@@ -62,7 +62,7 @@ async fn a_search_may_begin_inside() {
 }
 
 #[tokio::test]
-async fn streams_give_what_pages_give() {
+async fn streams_return_what_pages_return() {
     let fake = fake_from(0).await;
     let search = || register(&fake).search(&PropertySearch::text("NSW").page_size(4));
     let all = all_pics(search()).await.unwrap();
@@ -86,7 +86,7 @@ async fn streams_give_what_pages_give() {
 }
 
 #[tokio::test]
-async fn a_search_goes_on_after_any_record_from_a_position_that_was_stored() {
+async fn a_search_resumes_after_any_record_from_a_stored_position() {
     let fake = fake_from(1).await;
     let search = || register(&fake).search(&PropertySearch::text("NSW").page_size(4));
     let all = all_pics(search()).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_position_of_another_page_size_is_refused() {
 }
 
 #[tokio::test]
-async fn a_page_that_failed_is_asked_for_again() {
+async fn a_failed_page_is_requested_again() {
     let server = MockServer::start().await;
     Mock::given(query_param_is_missing("pageindex"))
         .respond_with(page(0, 2, &["QAZZ7777"]))
@@ -140,7 +140,7 @@ async fn a_page_that_failed_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_register_that_repeats_a_page_does_not_make_a_loop() {
+async fn a_repeated_page_is_an_error() {
     let server = MockServer::start().await;
     Mock::given(any())
         .respond_with(page(0, 5, &["QAZZ7777"]))
@@ -151,7 +151,7 @@ async fn a_register_that_repeats_a_page_does_not_make_a_loop() {
 }
 
 #[tokio::test]
-async fn pages_in_a_circle_without_any_count_come_to_an_end() {
+async fn pages_in_a_cycle_without_counts_are_an_error() {
     let server = MockServer::start().await;
     let bare = |pic: &str| {
         let body = serde_json::json!({"Value": {"SubSet": [{"PIC": pic}]}});
@@ -168,13 +168,13 @@ async fn pages_in_a_circle_without_any_count_come_to_an_end() {
     let search = builder.build().unwrap().search(&PropertySearch::text("x"));
     assert!(all_pics(search).await.unwrap_err().is_protocol());
     assert!(server.received_requests().await.unwrap().len() < 20);
-    // Without a number for the first page nothing tells which page came.
+    // Without an index of the first page, nothing shows which page was sent.
     let search = client(&server).search(&PropertySearch::text("x"));
     assert!(all_pics(search).await.is_err());
 }
 
 #[tokio::test]
-async fn an_empty_page_before_the_last_is_not_taken_for_the_end() {
+async fn an_empty_page_before_the_last_is_an_error() {
     let server = MockServer::start().await;
     Mock::given(query_param("pageindex", "1"))
         .respond_with(page(1, 5, &[]))
@@ -215,7 +215,7 @@ async fn places_without_a_record_count_as_places() {
 }
 
 #[tokio::test]
-async fn a_page_that_nobody_waits_for_any_more_is_not_lost() {
+async fn a_dropped_future_does_not_lose_its_page() {
     let fake = fake_from(1).await;
     let mut search = register(&fake).search(&PropertySearch::text("QLD").page_size(5));
     tokio::select! {

@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use super::{page, pic, register};
 use crate::dated::{fake_builder, start_fake};
 
-/// Its first token is refused, the renewed ones are as given.
+/// The first token is refused; the renewed ones are the given ones.
 struct Renewing {
     renewed: &'static str,
     renewals: &'static AtomicUsize,
@@ -56,7 +56,7 @@ async fn a_refused_token_is_renewed_once() {
 }
 
 #[tokio::test]
-async fn a_register_that_wants_a_token_gets_it() {
+async fn a_token_is_sent_if_there_is_a_source() {
     let builder = fake_builder().register_token(Secret::new("t0ken"));
     let fake = builder.start().await.unwrap();
     let error = register(&fake)
@@ -101,7 +101,7 @@ async fn debug_shows_neither_token_nor_records() {
 }
 
 #[tokio::test]
-async fn a_header_of_the_callers_is_sent_and_not_shown() {
+async fn a_header_of_the_caller_is_sent_and_hidden() {
     let server = MockServer::start().await;
     let good = Mock::given(header("x-api-key", "s3cr3t"));
     good.respond_with(page(0, 1, &["QAZZ7777"]))

@@ -12,7 +12,7 @@ fn reply(value: &Value) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(json!({ "Value": value }))
 }
 
-/// A server with one answer to everything.
+/// A server with one reply to all requests.
 async fn always(value: Value) -> MockServer {
     let server = MockServer::start().await;
     Mock::given(any())
@@ -64,7 +64,7 @@ async fn a_page_beyond_the_last_is_empty_whatever_the_total() {
         .search(&PropertySearch::text("x"))
         .start_at(PagePosition::from_index(10));
     assert!(first(search).await.unwrap().records.is_empty());
-    // One that lies before the end is not.
+    // An empty page before the end is an error.
     let server = always(json!({"Offset": 50, "Limit": 50, "Total": 120, "SubSet": []})).await;
     let search = client(&server)
         .search(&PropertySearch::text("x"))
@@ -123,7 +123,7 @@ async fn errors_of_paging_name_the_operation() {
         .await;
     let walk = all_pics(client(&server).search(&PropertySearch::text("x"))).await;
     assert_eq!(walk.unwrap_err().operation(), Some("PICRegister"));
-    // A position of another page size, and a search for nothing.
+    // A position of another page size, and a search without a value.
     let page = first(client(&server).search(&PropertySearch::text("x"))).await;
     let position = page.unwrap().next.unwrap();
     let search = client(&server).search(&PropertySearch::text("x").page_size(7));

@@ -1,4 +1,4 @@
-//! Traces tell what happened, and nothing about whom.
+//! Traces have no personal data.
 
 use envd_sdk::register::{PropertySearch, Register};
 

@@ -1,4 +1,4 @@
-//! Records of the register that cannot be read, and lists that change or repeat themselves.
+//! Unreadable records of the register, and lists that change or repeat themselves.
 
 use envd_sdk::model::ListNotice;
 use envd_sdk::register::{PagePosition, PropertySearch, Register};
@@ -8,7 +8,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{PropertyPager, client, first, pic};
 
-/// A server with these pages of two places each, the first one for requests without a number too.
+/// A server with these pages of two places each, the first one also for requests without an index.
 async fn pages(total: impl Fn(usize) -> Option<u64>, pages: &[[Value; 2]]) -> MockServer {
     let server = MockServer::start().await;
     for (index, records) in pages.iter().enumerate().rev() {
@@ -40,7 +40,7 @@ fn search(server: &MockServer) -> PropertyPager {
 }
 
 #[tokio::test]
-async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
+async fn an_unreadable_record_does_not_lose_its_page() {
     let part = [
         [broken("QAZZ7777"), record("QBZZ2222")],
         [record("QCZZ8888"), broken("QDZZ3333")],
@@ -67,7 +67,7 @@ async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
         for _ in 0..taken {
             seen.push(items.next().await.unwrap());
         }
-        // The rest from a position that was stored.
+        // The rest from a stored position.
         let stored = serde_json::to_string(items.position()).unwrap();
         let position: PagePosition = serde_json::from_str(&stored).unwrap();
         let mut rest = search(&server).start_at(position).items();
@@ -91,7 +91,7 @@ async fn one_record_that_cannot_be_read_does_not_lose_its_page() {
 }
 
 #[tokio::test]
-async fn a_look_up_whose_record_cannot_be_read_is_an_error() {
+async fn a_look_up_with_an_unreadable_record_is_an_error() {
     let server = MockServer::start().await;
     let body = json!({"Value": {"Total": 1, "SubSet": [broken("QAZZ7777")]}});
     let reply = ResponseTemplate::new(200).set_body_json(body);
@@ -102,7 +102,7 @@ async fn a_look_up_whose_record_cannot_be_read_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_total_that_changes_and_records_that_come_again_are_noted() {
+async fn a_changed_total_and_repeated_records_are_reported() {
     let part = [
         [record("QAZZ7777"), record("QBZZ2222")],
         [record("QBZZ2222"), record("QCZZ8888")],
@@ -136,7 +136,7 @@ async fn a_total_that_changes_and_records_that_come_again_are_noted() {
         item.unwrap();
     }
     assert_eq!(items.notices(), notices.concat());
-    // A search that goes on later still knows the total of the page before.
+    // A resumed search knows the total of the page before.
     let position = first(search(&server)).await.unwrap().next.unwrap();
     let second = first(search(&server).start_at(position)).await.unwrap();
     assert!(matches!(
@@ -150,8 +150,8 @@ async fn a_total_that_changes_and_records_that_come_again_are_noted() {
 }
 
 #[tokio::test]
-async fn a_search_whose_pages_bring_nothing_new_is_given_up() {
-    // Fresh offsets, no total, and the same two records in ever another order or none at all.
+async fn pages_without_new_records_end_the_search_with_an_error() {
+    // New offsets, no total, and the same two records in another order or none.
     let (one, two) = (record("QAZZ7777"), record("QBZZ2222"));
     let mut part = vec![[one.clone(), two.clone()], [two.clone(), one.clone()]];
     part.extend(vec![[json!(null), json!(null)]; 60]);
@@ -171,7 +171,7 @@ async fn a_search_whose_pages_bring_nothing_new_is_given_up() {
         };
         assert_eq!(read, pages);
         assert!(error.is_pagination_stalled() && error.operation() == Some("PICRegister"));
-        // The caller may go on.
+        // The caller may continue.
         assert!(walk.next_page().await.unwrap().is_some());
     }
 }

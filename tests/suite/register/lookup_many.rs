@@ -1,4 +1,4 @@
-//! Many look-ups at once.
+//! Bulk look-ups.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ fn described(look_up: &LookupResult) -> String {
     }
 }
 
-/// QAZZ7777 is found, QBZZ2222 breaks the register, others are not found; each may be asked for once.
+/// QAZZ7777 is found, QBZZ2222 fails with 500, QCZZ8888 is not found; one request for each.
 async fn scripted() -> MockServer {
     let server = MockServer::start().await;
     let at = |pic: &str| Mock::given(path(format!("/api/v2/PICRegister/(PIC={pic})")));
@@ -39,7 +39,7 @@ async fn scripted() -> MockServer {
     server
 }
 
-const TEXTS: [&str; 6] = [
+const INPUTS: [&str; 6] = [
     "QBZZ2222",
     " qazz7777",
     "QCZZ8888",
@@ -49,16 +49,23 @@ const TEXTS: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn many_are_answered_in_order_each_asked_once_and_a_failure_stops_nobody() {
+async fn results_are_in_order_with_one_request_for_each_pic() {
     let server = scripted().await;
-    let answers = client(&server)
-        .lookup_many(TEXTS)
+    let look_ups = client(&server)
+        .lookup_many(INPUTS)
         .concurrency(2)
         .collect()
         .await;
-    let shown: Vec<_> = answers
+    let shown: Vec<_> = look_ups
         .iter()
-        .map(|answer| format!("{} {} {}", answer.position, answer.input, described(answer)))
+        .map(|look_up| {
+            format!(
+                "{} {} {}",
+                look_up.position,
+                look_up.input,
+                described(look_up)
+            )
+        })
         .collect();
     assert_eq!(
         shown,
@@ -71,23 +78,23 @@ async fn many_are_answered_in_order_each_asked_once_and_a_failure_stops_nobody()
             "5 QAZZ7777 found",
         ]
     );
-    assert_eq!(answers[1].property(), answers[5].property());
+    assert_eq!(look_ups[1].property(), look_ups[5].property());
     assert_eq!(
-        (answers[3].pic(), answers[1].pic()),
+        (look_ups[3].pic(), look_ups[1].pic()),
         (None, Some(pic("QAZZ7777")))
     );
 }
 
 #[tokio::test]
-async fn as_completed_each_text_still_has_its_answer() {
+async fn as_completed_each_input_has_a_result() {
     let server = scripted().await;
     let look_ups = client(&server)
-        .lookup_many(TEXTS)
+        .lookup_many(INPUTS)
         .concurrency(3)
         .as_completed();
-    let mut answers = look_ups.collect().await;
-    answers.sort_by_key(|answer| answer.position);
-    let shown: Vec<_> = answers.iter().map(described).collect();
+    let mut look_ups = look_ups.collect().await;
+    look_ups.sort_by_key(|look_up| look_up.position);
+    let shown: Vec<_> = look_ups.iter().map(described).collect();
     assert_eq!(
         shown,
         [
@@ -101,15 +108,15 @@ async fn as_completed_each_text_still_has_its_answer() {
     );
 }
 
-/// Holds back the first look-up until it is opened.
+/// A token source that holds back the first look-up until it is opened.
 #[derive(Clone, Default)]
 struct Gate(Arc<(AtomicUsize, Notify)>);
 
 impl TokenSource for Gate {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
         Box::pin(async {
-            let (asked, opened) = &*self.0;
-            if asked.fetch_add(1, Ordering::SeqCst) == 0 {
+            let (requests, opened) = &*self.0;
+            if requests.fetch_add(1, Ordering::SeqCst) == 0 {
                 opened.notified().await;
             }
             AccessToken::new("t0ken")
@@ -138,19 +145,19 @@ impl Gate {
 }
 
 #[tokio::test]
-async fn a_slow_answer_does_not_hold_up_others_that_may_come_as_completed() {
+async fn a_slow_look_up_does_not_delay_others_as_completed() {
     let server = MockServer::start().await;
     let (gate, register) = Gate::before(&server).await;
-    let mut answers = register
+    let mut look_ups = register
         .lookup_many(["QAZZ7777", "QBZZ2222", "QCZZ8888"])
         .concurrency(2)
         .as_completed();
     for _ in 0..2 {
-        assert_ne!(answers.next().await.unwrap().position, 0);
+        assert_ne!(look_ups.next().await.unwrap().position, 0);
     }
     gate.open();
-    assert_eq!(answers.next().await.unwrap().position, 0);
-    assert!(answers.next().await.is_none());
+    assert_eq!(look_ups.next().await.unwrap().position, 0);
+    assert!(look_ups.next().await.is_none());
 }
 
 #[tokio::test]
@@ -164,53 +171,53 @@ async fn ten_thousand_pics_are_looked_up_in_constant_memory() {
         .expect(10_000)
         .mount(&server)
         .await;
-    let texts = (0..10_000).map(|number| format!("QZ{number:06}"));
-    let mut answers = client(&server).lookup_many(texts).concurrency(8);
-    assert_eq!(answers.size_hint(), (10_000, Some(10_000)));
+    let inputs = (0..10_000).map(|number| format!("QZ{number:06}"));
+    let mut look_ups = client(&server).lookup_many(inputs).concurrency(8);
+    assert_eq!(look_ups.size_hint(), (10_000, Some(10_000)));
     let (mut seen, mut most) = (0, 0);
-    while let Some(answer) = answers.next().await {
+    while let Some(look_up) = look_ups.next().await {
         assert_eq!(
-            (answer.position, described(&answer).as_str()),
+            (look_up.position, described(&look_up).as_str()),
             (seen, "Empty")
         );
         seen += 1;
-        let progress = answers.progress();
+        let progress = look_ups.progress();
         assert_eq!((progress.total, progress.returned), (10_000, seen));
         most = most.max(progress.in_flight + progress.waiting);
     }
-    assert_eq!((seen, answers.progress().started), (10_000, 10_000));
-    assert!(most <= 4 * 8, "{most} answers were held");
+    assert_eq!((seen, look_ups.progress().started), (10_000, 10_000));
+    assert!(most <= 4 * 8, "{most} results are in memory");
 }
 
 #[tokio::test]
-async fn a_head_that_hangs_stops_the_others_before_they_fill_the_memory() {
+async fn a_first_look_up_that_hangs_limits_the_others() {
     let server = MockServer::start().await;
     let (gate, register) = Gate::before(&server).await;
-    let texts = (0..1_000).map(|number| format!("QZ{number:06}"));
-    let mut answers = register.lookup_many(texts).concurrency(2);
-    // All that may be started are done but the head.
-    while answers.progress().waiting < 7 {
+    let inputs = (0..1_000).map(|number| format!("QZ{number:06}"));
+    let mut look_ups = register.lookup_many(inputs).concurrency(2);
+    // All that may start are done except the first.
+    while look_ups.progress().waiting < 7 {
         tokio::select! {
             biased;
-            _ = answers.next() => panic!("an answer before the head"),
+            _ = look_ups.next() => panic!("a result before the first"),
             () = tokio::task::yield_now() => {}
         }
     }
     for _ in 0..100 {
         tokio::select! {
             biased;
-            _ = answers.next() => panic!("an answer before the head"),
+            _ = look_ups.next() => panic!("a result before the first"),
             () = tokio::task::yield_now() => {}
         }
     }
-    let progress = answers.progress();
+    let progress = look_ups.progress();
     assert_eq!((progress.started, progress.in_flight), (8, 1));
     gate.open();
-    assert_eq!(answers.next().await.unwrap().position, 0);
+    assert_eq!(look_ups.next().await.unwrap().position, 0);
 }
 
 #[tokio::test]
-async fn answers_are_kept_for_as_long_as_was_described() {
+async fn results_are_cached_for_the_set_time() {
     let server = MockServer::start().await;
     let good = Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"));
     good.respond_with(page(0, 1, &["QAZZ7777"]))
@@ -218,7 +225,7 @@ async fn answers_are_kept_for_as_long_as_was_described() {
         .mount(&server)
         .await;
     let broken = Mock::given(any()).respond_with(ResponseTemplate::new(500));
-    // A failure is not kept.
+    // A failure is not cached.
     broken.expect(4).mount(&server).await;
     let clock = Clock::manual(std::time::SystemTime::UNIX_EPOCH);
     let register = Register::builder(server.uri())
@@ -226,43 +233,43 @@ async fn answers_are_kept_for_as_long_as_was_described() {
         .cache(Duration::from_secs(3_600), 100)
         .build()
         .unwrap();
-    let ask = async || {
-        let answers = register
+    let look_up_both = async || {
+        let look_ups = register
             .lookup_many(["QAZZ7777", "QBZZ2222"])
             .collect()
             .await;
         assert_eq!(
-            (described(&answers[0]), described(&answers[1])),
+            (described(&look_ups[0]), described(&look_ups[1])),
             ("found".into(), "Some(500)".into())
         );
     };
-    ask().await;
+    look_up_both().await;
     clock.advance(Duration::from_secs(3_599));
-    ask().await;
+    look_up_both().await;
     clock.advance(Duration::from_secs(1));
-    ask().await;
+    look_up_both().await;
     register.forget();
-    ask().await;
+    look_up_both().await;
 }
 
 #[tokio::test]
-async fn no_texts_have_no_answers() {
+async fn no_inputs_have_no_results() {
     let fake = start_fake().await;
-    let texts: [&str; 0] = [];
+    let inputs: [&str; 0] = [];
     assert!(
         super::register(&fake)
-            .lookup_many(texts)
+            .lookup_many(inputs)
             .next()
             .await
             .is_none()
     );
-    let answers = super::register(&fake)
+    let look_ups = super::register(&fake)
         .lookup_many([pic("QAZZ7777")])
         .concurrency(0);
-    assert!(answers.collect().await[0].property().is_some());
+    assert!(look_ups.collect().await[0].property().is_some());
 }
 
-/// Counts how many ask at the same time.
+/// A token source that counts concurrent look-ups.
 struct Counting {
     now: AtomicUsize,
     most: &'static AtomicUsize,
@@ -287,7 +294,7 @@ impl TokenSource for Counting {
 }
 
 #[tokio::test]
-async fn no_more_are_asked_at_a_time_than_was_described() {
+async fn the_concurrency_is_not_exceeded() {
     static MOST: AtomicUsize = AtomicUsize::new(0);
     let fake = start_fake().await;
     let source = Counting {
@@ -297,9 +304,9 @@ async fn no_more_are_asked_at_a_time_than_was_described() {
     let builder = Register::builder(fake.register_url()).token_source(source);
     let register = builder.build().unwrap();
     let pics = (1000..1012).map(|number| pic(&format!("QZZZ{number}")));
-    let answers = register.lookup_many(pics).concurrency(3).collect().await;
-    assert_eq!(answers.len(), 12);
-    assert!(answers.iter().all(|answer| answer.result.is_ok()));
+    let look_ups = register.lookup_many(pics).concurrency(3).collect().await;
+    assert_eq!(look_ups.len(), 12);
+    assert!(look_ups.iter().all(|look_up| look_up.result.is_ok()));
     assert_eq!(MOST.load(Ordering::SeqCst), 3);
 }
 
@@ -316,8 +323,8 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             .mount(&server)
             .await;
         let others = (0..10_000).map(|number| format!("QZ{number:06}"));
-        // The first one comes again at the end, behind a text that is no PIC.
-        let texts = ["QAZZ7777".to_owned()]
+        // The first PIC again at the end, behind an input that is no PIC.
+        let inputs = ["QAZZ7777".to_owned()]
             .into_iter()
             .chain(others)
             .chain(["no pic".to_owned(), "QAZZ7777".to_owned()]);
@@ -326,31 +333,31 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             .token_source(token)
             .build()
             .unwrap();
-        let mut answers = register.lookup_many(texts).concurrency(4);
+        let mut look_ups = register.lookup_many(inputs).concurrency(4);
         if as_completed {
-            answers = answers.as_completed();
+            look_ups = look_ups.as_completed();
         }
         let (mut positions, mut refused, mut not_sent) = (Vec::new(), 0, 0);
-        while let Some(answer) = answers.next().await {
-            positions.push(answer.position);
-            match &answer.result {
+        while let Some(look_up) = look_ups.next().await {
+            positions.push(look_up.position);
+            match &look_up.result {
                 Ok(found) => assert!(found.property().is_some()),
-                Err(error) if answer.pic().is_none() => assert!(error.is_config()),
+                Err(error) if look_up.pic().is_none() => assert!(error.is_config()),
                 Err(error) => {
                     assert!(error.is_reauth_required(), "{error}");
                     refused += usize::from(error.attempts() > 0);
                     not_sent += usize::from(error.attempts() == 0);
                 }
             }
-            let progress = answers.progress();
+            let progress = look_ups.progress();
             assert!(progress.in_flight + progress.waiting <= 16, "{progress:?}");
         }
         let requests = server.received_requests().await.unwrap().len();
-        // Those that were on their way when the first refusal came; one of them was not refused.
+        // Those that were sent before the first refusal; one of them was not refused.
         assert!(requests <= 1 + 4, "{requests} requests");
         assert_eq!(
             (requests, refused),
-            (answers.progress().started, requests - 1)
+            (look_ups.progress().started, requests - 1)
         );
         assert_eq!(not_sent, 10_000 - refused);
         positions.sort_unstable();

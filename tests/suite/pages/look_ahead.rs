@@ -1,4 +1,4 @@
-//! Look-ahead: when requests are sent, and what a caller who stops waiting loses (nothing).
+//! Look-ahead: when requests are sent. A dropped future loses no page.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{account, end, filter, more, ok, page, serve};
 
 /// Polls a future once and drops it.
-async fn give_up_at_once(future: impl Future) {
+async fn poll_once(future: impl Future) {
     let mut future = pin!(future);
     poll_fn(|context| {
         assert!(future.as_mut().poll(context).is_pending());
@@ -20,7 +20,7 @@ async fn give_up_at_once(future: impl Future) {
     .await;
 }
 
-/// Lets the other tasks run until this holds.
+/// Runs other tasks until the condition holds.
 async fn until(holds: impl Fn() -> bool) {
     while !holds() {
         tokio::task::yield_now().await;
@@ -28,18 +28,18 @@ async fn until(holds: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_before_a_page_is_asked_for() {
-    let (server, asked) = serve(|_| ok(page(end(), &["1"]))).await;
+async fn nothing_is_sent_before_a_page_is_requested() {
+    let (server, requests) = serve(|_| ok(page(end(), &["1"]))).await;
     let pager = account(&server.uri()).consignments(&filter());
     let items = account(&server.uri()).consignments(&filter()).items();
     drop((pager, items));
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(requests.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
-async fn a_caller_who_stops_waiting_gets_the_same_page_the_next_time() {
+async fn a_dropped_future_does_not_lose_its_page() {
     for ahead in [0, 1] {
-        let (server, asked) = serve(|after| match after {
+        let (server, requests) = serve(|after| match after {
             "" => ok(page(more("a"), &["1"])),
             _ => ok(page(end(), &["2"])),
         })
@@ -47,27 +47,27 @@ async fn a_caller_who_stops_waiting_gets_the_same_page_the_next_time() {
         let mut pager = account(&server.uri())
             .consignments(&filter())
             .look_ahead(ahead);
-        give_up_at_once(pager.next_page()).await;
-        until(|| asked.load(Ordering::SeqCst) > 0).await;
+        poll_once(pager.next_page()).await;
+        until(|| requests.load(Ordering::SeqCst) > 0).await;
         for number in ["1", "2"] {
             let page = pager.next_page().await.unwrap().unwrap();
             assert_eq!(page.records[0].number.as_ref().unwrap(), &number);
         }
         assert!(pager.next_page().await.unwrap().is_none());
-        assert_eq!(asked.load(Ordering::SeqCst), 2);
+        assert_eq!(requests.load(Ordering::SeqCst), 2);
     }
 }
 
 #[tokio::test]
-async fn so_many_pages_are_fetched_beyond_the_one_in_hand_and_no_more() {
-    for (ahead, requests) in [(0, 1), (1, 2), (3, 4)] {
-        let (server, asked) = serve(|after| ok(page(more(&format!("{after}x")), &["1"]))).await;
+async fn the_look_ahead_fetches_as_many_pages_as_set() {
+    for (ahead, expected) in [(0, 1), (1, 2), (3, 4)] {
+        let (server, requests) = serve(|after| ok(page(more(&format!("{after}x")), &["1"]))).await;
         let mut pager = account(&server.uri())
             .consignments(&filter())
             .look_ahead(ahead);
         pager.next_page().await.unwrap().unwrap();
-        until(|| asked.load(Ordering::SeqCst) >= requests).await;
-        // A request more would be made while these are: each takes the server's thread and ours.
+        until(|| requests.load(Ordering::SeqCst) >= expected).await;
+        // A further request would be sent while these run: each takes turns of both threads.
         account(&server.uri())
             .consignments_page(&filter(), None)
             .await
@@ -75,12 +75,12 @@ async fn so_many_pages_are_fetched_beyond_the_one_in_hand_and_no_more() {
         for _ in 0..200 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(asked.load(Ordering::SeqCst), requests + 1, "{ahead}");
+        assert_eq!(requests.load(Ordering::SeqCst), expected + 1, "{ahead}");
     }
 }
 
 #[tokio::test]
-async fn the_decoded_page_decides_over_what_its_beginning_seemed_to_say() {
+async fn the_decoded_page_overrides_the_cursor_of_its_beginning() {
     let (server, _) = serve(|after| match after {
         "" => {
             let list = page(more("a"), &["1"])["data"].to_string();
@@ -127,11 +127,11 @@ fn head(length: usize) -> String {
 }
 
 #[tokio::test]
-async fn the_next_request_goes_out_before_the_page_has_arrived() {
+async fn the_next_request_is_sent_before_the_page_has_arrived() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {
-        // Edges behind `pageInfo`, as our document asks for them.
+        // Edges behind `pageInfo`, as in our document.
         let tail = |number: &str| {
             format!(
                 r#", "edges": [{{"cursor": "{number}", "node": {{"number": "{number}"}}}}]}}}}}}"#
@@ -144,7 +144,7 @@ async fn the_next_request_goes_out_before_the_page_has_arrived() {
         let rest = tail("1");
         let begun = format!("{}{start}", head(start.len() + rest.len()));
         first.write_all(begun.as_bytes()).await.unwrap();
-        // The rest of the first page is held back until the second one is asked for.
+        // The rest of the first page is sent after the request for the second one.
         let (mut second, _) = listener.accept().await.unwrap();
         assert!(request(&mut second).await.contains("\"after\":\"a\""));
         first.write_all(rest.as_bytes()).await.unwrap();
@@ -160,22 +160,22 @@ async fn the_next_request_goes_out_before_the_page_has_arrived() {
         }
         assert!(pager.next_page().await.unwrap().is_none());
     };
-    // Without the look-ahead each side waits for the other.
+    // Without the look-ahead client and server wait for each other.
     let limit = std::time::Duration::from_secs(20);
     tokio::time::timeout(limit, read)
         .await
-        .expect("no request came ahead");
+        .expect("no request was sent ahead");
     server.await.unwrap();
 }
 
 #[tokio::test]
-async fn however_far_the_look_ahead_two_pages_are_on_the_line() {
+async fn at_most_two_pages_are_in_transfer_for_any_look_ahead() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let mut pager = account(&format!("http://{}/", listener.local_addr().unwrap()))
         .consignments(&filter())
         .look_ahead(3);
     let reader = tokio::spawn(async move { pager.next_page().await.map(|page| (page, pager)) });
-    // Replies that have begun, so that the cursors are known, and do not end.
+    // The beginnings of replies, with the cursors.
     let mut begun = Vec::new();
     for cursor in ["a", "b"] {
         let (mut stream, _) = listener.accept().await.unwrap();
@@ -193,10 +193,10 @@ async fn however_far_the_look_ahead_two_pages_are_on_the_line() {
     }
     let (mut first, rest) = begun.remove(0);
     first.write_all(rest.as_bytes()).await.unwrap();
-    // The third comes on the connection that has become free; before that it would need one of its own.
+    // The third request uses the free connection; sent earlier, it would need a new one.
     tokio::select! {
         body = request(&mut first) => assert!(body.contains("\"after\":\"b\"")),
-        _ = listener.accept() => panic!("three pages are on the line"),
+        _ = listener.accept() => panic!("three pages are in transfer"),
     }
     let (page, _) = reader.await.unwrap().unwrap();
     assert!(page.is_some());

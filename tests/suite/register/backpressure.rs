@@ -1,4 +1,4 @@
-//! The register asked to wait.
+//! Pauses that the register asks for.
 
 use std::time::{Duration, SystemTime};
 
@@ -31,7 +31,7 @@ async fn requests(server: &MockServer) -> usize {
 }
 
 #[tokio::test]
-async fn nobody_asks_before_a_long_wait_is_over() {
+async fn calls_fail_during_a_long_pause() {
     let (server, register, clock) = busy("600").await;
     let refused = register.lookup(&pic("QAZZ7777")).await.unwrap_err();
     assert_eq!((refused.http_status(), refused.attempts()), (Some(429), 1));
@@ -51,7 +51,7 @@ async fn nobody_asks_before_a_long_wait_is_over() {
 }
 
 #[tokio::test]
-async fn a_short_wait_is_waited_for_by_all() {
+async fn all_calls_wait_for_a_short_pause() {
     let (server, register, clock) = busy("20").await;
     let mut answers = register
         .lookup_many(["QAZZ7777", "QBZZ2222"])
@@ -69,7 +69,7 @@ async fn a_short_wait_is_waited_for_by_all() {
     assert!(ask.await.unwrap().is_ok() && second.await.unwrap().is_ok());
 }
 
-/// The reply was read by now: it comes over loopback, and each turn lets the runtime look for it.
+/// The reply has been read: it comes over loopback, and each turn polls for it.
 async fn is_waiting() -> bool {
     for _ in 0..2_000 {
         tokio::task::yield_now().await;
@@ -78,7 +78,7 @@ async fn is_waiting() -> bool {
 }
 
 #[tokio::test]
-async fn a_client_without_retries_is_refused_at_once() {
+async fn a_client_without_retries_fails_at_once_during_a_pause() {
     let (server, _, clock) = busy("20").await;
     let builder = Register::builder(server.uri())
         .clock(clock)
@@ -96,12 +96,12 @@ async fn a_client_without_retries_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn a_pause_ends_after_an_hour_whatever_the_register_asks_for() {
+async fn a_pause_lasts_an_hour_at_most() {
     for wait in ["Fri, 31 Dec 9999 23:59:59 GMT", "18446744073709551615"] {
         let (server, register, clock) = busy(wait).await;
         assert_eq!(register.paused_for(), None);
         let refused = register.lookup(&pic("QAZZ7777")).await.unwrap_err();
-        // What the register said is kept; the pause is ours.
+        // The error has the register's Retry-After; the pause is limited.
         assert!(refused.retry_after() > Some(Duration::from_secs(3_600)));
         assert_eq!(register.paused_for(), Some(Duration::from_secs(3_600)));
         clock.advance(Duration::from_secs(3_000));
@@ -115,7 +115,7 @@ async fn a_pause_ends_after_an_hour_whatever_the_register_asks_for() {
 }
 
 #[tokio::test]
-async fn the_caller_can_end_a_pause_also_for_those_that_wait() {
+async fn the_caller_can_end_a_pause_for_waiting_calls() {
     let (server, register, _clock) = busy("20").await;
     let (first, second) = (register.clone(), register.clone());
     let first = tokio::spawn(async move { first.lookup(&pic("QAZZ7777")).await });
