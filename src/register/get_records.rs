@@ -1,5 +1,7 @@
 //! A request of the register, and the records of its reply (spec 2.10).
 
+use std::time::SystemTime;
+
 use serde::Deserialize;
 use serde_json::error::Category;
 use url::Url;
@@ -53,7 +55,9 @@ impl Operation for GetRecords {
             304 if self.since.is_some() => Ok(IfModified::Unchanged),
             200..=299 => {
                 let modified = last_modified(&reply);
-                Ok(IfModified::changed(decode(reply)?, modified))
+                let mut subset = decode(reply)?;
+                subset.last_modified = modified;
+                Ok(IfModified::changed(subset, modified))
             }
             _ => Err(reply.into_error()),
         }
@@ -76,6 +80,9 @@ pub(super) struct Subset {
     pub(super) total: Option<u64>,
     #[serde(rename = "SubSet")]
     pub(super) records: List<Property>,
+    /// When the register changed last, if it says so.
+    #[serde(skip)]
+    pub(super) last_modified: Option<SystemTime>,
     /// The records that could not be read: null stands in their place.
     #[serde(skip)]
     pub(super) unreadable: Vec<Unreadable>,

@@ -35,7 +35,6 @@ mod address;
 mod get_records;
 mod if_modified;
 mod lookup;
-mod lookup_cache;
 mod lookup_many;
 mod page_position;
 mod page_request;
@@ -55,7 +54,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use self::address::Address;
-use self::lookup_cache::LookupCache;
+use self::lookup::LookupCache;
 use crate::auth::TokenSource;
 use crate::send::Sender;
 

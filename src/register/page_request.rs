@@ -19,9 +19,6 @@ use crate::send::{Call, Settings};
 
 type PropertyPage = Page<Property, PagePosition>;
 
-/// Records, and when the register changed last, if it says so.
-type Dated = (Subset, Option<SystemTime>);
-
 impl Register {
     /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
     /// without records.
@@ -81,13 +78,9 @@ impl Register {
             let request = get.request(self.0.address.search(&search, index));
             Ok((request, move |request, settings| async move {
                 let reply = register.0.sender.send(&get, request, &settings).await?;
-                let IfModified::Changed { last_modified, .. } = &reply else {
-                    return Ok(IfModified::Unchanged);
-                };
-                let last_modified = *last_modified;
                 reply.try_map(|subset| {
                     let range = PageRange::first(index, false, search.page_size, &subset)?;
-                    let page = page(PagePosition::default(), range, (subset, last_modified));
+                    let page = page(PagePosition::default(), range, subset);
                     Ok(register.search(&search).with_first_page(page))
                 })
             }))
@@ -104,10 +97,10 @@ impl Register {
         let Some(before) = &position.after else {
             let first = self.first_page_index();
             let (index, start) = (position.start.or(first), position.start);
-            let dated = self.get_page(search, index).await?;
+            let subset = self.get_page(search, index).await?;
             let inside = start.is_some() && start != first;
-            let range = PageRange::first(index, inside, search.page_size, &dated.0)?;
-            return Ok(Some(page(position, range, dated)));
+            let range = PageRange::first(index, inside, search.page_size, &subset)?;
+            return Ok(Some(page(position, range, subset)));
         };
         if before.size != search.page_size {
             return Err(Error::config(
@@ -117,15 +110,15 @@ impl Register {
         if !before.has_next() {
             return Ok(None);
         }
-        let (index, dated) = match before.index.or(self.first_page_index()) {
+        let (index, subset) = match before.index.or(self.first_page_index()) {
             Some(index) => {
                 let next = index.saturating_add(1);
                 (next, self.get_page(search, Some(next)).await?)
             }
             None => self.second_page(search, before).await?,
         };
-        let range = before.next(index, &dated.0)?;
-        Ok(range.map(|range| page(position, range, dated)))
+        let range = before.next(index, &subset)?;
+        Ok(range.map(|range| page(position, range, subset)))
     }
 
     /// The page after a first one that was requested without an index, and its index.
@@ -133,9 +126,9 @@ impl Register {
         &self,
         search: &PropertySearch,
         first: &PageRange,
-    ) -> Result<(u32, Dated)> {
-        let dated = self.get_page(search, Some(1)).await?;
-        let Some(offset) = dated.0.offset else {
+    ) -> Result<(u32, Subset)> {
+        let subset = self.get_page(search, Some(1)).await?;
+        let Some(offset) = subset.offset else {
             return Err(Error::protocol(
                 "the register does not state the Offset of a page; set first_page_index",
             ));
@@ -144,26 +137,22 @@ impl Register {
             self.set_first_page_index(1);
             return Ok((2, self.get_page(search, Some(2)).await?));
         }
-        if offset >= first.end() && dated.0.count() > 0 {
+        if offset >= first.end() && subset.count() > 0 {
             self.set_first_page_index(0);
         }
-        Ok((1, dated))
+        Ok((1, subset))
     }
 
-    async fn get_page(&self, search: &PropertySearch, index: Option<u32>) -> Result<Dated> {
+    async fn get_page(&self, search: &PropertySearch, index: Option<u32>) -> Result<Subset> {
         let get = GetRecords {
             kind: "search",
             since: None,
         };
         let request = get.request(self.0.address.search(search, index));
         let settings = Settings::default();
-        Ok(match self.0.sender.send(&get, request, &settings).await? {
-            IfModified::Changed {
-                value,
-                last_modified,
-            } => (value, last_modified),
-            IfModified::Unchanged => Dated::default(),
-        })
+        let reply = self.0.sender.send(&get, request, &settings).await?;
+        // Without a condition, there is always a value.
+        Ok(reply.value().unwrap_or_default())
     }
 }
 
@@ -175,14 +164,13 @@ fn id(record: &Property) -> Option<Cow<'_, str>> {
     }
 }
 
-fn page(position: PagePosition, range: PageRange, dated: Dated) -> PropertyPage {
-    let (subset, last_modified) = dated;
+fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPage {
     let gaps = subset.records.null_positions().to_vec();
     let mut page = Page::new(position, subset.records.into_vec());
     page.set_gaps(&gaps, subset.unreadable);
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
     (page.offset, page.limit) = (Some(range.offset), range.limit);
-    page.last_modified = last_modified;
+    page.last_modified = subset.last_modified;
     page.fingerprint = fingerprint(&page.records);
     page.next = range.has_next().then(|| PagePosition::after(range));
     page

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use super::address::Address;
-use super::lookup_cache::LookupCache;
+use super::lookup::LookupCache;
 use super::{Inner, Register, UNKNOWN};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};

@@ -49,10 +49,8 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
         number: u64,
     ) -> (PageTask<T, P>, mpsc::Receiver<P>) {
         let (sender, next) = mpsc::channel(1);
-        let (source, fetched) = (
-            Arc::clone(self),
-            (self.fetch)(position.clone(), number, sender.clone()),
-        );
+        let source = Arc::clone(self);
+        let fetched = (self.fetch)(position.clone(), number, sender.clone());
         let task = Task::spawn(async move {
             let _permit = source.transfers.acquire().await;
             let page = fetched.await?;

@@ -90,10 +90,10 @@ impl Desk {
 
     /// Those PICs of a list that may not be traded with.
     pub async fn not_in_use(&self, pics: &[&str]) -> Vec<String> {
-        let answers = self.register.lookup_many(pics).collect().await;
-        let bad = answers
+        let look_ups = self.register.lookup_many(pics).collect().await;
+        let bad = look_ups
             .into_iter()
-            .filter(|answer| !answer.property().is_some_and(|found| found.is_active()));
-        bad.map(|answer| answer.asked).collect()
+            .filter(|look_up| !look_up.property().is_some_and(|found| found.is_active()));
+        bad.map(|look_up| look_up.input).collect()
     }
 }
