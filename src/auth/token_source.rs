@@ -9,9 +9,9 @@ use crate::error::{AuthProblem, Error, Result};
 /// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Gives access tokens to a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.
+/// A source of access tokens for a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.
 ///
-/// A function that gives a token is a source. It is called for each request, and once more when the server refuses the
+/// A function that returns a token is a source. It is called for each request, and once more when the server refuses the
 /// token:
 ///
 /// ```
@@ -35,7 +35,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # Ok(()) }
 /// ```
 ///
-/// A type of your own can also give a token without waiting, or tell a renewal from a first token:
+/// A type can also return a token without waiting, or distinguish a renewal from a first token:
 ///
 /// ```
 /// use envd_sdk::Result;
