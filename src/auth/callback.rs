@@ -1,7 +1,6 @@
 //! Checks the callback of a login. Does no I/O.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use url::form_urlencoded;
 
@@ -14,19 +13,15 @@ use crate::secret::Secret;
 
 /// A callback that belongs to its login and carries a code, ready to be exchanged once by
 /// [`TokenManager::redeem`](super::TokenManager::redeem).
+#[derive(Debug)]
 pub struct CheckedCallback {
     pub(super) provider: Provider,
     pub(super) code: Secret,
     pub(super) verifier: Secret,
     pub(super) nonce: Secret,
     pub(super) wants_id_token: bool,
-    pub(super) expected_subject: Option<String>,
-}
-
-impl fmt::Debug for CheckedCallback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CheckedCallback([redacted])")
-    }
+    /// Hidden, because it is personal data.
+    pub(super) expected_subject: Option<Secret>,
 }
 
 pub(super) type Parameters = HashMap<String, Secret>;

@@ -251,7 +251,7 @@ impl PendingLogin {
             verifier: stored.verifier,
             nonce: stored.nonce,
             wants_id_token: stored.wants_id_token,
-            expected_subject: stored.expected_subject,
+            expected_subject: stored.expected_subject.map(Secret::new),
         })
     }
 }

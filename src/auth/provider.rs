@@ -70,15 +70,9 @@ impl Provider {
         AuthorizationRequest::new(self.clone())
     }
 
-    /// The address that ends the session at the identity provider; open it in the user's browser (spec 5.8).
-    ///
-    /// `return_to` is where the browser is redirected afterwards; it must be registered with the provider. `None` when no
-    /// logout address is set.
-    ///
-    /// # Errors
-    ///
-    /// [`is_config`](Error::is_config) when `return_to` is not an address.
-    pub fn logout_url(&self, return_to: Option<&str>) -> Result<Option<Url>> {
+    /// The address that ends the session at the identity provider (spec 5.8), with the client id and `return_to`;
+    /// `None` when none is set.
+    pub(super) fn logout_url(&self, return_to: Option<&str>) -> Result<Option<Url>> {
         if let Some(address) = return_to {
             Url::parse(address).map_err(|source| {
                 Error::config("return_to is not a valid address").with_source(source)

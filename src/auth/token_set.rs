@@ -72,13 +72,6 @@ impl TokenSet {
     pub fn generation(&self) -> u64 {
         self.generation
     }
-
-    /// When the refresh token expires and the user has to log in again, if the provider returned the common, nonstandard
-    /// `refresh_token_expires_in` in seconds.
-    #[must_use]
-    pub fn session_ends_at(&self) -> Option<SystemTime> {
-        self.session_ends_at
-    }
 }
 
 impl fmt::Debug for TokenSet {

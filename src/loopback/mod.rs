@@ -58,7 +58,6 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
@@ -135,6 +134,7 @@ impl LoopbackBuilder {
 }
 
 /// Listens on the loopback address for the callback of one login.
+#[derive(Debug)]
 pub struct Loopback {
     listener: TcpListener,
     redirect_uri: Url,
@@ -221,14 +221,5 @@ impl Loopback {
         };
         callback.respond(response, &self.clock).await;
         checked
-    }
-}
-
-impl fmt::Debug for Loopback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loopback")
-            .field("redirect_uri", &self.redirect_uri.as_str())
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
     }
 }

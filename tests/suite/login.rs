@@ -104,7 +104,8 @@ async fn a_revoked_refresh_token_requires_a_new_login() {
         .await
         .unwrap();
     provider.revoke(&"never heard of".into()).await.unwrap();
-    let error = manager.renew_after_rejection(1).await.unwrap_err();
+    let token = manager.access_token().await.unwrap();
+    let error = manager.renew(&token).await.unwrap_err();
     assert!(error.is_reauth_required());
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
+use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager, TokenSource};
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
@@ -164,10 +164,7 @@ async fn life_of_a_session() {
     // A refused refresh, a refused login, and the logout.
     let first = tokens.refresh_token().unwrap();
     provider.revoke(first).await.unwrap();
-    let error = manager
-        .renew_after_rejection(renewed.generation())
-        .await
-        .unwrap_err();
+    let error = manager.renew(&renewed).await.unwrap_err();
     assert!(error.is_reauth_required());
     write!(shown, "{error} {error:?}").unwrap();
     let login = provider.authorization().start().unwrap();

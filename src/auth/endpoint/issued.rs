@@ -232,7 +232,7 @@ mod tests {
         let days = |days: u64| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400));
         let first = json!({"access_token": "a", "refresh_token": "r1", "refresh_token_expires_in": "2592000"});
         let first = set(first, None);
-        assert_eq!(first.session_ends_at(), days(30));
+        assert_eq!(first.session_ends_at, days(30));
         for (next, end) in [
             (json!({"access_token": "b"}), days(30)),
             (json!({"access_token": "b", "refresh_token": "r2"}), None),
@@ -250,7 +250,7 @@ mod tests {
             ),
         ] {
             let said = next.to_string();
-            assert_eq!(set(next, Some(&first)).session_ends_at(), end, "{said}");
+            assert_eq!(set(next, Some(&first)).session_ends_at, end, "{said}");
         }
     }
 

@@ -82,7 +82,7 @@ impl Login {
                 issuer: settings.issuer.as_deref(),
                 client_id: &settings.client_id,
                 nonce: &callback.nonce,
-                subject: callback.expected_subject.as_deref(),
+                subject: callback.expected_subject.as_ref().map(Secret::expose),
                 now: settings.clock.now(),
             })
     }

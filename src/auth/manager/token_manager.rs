@@ -117,20 +117,6 @@ impl TokenManager {
         }
     }
 
-    /// A token in place of one that the server refused, by the refused [generation](AccessToken::generation).
-    ///
-    /// Refreshes only if that one is still in use, and at most once in 30 seconds (see
-    /// [`between_forced`](TokenManagerBuilder::between_forced)): a server that refuses every token must not cause a refresh
-    /// for every request.
-    ///
-    /// # Errors
-    ///
-    /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
-    /// just renewed.
-    pub async fn renew_after_rejection(&self, generation: u64) -> Result<AccessToken> {
-        self.obtain(Some(generation)).await
-    }
-
     /// Sends a refresh that another process marked in the store and did not finish, without the rest of
     /// [`mark_wait`](TokenManagerBuilder::mark_wait); returns the new token.
     ///
@@ -146,7 +132,7 @@ impl TokenManager {
     }
 
     /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at
-    /// the identity provider. `return_to` is where the browser is redirected after that.
+    /// the identity provider. `return_to` is where the browser is redirected after that; it must be registered there.
     ///
     /// Memory is wiped before the first await; the rest runs in a task of its own and continues if the caller is dropped. A
     /// stored record that cannot be read is set aside, if the store can do that, and the report has the error.
@@ -195,8 +181,8 @@ impl TokenManager {
         self.0.state().account.clone()
     }
 
-    /// When the user has to log in again, if the provider announced the expiry of the refresh token; see
-    /// [`TokenSet::session_ends_at`]. `None` before the tokens are first used.
+    /// When the refresh token expires and the user has to log in again, if the provider returned the common, nonstandard
+    /// `refresh_token_expires_in` in seconds. `None` before the tokens are first used.
     #[must_use]
     pub fn session_ends_at(&self) -> Option<SystemTime> {
         let state = self.0.state();
@@ -236,7 +222,7 @@ impl TokenManager {
     }
 
     /// A token, waited for if need be; another one than the generation that the server rejected.
-    async fn obtain(&self, rejected: Option<u64>) -> Result<AccessToken> {
+    pub(super) async fn obtain(&self, rejected: Option<u64>) -> Result<AccessToken> {
         let clock = self.0.clock();
         let give_up = clock.boot().saturating_add(self.0.policy.wait);
         loop {
@@ -348,8 +334,17 @@ impl TokenSource for TokenManager {
         Box::pin(self.access_token())
     }
 
+    /// Refreshes only if the rejected [generation](AccessToken::generation) is still in use, and at most once in 30 seconds
+    /// (see [`between_forced`](TokenManagerBuilder::between_forced)): a server that refuses every token must not cause a
+    /// refresh for every request.
+    ///
+    /// # Errors
+    ///
+    /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
+    /// just renewed.
     fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(self.renew_after_rejection(rejected.generation()))
+        let generation = rejected.generation();
+        Box::pin(self.obtain(Some(generation)))
     }
 
     fn current(&self) -> Option<AccessToken> {

@@ -117,7 +117,8 @@ fn a_login_goes_through_text_to_another_host() {
 
 #[test]
 fn debug_hides_state_nonce_verifier_and_code() {
-    let login = provider(&Clock::system()).authorization().start().unwrap();
+    let login = provider(&Clock::system()).authorization();
+    let login = login.expected_subject("auth0|sam").start().unwrap();
     let state = query(login.url())["state"].clone();
     let secrets = [
         &login.stored.state,
@@ -128,7 +129,11 @@ fn debug_hides_state_nonce_verifier_and_code() {
     let pending = format!("{login:?}");
     let checked = login.check(&format!("code=c0d3&state={state}")).unwrap();
     let shown = format!("{pending} {checked:?}");
-    for secret in secrets.iter().map(String::as_str).chain(["c0d3"]) {
+    for secret in secrets
+        .iter()
+        .map(String::as_str)
+        .chain(["c0d3", "auth0|sam"])
+    {
         assert!(!shown.contains(secret));
     }
 }

@@ -240,10 +240,10 @@ async fn the_session_end_is_known_if_the_provider_returns_it() {
     let body = serde_json::json!({"access_token": "at-2", "refresh_token": "rt-2", "refresh_token_expires_in": 86_400});
     let response = wiremock::ResponseTemplate::new(200).set_body_json(body);
     bench.idp.next(super::bench::ScriptedReply::Reply(response));
-    manager.renew_after_rejection(1).await.unwrap();
+    manager.obtain(Some(1)).await.unwrap();
     let end = Some(bench.clock.now() + DAY);
     assert_eq!(manager.session_ends_at(), end);
-    assert_eq!(bench.stored().await.unwrap().session_ends_at(), end);
+    assert_eq!(bench.stored().await.unwrap().session_ends_at, end);
 }
 
 /// Row 24.

@@ -221,7 +221,7 @@ async fn late_rejections_get_the_new_token_and_cause_no_refresh() {
 async fn a_token_that_was_just_renewed_is_not_renewed_again_for_a_rejection() {
     let bench = Bench::new().await;
     let manager = bench.running().await;
-    let second = manager.renew_after_rejection(1).await.unwrap();
+    let second = manager.obtain(Some(1)).await.unwrap();
     let error = manager.renew(&second).await.unwrap_err();
     assert!(error.is_retryable() && !error.is_reauth_required());
     assert_eq!(bench.idp.refreshes(), 1);
