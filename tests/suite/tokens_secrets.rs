@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager, TokenSource};
+use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
@@ -116,8 +117,38 @@ async fn life_of_a_session() {
     know_tokens(&mut known, &tokens);
     write!(shown, "{tokens:?} {:?}", manager.access_token().await).unwrap();
 
-    // Calls, one of them refused, and a renewal with rotation.
     let client = fake.client().token_source(manager.clone()).build().unwrap();
+    calls(&fake, &client, &mut known, &mut shown).await;
+    let renewed = manager.access_token().await.unwrap();
+    known.add("access token", renewed.expose());
+    assert_eq!(renewed.generation(), 2);
+    call_that_is_echoed(renewed.expose(), &mut shown).await;
+
+    // A refused refresh, a refused login, and the logout.
+    let first = tokens.refresh_token().unwrap();
+    provider.revoke(first).await.unwrap();
+    let error = manager.renew(&renewed).await.unwrap_err();
+    assert!(error.is_reauth_required());
+    write!(shown, "{error} {error:?}").unwrap();
+    let login = provider.authorization().start().unwrap();
+    let callback = fake.refuse(login.url()).unwrap();
+    known.add("state", parameter(login.url(), "state"));
+    let error = manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap_err();
+    write!(shown, "{error} {error:?}").unwrap();
+    write!(shown, "{:?}", manager.logout(None).await).unwrap();
+    for _ in 0..3 {
+        write!(shown, "{:?}", events.next().await).unwrap();
+    }
+
+    assert_eq!(known.names(), 12);
+    assert_hidden(&known, &shown);
+}
+
+/// Calls, one of them refused, and a renewal with rotation.
+async fn calls(fake: &Fake, client: &Client, known: &mut Known, shown: &mut String) {
     let account = client.account(fake.account_id());
     let saved = account.save_consignment(consignment(3333)).await;
     write!(shown, "{saved:?}").unwrap();
@@ -140,54 +171,32 @@ async fn life_of_a_session() {
     write!(shown, "{consignment:?}").unwrap();
     let print = Url::parse(consignment.value.pdf_url.unwrap().expose()).unwrap();
     known.add("authToken", parameter(&print, "authToken"));
-    let renewed = manager.access_token().await.unwrap();
-    known.add("access token", renewed.expose());
-    assert_eq!(renewed.generation(), 2);
+}
 
-    // A service that responds with a page, a cookie and the request itself.
+/// A call to a service that responds with a page, a cookie and the request itself.
+async fn call_that_is_echoed(token: &str, shown: &mut String) {
     let service = MockServer::start().await;
     let echo = ResponseTemplate::new(503)
         .insert_header("set-cookie", format!("session={COOKIE}"))
-        .set_body_string(format!(
-            "<html>{COOKIE} {SIGNATURE} {}</html>",
-            renewed.expose()
-        ));
+        .set_body_string(format!("<html>{COOKIE} {SIGNATURE} {token}</html>"));
     Mock::given(any()).respond_with(echo).mount(&service).await;
     let strange = Client::builder(service.uri())
-        .token_source(StaticToken::new(renewed.expose()).unwrap())
+        .token_source(StaticToken::new(token).unwrap())
         .retry(RetryPolicy::none())
         .build()
         .unwrap();
     let error = strange.user_details().await.unwrap_err();
     write!(shown, "{strange:?} {error} {error:?}").unwrap();
+}
 
-    // A refused refresh, a refused login, and the logout.
-    let first = tokens.refresh_token().unwrap();
-    provider.revoke(first).await.unwrap();
-    let error = manager.renew(&renewed).await.unwrap_err();
-    assert!(error.is_reauth_required());
-    write!(shown, "{error} {error:?}").unwrap();
-    let login = provider.authorization().start().unwrap();
-    let callback = fake.refuse(login.url()).unwrap();
-    known.add("state", parameter(login.url(), "state"));
-    let error = manager
-        .complete_login(login, callback.as_str())
-        .await
-        .unwrap_err();
-    write!(shown, "{error} {error:?}").unwrap();
-    write!(shown, "{:?}", manager.logout(None).await).unwrap();
-    for _ in 0..3 {
-        write!(shown, "{:?}", events.next().await).unwrap();
-    }
-
-    assert_eq!(known.names(), 12);
-    let said = recorded();
+fn assert_hidden(known: &Known, shown: &str) {
+    let traced = recorded();
     for sign in ["envd.call", "tokens renewed", "the refresh token is dead"] {
-        assert!(said.contains(sign), "nothing was heard of {sign}");
+        assert!(traced.contains(sign), "{sign} is not traced");
     }
     for (name, secret) in &known.0 {
-        assert!(!said.contains(secret), "{name} in what was traced");
-        assert!(!shown.contains(secret), "{name} in what was shown");
+        assert!(!traced.contains(secret), "{name} is traced");
+        assert!(!shown.contains(secret), "{name} is shown");
     }
 }
 
