@@ -173,7 +173,7 @@ mod tests {
 
     /// Row 45.
     #[test]
-    fn each_wrong_claim_is_refused() {
+    fn each_invalid_claim_is_refused() {
         for (claim, wrong) in [
             ("iss", json!("https://id.example")),
             ("aud", json!("other")),
