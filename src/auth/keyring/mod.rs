@@ -1,9 +1,8 @@
 //! A token store in the keyring of the operating system (feature `keyring`).
 
-mod entry;
-mod handle;
+mod keyring_store;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::handle::KeyringStore;
+pub use self::keyring_store::KeyringStore;

@@ -59,19 +59,12 @@
 //! a lock that a host holds, so no refresh token is ever sent twice by it. Give the store a database of its own where
 //! other roles are not trusted to leave it running.
 
-mod builder;
-mod fault;
-mod handle;
-mod lock;
-mod loopback;
-mod migrate;
-mod names;
-mod owners;
-mod rows;
-mod session;
+mod account_lock;
+mod connection;
+mod postgres_store;
+mod schema;
 
 pub use deadpool_postgres;
 
-pub use self::builder::PostgresStoreBuilder;
-pub use self::handle::PostgresStore;
-pub use self::loopback::loopback_pool;
+pub use self::connection::loopback_pool;
+pub use self::postgres_store::{PostgresStore, PostgresStoreBuilder};

@@ -12,7 +12,7 @@ async fn the_keyring_store_keeps_all_laws() {
     let folder = env::temp_dir().join(format!("envd-sdk-keyring-laws-{}", process::id()));
     fs::create_dir(&folder).unwrap();
     let (keyring, locks) = (mock::Store::new().unwrap(), folder.join("locks"));
-    let open = move || KeyringStore::of(keyring.clone(), "app".to_owned(), locks.clone());
+    let open = move || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), locks.clone());
     let report = check(open).await;
     fs::remove_dir_all(&folder).unwrap();
     report.assert_kept();

@@ -1,0 +1,278 @@
+//! A store in the keyring of the operating system.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use keyring_core::{CredentialStore, Entry, Error as KeyringError};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::runtime::Handle;
+use zeroize::Zeroizing;
+
+use crate::auth::store::{StoreErrorKind, read_stored};
+use crate::auth::{
+    FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
+};
+use crate::secret::Secret;
+
+/// The number of the entry's format; a higher one is of a newer crate and is not touched.
+const FORM: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct StoredEntry<'a> {
+    form: u32,
+    version: u64,
+    #[serde(borrow)]
+    record: &'a RawValue,
+}
+
+/// Keeps refresh tokens in the keyring of the operating system: the Keychain of macOS, the Credential Manager of Windows,
+/// the Secret Service of Linux and the BSDs. Clones share everything.
+///
+/// Entries of keyrings are small (about 2.5 kB on Windows), so the stored record has the refresh token only. Access and id
+/// token stay in memory: a process that starts renews its tokens first. Keyrings have no locks, so the locks are files, as
+/// those of [`FileStore`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use envd_sdk::auth::{FileStore, TokenStore};
+/// use envd_sdk::auth::keyring::KeyringStore;
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let folder = std::env::temp_dir();
+/// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", folder.join("my-app-keyring")).await {
+///     Ok(keyring) => Arc::new(keyring),
+///     // No keyring: tokens in a file are less protected, so tell the user.
+///     Err(error) if error.is_unsupported() => Arc::new(FileStore::new(folder.join("my-app-tokens.json"))),
+///     Err(error) => return Err(error),
+/// };
+/// # drop(store);
+/// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct KeyringStore {
+    keyring: Arc<CredentialStore>,
+    service: String,
+    locks: FileStore,
+    /// The whole records that were written by this process, as long as their versions are the stored ones.
+    whole: Arc<Mutex<HashMap<String, Versioned>>>,
+}
+
+impl KeyringStore {
+    /// Connects to the user's keyring. Entries stand under `service`; the names of the lock files begin with `locks`,
+    /// whose directory must exist. All processes that share the entries must use the same values.
+    ///
+    /// A user whose machine has a keyring at one time and not at another has two sessions.
+    ///
+    /// # Errors
+    ///
+    /// [`is_unsupported`](StoreError::is_unsupported) when there is no keyring, such as on a machine without a session
+    /// bus. There is no silent fallback; the example above shows one.
+    pub async fn open(
+        service: impl Into<String>,
+        locks: impl Into<PathBuf>,
+    ) -> Result<Self, StoreError> {
+        let runtime = Handle::try_current().map_err(|_| {
+            StoreError::new("the keyring store must be opened inside a tokio runtime")
+        })?;
+        let opened = runtime.spawn_blocking(native).await;
+        let opened = opened.map_err(|_| StoreError::new("the keyring could not be opened"))?;
+        let keyring = opened.map_err(|error| {
+            let message = "there is no keyring for this user on this machine";
+            StoreError::of(StoreErrorKind::Unsupported, message).caused_by(Cause::of(&error))
+        })?;
+        Ok(Self::with_keyring(keyring, service.into(), locks.into()))
+    }
+
+    pub(crate) fn with_keyring(
+        keyring: Arc<CredentialStore>,
+        service: String,
+        locks: PathBuf,
+    ) -> Self {
+        Self {
+            keyring,
+            service,
+            locks: FileStore::new(locks),
+            whole: Arc::default(),
+        }
+    }
+
+    fn entry(&self, key: &str) -> Result<Entry, StoreError> {
+        self.keyring.build(&self.service, key, None).map_err(failed)
+    }
+
+    fn whole(&self) -> MutexGuard<'_, HashMap<String, Versioned>> {
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_entry(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        let json = match self.entry(key)?.get_secret() {
+            Ok(json) => Zeroizing::new(json),
+            Err(KeyringError::NoEntry) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let stored: StoredEntry<'_> = read_stored(&json, FORM, "the entry in the keyring")?;
+        let record = Record::from_secret_json(&Secret::new(stored.record.get()))?;
+        Ok(Some(Versioned::new(Version::new(stored.version), record)))
+    }
+
+    fn write_entry(&self, key: &str, version: Version, new: &Record) -> Result<(), StoreError> {
+        let record = new.without_access_token().to_secret_json();
+        let unfit = |_| StoreError::new("the record cannot be written");
+        let stored = StoredEntry {
+            form: FORM,
+            version: version.number(),
+            record: serde_json::from_str(record.expose()).map_err(unfit)?,
+        };
+        // With room for all of it: a buffer that grows leaves copies of the tokens behind.
+        let mut json = Zeroizing::new(Vec::with_capacity(record.expose().len() + 64));
+        serde_json::to_writer(&mut *json, &stored).map_err(unfit)?;
+        self.entry(key)?.set_secret(&json).map_err(failed)
+    }
+
+    /// The stored record, or the whole one if this process wrote it.
+    fn read(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        let stored = self.read_entry(key)?;
+        let mut whole = self.whole();
+        let version = stored.as_ref().map(|stored| stored.version);
+        if let Some(known) = whole
+            .get(key)
+            .filter(|known| Some(known.version) == version)
+        {
+            return Ok(Some(known.clone()));
+        }
+        whole.remove(key);
+        Ok(stored)
+    }
+
+    fn replace(
+        &self,
+        key: String,
+        expected: Option<Version>,
+        new: Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let stored = self.read_entry(&key)?.map(|stored| stored.version);
+        if stored != expected {
+            return Ok(None);
+        }
+        let next = match stored {
+            Some(version) => version.number().wrapping_add(1),
+            // A random start: an entry that was deleted and written anew must not repeat versions.
+            None => fastrand::u64(..1 << 52),
+        };
+        let version = Version::new(next);
+        self.write_entry(&key, version, &new)?;
+        self.whole().insert(key, Versioned::new(version, new));
+        Ok(Some(version))
+    }
+
+    fn delete(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        let stored = self.read_entry(key)?.map(|stored| stored.version);
+        if stored != Some(expected) {
+            return Ok(false);
+        }
+        self.entry(key)?.delete_credential().map_err(failed)?;
+        self.whole().remove(key);
+        Ok(true)
+    }
+}
+
+impl TokenStore for KeyringStore {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
+        let (store, key) = (self.clone(), key.to_owned());
+        // Under the write lock: keyrings do not promise that a read during a write returns the old or the new entry.
+        Box::pin(self.locks.with_write_lock(move || store.read(&key)))
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> StoreFuture<'a, Option<Version>> {
+        let (store, key, new) = (self.clone(), key.to_owned(), new.clone());
+        let replace = move || store.replace(key, expected, new);
+        Box::pin(self.locks.with_write_lock(replace))
+    }
+
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
+        let (store, key) = (self.clone(), key.to_owned());
+        let delete = move || store.delete(&key, expected);
+        Box::pin(self.locks.with_write_lock(delete))
+    }
+
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
+        self.locks.lock(key, wait)
+    }
+
+    fn lock_survives_faults(&self) -> bool {
+        self.locks.lock_survives_faults()
+    }
+}
+
+impl fmt::Debug for KeyringStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyringStore")
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(unix, not(any(target_vendor = "apple", target_os = "android"))))]
+fn native() -> keyring_core::Result<Arc<CredentialStore>> {
+    Ok(zbus_secret_service_keyring_store::Store::new()?)
+}
+
+#[cfg(target_os = "macos")]
+fn native() -> keyring_core::Result<Arc<CredentialStore>> {
+    Ok(apple_native_keyring_store::keychain::Store::new()?)
+}
+
+#[cfg(windows)]
+fn native() -> keyring_core::Result<Arc<CredentialStore>> {
+    Ok(windows_native_keyring_store::Store::new()?)
+}
+
+#[cfg(not(any(
+    windows,
+    target_os = "macos",
+    all(unix, not(any(target_vendor = "apple", target_os = "android")))
+)))]
+fn native() -> keyring_core::Result<Arc<CredentialStore>> {
+    Err(KeyringError::NoDefaultStore)
+}
+
+fn failed(error: KeyringError) -> StoreError {
+    let kind = match &error {
+        KeyringError::BadEncoding(_) | KeyringError::BadDataFormat(..) => {
+            StoreErrorKind::Unreadable
+        }
+        KeyringError::NoDefaultStore | KeyringError::NotSupportedByStore(_) => {
+            StoreErrorKind::Unsupported
+        }
+        _ => StoreErrorKind::Other,
+    };
+    StoreError::of(kind, "the keyring of the operating system failed").caused_by(Cause::of(&error))
+}
+
+/// Without what was read and the names of entries, which the library's errors hold: these may be names of users.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Cause(String);
+
+impl Cause {
+    fn of(error: &KeyringError) -> Self {
+        Self(match error {
+            KeyringError::PlatformFailure(below) => format!("error of the platform: {below}"),
+            KeyringError::NoStorageAccess(below) => format!("no access, it may be locked: {below}"),
+            KeyringError::NoEntry => "there is no such entry".to_owned(),
+            KeyringError::TooLong(what, limit) => format!("{what} is longer than {limit}"),
+            KeyringError::Ambiguous(entries) => format!("{} entries match", entries.len()),
+            _ => "the keyring does not support this".to_owned(),
+        })
+    }
+}

@@ -1,0 +1,370 @@
+//! A store in a table of Postgres.
+//!
+//! Statements that run outside a transaction rely on qualified names alone: every table, function, operator and type names
+//! its schema, so no `search_path` decides what runs. `tests/postgres/hostile.rs` holds that.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use deadpool_postgres::Pool;
+use deadpool_postgres::tokio_postgres::Row;
+use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::account_lock::AccountLock;
+use super::connection::{Connection, DatabaseError};
+use super::schema::Schema;
+use crate::auth::store::token_store::RetryPauses;
+use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use crate::secret::Secret;
+
+pub(super) const LOAD: &str =
+    "SELECT version, record FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
+
+/// A first write. Each write returns the version if it succeeded. If the new version is stored already, this very write was
+/// sent before: versions are random.
+const INSERT: &str = "INSERT INTO {table} AS stored
+    (account, version, record, generation, issued_at, expires_at, refresh_began_at, written_at)
+    VALUES ($1, $2, $3, $4, pg_catalog.to_timestamp($5), pg_catalog.to_timestamp($6),
+        pg_catalog.to_timestamp($7), pg_catalog.now())
+    ON CONFLICT (account) DO UPDATE SET written_at = pg_catalog.now()
+    WHERE stored.version OPERATOR(pg_catalog.=) $2 RETURNING version";
+
+/// A write in the place of the expected version, `$8`.
+const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, generation = $4,
+    issued_at = pg_catalog.to_timestamp($5), expires_at = pg_catalog.to_timestamp($6),
+    refresh_began_at = pg_catalog.to_timestamp($7), written_at = pg_catalog.now()
+    WHERE account OPERATOR(pg_catalog.=) $1
+    AND (version OPERATOR(pg_catalog.=) $8 OR version OPERATOR(pg_catalog.=) $2) RETURNING version";
+
+const DELETE: &str = "DELETE FROM {table} WHERE account OPERATOR(pg_catalog.=) $1
+    AND version OPERATOR(pg_catalog.=) $2 RETURNING version";
+
+/// A lock that was just freed is free at the server a little later, so no attempt to lock ends before.
+const SHORTEST_WAIT: Duration = Duration::from_millis(250);
+
+/// Longer waits end here: they may be too long for a clock.
+const LONGEST_WAIT: Duration = Duration::from_secs(366 * 24 * 3_600);
+
+/// Settings of a [`PostgresStore`].
+#[must_use]
+pub struct PostgresStoreBuilder {
+    pool: Pool,
+    schema: String,
+    table: String,
+    owner: String,
+    time_out: Duration,
+}
+
+impl PostgresStoreBuilder {
+    /// The schema of the tables; `envd_sdk` unless set.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// The table of the tokens; `tokens` unless set. Another one beside it, with `_migrations` at the end, counts the
+    /// migrations.
+    pub fn table(mut self, name: impl Into<String>) -> Self {
+        self.table = name.into();
+        self
+    }
+
+    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
+    /// nor a superuser: such as one that only deploys.
+    ///
+    /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
+    /// migrated and before they are first used: their owner could read and replace what is stored.
+    pub fn owner(mut self, role: impl Into<String>) -> Self {
+        self.owner = role.into();
+        self
+    }
+
+    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
+    /// that was cut without a word is noticed by this alone.
+    pub fn time_out(mut self, limit: Duration) -> Self {
+        self.time_out = limit;
+        self
+    }
+
+    /// Builds the store. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// The name of schema or table is not made of ASCII letters, digits and underscores, that of the owner has quotes or the
+    /// like, or the pool has room for fewer than two connections: a refresh holds one, and writes over another.
+    pub fn build(self) -> Result<PostgresStore, StoreError> {
+        let schema = Schema::new(&self.schema, &self.table, &self.owner)?;
+        let size = self.pool.status().max_size;
+        if size < 2 {
+            return Err(StoreError::new(
+                "the token store needs a pool of at least two connections",
+            ));
+        }
+        Ok(PostgresStore(Arc::new(Shared {
+            pool: self.pool,
+            schema,
+            time_out: self.time_out,
+            // One is left for reads and writes, so that locks never wait for each other's ends.
+            locks: Arc::new(Semaphore::new(size - 1)),
+            checked: AtomicBool::new(false),
+        })))
+    }
+}
+
+impl fmt::Debug for PostgresStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStoreBuilder")
+            .field("schema", &self.schema)
+            .field("table", &self.table)
+            .field("owner", &self.owner)
+            .field("time_out", &self.time_out)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
+///
+/// The account's key and the tokens are stored in the clear unless a [`SealedStore`](crate::auth::sealed::SealedStore)
+/// hashes and encrypts them:
+///
+/// ```
+/// use envd_sdk::auth::postgres::{PostgresStore, loopback_pool};
+/// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
+///
+/// # let (key, accounts) = ([7; 32], [8; 32]);
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
+/// # if false {
+/// tokens.migrate().await?; // when the application is deployed
+/// # }
+/// let store = SealedStore::new(tokens, SealingKey::new("2027", &key)).hash_accounts(&accounts);
+/// # let _ = store;
+/// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct PostgresStore(Arc<Shared>);
+
+struct Shared {
+    pool: Pool,
+    schema: Schema,
+    time_out: Duration,
+    /// How many locks may be held at once.
+    locks: Arc<Semaphore>,
+    /// Whether the tables were found to be those of this version.
+    checked: AtomicBool,
+}
+
+type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+impl PostgresStore {
+    /// Starts the settings of a store over a pool of yours.
+    pub fn builder(pool: Pool) -> PostgresStoreBuilder {
+        PostgresStoreBuilder {
+            pool,
+            schema: "envd_sdk".to_owned(),
+            table: "tokens".to_owned(),
+            owner: String::new(),
+            time_out: Duration::from_secs(5),
+        }
+    }
+
+    /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
+    /// changes tables.
+    ///
+    /// # Errors
+    ///
+    /// [`is_newer_version`](StoreError::is_newer_version) when a newer version of this crate was here before;
+    /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
+    /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
+    /// [`owner`](PostgresStoreBuilder::owner).
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        let migrated = async {
+            let connection = Connection::open(&self.0.pool, self.0.time_out).await?;
+            self.0.schema.migrate(&connection).await?;
+            connection.give_back();
+            Ok(())
+        };
+        migrated.await.map_err(|error: DatabaseError| error.error)
+    }
+
+    /// The statements of [`migrate`](Self::migrate) for an empty database, to be run by a role that may create tables.
+    #[must_use]
+    pub fn migration_sql(&self) -> String {
+        self.0.schema.script()
+    }
+
+    /// A connection, after a check of the tables by the first one.
+    async fn connect(&self) -> Result<Connection, DatabaseError> {
+        let connection = Connection::open(&self.0.pool, self.0.time_out).await?;
+        if !self.0.checked.load(Ordering::Relaxed) {
+            timeout(self.0.time_out, self.0.schema.check(&connection)).await??;
+            self.0.checked.store(true, Ordering::Relaxed);
+        }
+        Ok(connection)
+    }
+
+    /// Sends a statement; once more over another connection if the first one is lost. Each may be sent twice.
+    async fn query(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        let statement = self.0.schema.fill(statement);
+        let mut row = self.query_once(&statement, parameters).await;
+        if row.as_ref().is_err_and(|error| error.connection_lost) {
+            row = self.query_once(&statement, parameters).await;
+        }
+        row.map_err(|error| error.error)
+    }
+
+    async fn query_once(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Option<Row>, DatabaseError> {
+        let connection = self.connect().await?;
+        // Typed: a single round trip, and the driver does not log the parameters.
+        let reply = connection.client()?.query_typed_opt(statement, parameters);
+        let row = timeout(self.0.time_out, reply).await?;
+        let row = row.map_err(DatabaseError::from);
+        if !row.as_ref().is_err_and(|error| error.connection_lost) {
+            connection.give_back();
+        }
+        row
+    }
+
+    async fn write(
+        &self,
+        key: &str,
+        expected: Option<Version>,
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        // Random, so it never repeats: neither after the row was deleted, nor on two hosts at once.
+        let version = fastrand::i64(1..);
+        let expected = expected.map(|version| version.number().cast_signed());
+        let (record, tokens) = (new.to_secret_json(), new.tokens());
+        let generation = i64::try_from(tokens.generation()).unwrap_or(i64::MAX);
+        // As the statements number them.
+        let parameters: [Parameter<'_>; 8] = [
+            (&key, Type::TEXT),
+            (&version, Type::INT8),
+            (&record.expose(), Type::TEXT),
+            (&generation, Type::INT8),
+            (&epoch(tokens.issued_at()), Type::FLOAT8),
+            (&epoch(tokens.expires_at()), Type::FLOAT8),
+            (&new.refresh_began_at().map(epoch), Type::FLOAT8),
+            (&expected, Type::INT8),
+        ];
+        let written = match expected {
+            Some(_) => self.query(UPDATE, &parameters).await?,
+            None => self.query(INSERT, &parameters[..7]).await?,
+        };
+        Ok(written.map(|_| Version::new(version.cast_unsigned())))
+    }
+
+    async fn acquire(
+        &self,
+        key: &str,
+        wait: Duration,
+    ) -> Result<(StoreGuard, Option<Row>), StoreError> {
+        let until = Instant::now() + wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
+        let mut pauses = RetryPauses::new(Duration::from_millis(5), Duration::from_millis(100));
+        loop {
+            let mut tried = self.try_lock(key, until).await;
+            if tried.as_ref().is_err_and(|error| error.connection_lost) {
+                tried = self.try_lock(key, until).await;
+            }
+            if let Some((lock, row)) = tried.map_err(|error| error.error)? {
+                return Ok((StoreGuard::new(lock), row));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(StoreError::lock_timeout());
+            }
+            sleep(pauses.next().min(left)).await;
+        }
+    }
+
+    async fn try_lock(
+        &self,
+        key: &str,
+        until: Instant,
+    ) -> Result<Option<(AccountLock, Option<Row>)>, DatabaseError> {
+        let permit = timeout_at(until, self.0.locks.clone().acquire_owned()).await;
+        let permit = permit.map_err(|_| StoreError::lock_timeout())?;
+        let permit = permit.map_err(|_| StoreError::new("the token store is closed"))?;
+        let connection = self.connect().await?;
+        AccountLock::attempt(connection, permit, &self.0.schema, key, self.0.time_out).await
+    }
+}
+
+fn versioned(row: Option<Row>) -> Result<Option<Versioned>, StoreError> {
+    let read = |row: Row| {
+        let version = Version::new(row.try_get::<_, i64>(0)?.cast_unsigned());
+        let record = Record::from_secret_json(&Secret::new(row.try_get::<_, String>(1)?))?;
+        Ok(Versioned::new(version, record))
+    };
+    let versioned = row.map(read).transpose();
+    versioned.map_err(|error: DatabaseError| error.error)
+}
+
+fn epoch(time: SystemTime) -> f64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs_f64()
+}
+
+impl TokenStore for PostgresStore {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
+        Box::pin(async move {
+            let row = self.query(LOAD, &[(&key, Type::TEXT)]).await?;
+            versioned(row)
+        })
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> StoreFuture<'a, Option<Version>> {
+        Box::pin(self.write(key, expected, new))
+    }
+
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let version = expected.number().cast_signed();
+            let parameters: [Parameter<'_>; 2] = [(&key, Type::TEXT), (&version, Type::INT8)];
+            Ok(self.query(DELETE, &parameters).await?.is_some())
+        })
+    }
+
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
+        Box::pin(async move { Ok(self.acquire(key, wait).await?.0) })
+    }
+
+    fn lock_and_load<'a>(
+        &'a self,
+        key: &'a str,
+        wait: Duration,
+    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
+        Box::pin(async move {
+            let (guard, row) = self.acquire(key, wait).await?;
+            Ok((guard, versioned(row)?))
+        })
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("table", &self.0.schema.table)
+            .field("time_out", &self.0.time_out)
+            .finish_non_exhaustive()
+    }
+}
