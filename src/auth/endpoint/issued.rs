@@ -29,10 +29,10 @@ pub(in crate::auth) struct Issued {
     server_time: Option<SystemTime>,
 }
 
-/// The members as they come; also those of an error, which some providers put under status 200.
+/// The fields as they come; also those of an error, which some providers send with status 200.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Members {
+pub(super) struct ReplyFields {
     #[serde(with = "secret_json::option")]
     access_token: Option<Secret>,
     #[serde(with = "secret_json::option")]
@@ -47,14 +47,15 @@ pub(super) struct Members {
     pub(super) error_description: Value,
 }
 
-impl Members {
+impl ReplyFields {
     /// Whether the access token is to be sent by another scheme (RFC 6749 section 7.1). Absent means Bearer.
     pub(super) fn is_foreign(&self) -> bool {
         let scheme = self.token_type.as_deref();
         scheme.is_some_and(|scheme| !scheme.eq_ignore_ascii_case("bearer"))
     }
 
-    pub(super) fn into_issued(self) -> Option<Issued> {
+    /// `server_time`: the moment of the reply by the server's clock, which may be minutes from ours.
+    pub(super) fn into_issued(self, server_time: Option<SystemTime>) -> Option<Issued> {
         if self.is_foreign() {
             return None;
         }
@@ -70,18 +71,12 @@ impl Members {
             expires_in: seconds(&self.expires_in, LONGEST),
             session: seconds(&self.refresh_token_expires_in, LONGEST_SESSION)
                 .filter(|session| !session.is_zero()),
-            server_time: None,
+            server_time,
         })
     }
 }
 
 impl Issued {
-    /// With the moment of the reply by the server's clock, which may be minutes from ours.
-    pub(super) fn by(mut self, server_time: Option<SystemTime>) -> Self {
-        self.server_time = server_time;
-        self
-    }
-
     /// The first tokens of a login, or the next ones after `old`. `asked_at` is the moment before the request was sent.
     pub(in crate::auth) fn into_set(
         self,
@@ -160,8 +155,8 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3_600);
 
     fn set(reply: Value, old: Option<&TokenSet>) -> TokenSet {
-        let members: Members = serde_json::from_value(reply).unwrap();
-        let issued = members.into_issued().unwrap();
+        let fields: ReplyFields = serde_json::from_value(reply).unwrap();
+        let issued = fields.into_issued(None).unwrap();
         issued.into_set(old, SystemTime::UNIX_EPOCH, HOUR)
     }
 
@@ -206,8 +201,8 @@ mod tests {
     #[test]
     fn a_lifetime_of_zero_is_never_longer_than_the_default() {
         let reply = json!({"access_token": "opaque", "expires_in": 0});
-        let members: Members = serde_json::from_value(reply).unwrap();
-        let issued = members.into_issued().unwrap();
+        let fields: ReplyFields = serde_json::from_value(reply).unwrap();
+        let issued = fields.into_issued(None).unwrap();
         let default = Duration::from_secs(20);
         let set = issued.into_set(None, SystemTime::UNIX_EPOCH, default);
         assert_eq!(set.lifetime, default);
@@ -218,9 +213,9 @@ mod tests {
     fn without_a_lifetime_the_end_is_compared_with_the_servers_clock() {
         // {"exp":1060}; the server's clock says 1000, ours is not asked.
         let jwt = "e30.eyJleHAiOjEwNjB9.s";
-        let members: Members = serde_json::from_value(json!({"access_token": jwt})).unwrap();
+        let fields: ReplyFields = serde_json::from_value(json!({"access_token": jwt})).unwrap();
         let server = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
-        let issued = members.into_issued().unwrap().by(Some(server));
+        let issued = fields.into_issued(Some(server)).unwrap();
         let ours = SystemTime::UNIX_EPOCH + Duration::from_secs(700);
         let set = issued.into_set(None, ours, HOUR);
         assert_eq!(set.lifetime, Duration::from_secs(60));
@@ -290,8 +285,8 @@ mod tests {
             json!({"access_token": "a b"}),
             json!({"access_token": "a", "token_type": "DPoP"}),
         ] {
-            let members: Members = serde_json::from_value(reply).unwrap();
-            assert!(members.into_issued().is_none());
+            let fields: ReplyFields = serde_json::from_value(reply).unwrap();
+            assert!(fields.into_issued(None).is_none());
         }
         set(json!({"access_token": "a", "token_type": "bearer"}), None);
     }

@@ -83,10 +83,8 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
         addresses.iter().all(IpAddr::is_loopback)
     };
     if !near {
-        return Err(StoreError::of(
-            Kind::Insecure,
-            "the database is on another machine; pass a pool whose connections use TLS",
-        ));
+        let message = "the database is on another machine; pass a pool whose connections use TLS";
+        return Err(StoreError::of(Kind::Insecure, message));
     }
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(TIME_OUT);
@@ -146,9 +144,7 @@ impl From<PoolError> for DatabaseError {
             }
             PoolError::Timeout(_) => (Kind::Unreachable, "the database did not answer in time"),
             PoolError::Closed => (Kind::Other, "the pool of connections is closed"),
-            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
-                (Kind::Other, "the pool of connections is not configured")
-            }
+            _ => (Kind::Other, "the pool of connections is not configured"),
         };
         StoreError::of(kind, message).into()
     }

@@ -114,11 +114,8 @@ impl Schema {
     pub(super) async fn check(&self, connection: &Connection) -> Result<(), DatabaseError> {
         self.check_owners(connection).await?;
         if self.applied(connection).await? < NEWEST {
-            return Err(StoreError::of(
-                StoreErrorKind::Missing,
-                "the tables of the token store are of an older version; call PostgresStore::migrate",
-            )
-            .into());
+            let message = "the tables of the token store are of an older version; call PostgresStore::migrate";
+            return Err(StoreError::of(StoreErrorKind::Missing, message).into());
         }
         Ok(())
     }
@@ -170,11 +167,8 @@ impl Schema {
         let row = connection.client()?.query_typed_one(&query, &[]).await?;
         let applied = row.try_get(0)?;
         if applied > NEWEST {
-            return Err(StoreError::of(
-                StoreErrorKind::NewerVersion,
-                "the tables of the token store are of a newer version of this crate",
-            )
-            .into());
+            let message = "the tables of the token store are of a newer version of this crate";
+            return Err(StoreError::of(StoreErrorKind::NewerVersion, message).into());
         }
         Ok(applied)
     }

@@ -212,10 +212,8 @@ impl<S: TokenStore> SealedStore<S> {
     fn open(&self, account: &str, stored: Versioned) -> Result<Versioned, StoreError> {
         let unreadable = |message| StoreError::of(StoreErrorKind::Unreadable, message);
         let Some(seal) = &stored.record.seal else {
-            return match self.accept_unsealed {
-                true => Ok(stored),
-                false => Err(unreadable("the stored record is not sealed")),
-            };
+            let refused = unreadable("the stored record is not sealed");
+            return self.accept_unsealed.then_some(stored).ok_or(refused);
         };
         let key = self.keys.iter().find(|key| key.id == seal.key_id);
         let key = key.ok_or_else(|| missing_key(&seal.key_id))?;

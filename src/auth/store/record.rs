@@ -114,18 +114,20 @@ pub(in crate::auth) fn read_stored<'a, T: Deserialize<'a>>(
         form: u32,
     }
     // The reasons of serde are left out: they may repeat a part of the text.
-    let unreadable = |_| {
-        StoreError::of(
-            StoreErrorKind::Unreadable,
-            format!("{name} is not readable"),
-        )
-    };
+    let unreadable = |_| unreadable(name);
     let Format { form } = serde_json::from_slice(json).map_err(unreadable)?;
     if form > newest {
         let message = format!("{name} was written by a newer version of this crate");
         return Err(StoreError::of(StoreErrorKind::NewerVersion, message));
     }
     serde_json::from_slice(json).map_err(unreadable)
+}
+
+fn unreadable(name: &str) -> StoreError {
+    StoreError::of(
+        StoreErrorKind::Unreadable,
+        format!("{name} is not readable"),
+    )
 }
 
 impl Record {
@@ -171,13 +173,11 @@ impl Record {
 
     /// The record, unless it is sealed: a forgotten wrapper must not look like a lost session.
     pub(in crate::auth) fn open(self) -> Result<Self, StoreError> {
-        match self.seal {
-            None => Ok(self),
-            Some(_) => Err(StoreError::of(
-                StoreErrorKind::Unreadable,
-                "the stored record is sealed; wrap the store in the SealedStore that wrote it",
-            )),
+        if self.seal.is_none() {
+            return Ok(self);
         }
+        let message = "the stored record is sealed; wrap the store in a SealedStore";
+        Err(StoreError::of(StoreErrorKind::Unreadable, message))
     }
 
     /// The record as text, with live credentials in it.
@@ -206,14 +206,8 @@ impl Record {
         let stored: StoredRecord = read_stored(json.expose().as_bytes(), SEALED, NAME)?;
         let has_format = stored.seal.is_some() == (stored.form == SEALED);
         let tokens = stored.tokens.into_set().filter(|_| has_format);
-        let unreadable = || {
-            StoreError::of(
-                StoreErrorKind::Unreadable,
-                format!("{NAME} is not readable"),
-            )
-        };
         Ok(Self {
-            tokens: tokens.ok_or_else(unreadable)?,
+            tokens: tokens.ok_or_else(|| unreadable(NAME))?,
             intent: stored.intent,
             ended: stored.ended,
             seal: stored.seal,

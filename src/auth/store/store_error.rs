@@ -79,13 +79,15 @@ impl StoreError {
             Io::NotFound | Io::NotADirectory => StoreErrorKind::Missing,
             Io::Unsupported => StoreErrorKind::Unsupported,
             Io::InvalidData => StoreErrorKind::Unreadable,
-            Io::ConnectionRefused | Io::ConnectionReset | Io::ConnectionAborted => {
-                StoreErrorKind::Unreachable
-            }
-            Io::BrokenPipe | Io::NotConnected | Io::TimedOut => StoreErrorKind::Unreachable,
-            Io::HostUnreachable | Io::NetworkUnreachable | Io::NetworkDown => {
-                StoreErrorKind::Unreachable
-            }
+            Io::ConnectionRefused
+            | Io::ConnectionReset
+            | Io::ConnectionAborted
+            | Io::NotConnected
+            | Io::BrokenPipe
+            | Io::TimedOut
+            | Io::HostUnreachable
+            | Io::NetworkUnreachable
+            | Io::NetworkDown => StoreErrorKind::Unreachable,
             _ => StoreErrorKind::Other,
         };
         Self::of(kind, message).caused_by(source)

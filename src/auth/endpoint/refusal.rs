@@ -2,10 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
-
-use super::Issued;
-use super::issued::Members;
+use super::issued::{Issued, ReplyFields};
 use crate::auth::failure::{
     auth, blames_settings, error_code, login_refused, reauth, unavailable, wants_interaction,
 };
@@ -20,12 +17,12 @@ pub(super) enum Grant {
     RefreshToken,
 }
 
-/// What a failed request says about the grant that it carried.
+/// What a failed request means for the grant that it carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::auth) enum Class {
     /// It surely did not reach the server.
     NotSent,
-    /// The server is busy and did not look at it.
+    /// The server is busy and did not process it.
     Busy,
     /// It may have been processed, and the new tokens are lost.
     Ambiguous,
@@ -33,7 +30,7 @@ pub(in crate::auth) enum Class {
     TimedOut,
     /// The code or refresh token is not accepted any more.
     Dead,
-    /// Nothing is wrong with the grant; trying again soon may not help.
+    /// The grant is still good; an early retry may not help.
     Refused,
 }
 
@@ -46,127 +43,109 @@ pub(in crate::auth) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) fn new(class: Class, error: Error) -> Self {
+    /// Of a request without a complete reply.
+    pub(super) fn without_reply(error: Error) -> Self {
+        let class = match error.kind() {
+            Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
+            Kind::Transport(failure) if failure.timeout => Class::TimedOut,
+            // Also a reply that is not HTTP: something replied, so the request may have been processed.
+            Kind::Transport(_) | Kind::Protocol(_) => Class::Ambiguous,
+            _ => Class::Refused,
+        };
         Self {
             class,
-            error,
+            error: unavailable("the token endpoint could not be reached").with_source(error),
             retry_after: None,
             salvaged: None,
         }
     }
+
+    /// Of a reply whose body ended too early: it may hold the new refresh token.
+    pub(super) fn of_cut_reply(reply: &Reply, error: Error) -> Self {
+        let granted = (200..=299).contains(&reply.status);
+        Self {
+            salvaged: granted.then(|| salvage(&reply.body)).flatten(),
+            ..Self::without_reply(error)
+        }
+    }
 }
 
-/// Judges by the error code, whatever the status: Auth0 says `invalid_grant` with 403, and a global limit with
+/// Decides by the error code, whatever the status: Auth0 sends `invalid_grant` with 403, and a global limit with
 /// 500 `access_denied`.
-pub(super) fn judge(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
-    let members: Option<Members> = serde_json::from_slice(&reply.body).ok();
-    let code = members.as_ref().and_then(|members| code_of(&members.error));
-    let foreign = members.as_ref().is_some_and(Members::is_foreign);
-    let mut refusal = match (code, reply.status) {
+pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
+    let fields: Option<ReplyFields> = serde_json::from_slice(&reply.body).ok();
+    let code = fields.as_ref().and_then(|fields| fields.error.as_str());
+    let code = code.map(error_code);
+    let granted = code.is_none() && (200..=299).contains(&reply.status);
+    let (class, error) = match (code, reply.status) {
         (Some(code), status) => {
-            let refusal = refused(&code, status, grant);
-            let members = members.as_ref();
-            let description = members.and_then(|members| members.error_description.as_str());
-            Refusal {
-                error: refusal.error.with_error_description(description),
-                ..refusal
-            }
+            let (class, error) = refused(&code, status, grant);
+            let fields = fields.as_ref();
+            let description = fields.and_then(|fields| fields.error_description.as_str());
+            (class, error.with_error_description(description))
         }
-        // Asked again, the server would answer the same, and use up another refresh token.
-        (None, 200..=299) if foreign => Refusal {
-            salvaged: salvage(&reply.body),
-            ..Refusal::new(
-                Class::Refused,
-                Error::protocol("the token endpoint issued a token of another type than Bearer"),
-            )
-        },
-        (None, 200..=299) => match members.and_then(Members::into_issued) {
-            Some(issued) => return Ok(issued.by(server_time(&reply.headers))),
-            None => Refusal {
-                salvaged: salvage(&reply.body),
-                ..Refusal::new(
+        // A retry would get the same reply, and use up another refresh token.
+        (None, 200..=299) if fields.as_ref().is_some_and(ReplyFields::is_foreign) => (
+            Class::Refused,
+            Error::protocol("the token endpoint issued a token of another type than Bearer"),
+        ),
+        (None, 200..=299) => {
+            match fields.and_then(|fields| fields.into_issued(server_time(&reply.headers))) {
+                Some(issued) => return Ok(issued),
+                None => (
                     Class::Ambiguous,
                     unavailable("the token endpoint's reply is not readable"),
-                )
-            },
-        },
-        (None, 429) => Refusal::new(Class::Busy, busy()),
-        (None, 408 | 500..) => Refusal::new(
-            Class::Ambiguous,
-            unavailable("the token endpoint has a passing problem"),
-        ),
-        // Redirects are not followed: the credentials would go to an address that nobody configured.
-        (None, 300..=399) => Refusal::new(Class::Refused, misconfigured("redirect")),
-        (None, _) => Refusal::new(
+                ),
+            }
+        }
+        (None, 429) => (Class::Busy, busy()),
+        (None, 408 | 500..) => (Class::Ambiguous, transient()),
+        // Redirects are not followed: the credentials would go to an address that is not configured.
+        (None, 300..=399) => (Class::Refused, misconfigured("redirect")),
+        (None, _) => (
             Class::Refused,
-            unavailable("something in front of the token endpoint refused the request"),
+            unavailable("a proxy before the token endpoint refused the request"),
         ),
     };
-    refusal.retry_after = retry_after(&reply.headers, now);
-    Err(refusal)
+    Err(Refusal {
+        class,
+        error,
+        retry_after: retry_after(&reply.headers, now),
+        salvaged: granted.then(|| salvage(&reply.body)).flatten(),
+    })
 }
 
 /// RFC 6749 section 5.2 and its extensions.
-fn refused(code: &str, status: u16, grant: Grant) -> Refusal {
+fn refused(code: &str, status: u16, grant: Grant) -> (Class, Error) {
     let owned = code.to_owned();
     match code {
-        "invalid_grant" => Refusal::new(
+        "invalid_grant" => (
             Class::Dead,
             reauth("the identity provider does not accept the refresh token any more"),
         ),
-        "too_many_requests" | "slow_down" => Refusal::new(Class::Busy, busy()),
-        _ if status == 429 => Refusal::new(Class::Busy, busy()),
-        _ if blames_settings(code) => Refusal::new(Class::Refused, misconfigured(code)),
-        _ if wants_interaction(code) => Refusal::new(
+        "too_many_requests" | "slow_down" => (Class::Busy, busy()),
+        _ if status == 429 => (Class::Busy, busy()),
+        _ if blames_settings(code) => (Class::Refused, misconfigured(code)),
+        _ if wants_interaction(code) => (
             Class::Refused,
             auth(AuthProblem::InteractionRequired { code: owned }),
         ),
-        _ if status >= 500 || matches!(code, "server_error" | "temporarily_unavailable") => {
-            Refusal::new(
-                Class::Ambiguous,
-                unavailable("the token endpoint has a passing problem"),
-            )
-        }
-        _ => Refusal::new(
+        "server_error" | "temporarily_unavailable" => (Class::Ambiguous, transient()),
+        _ if status >= 500 => (Class::Ambiguous, transient()),
+        _ if grant == Grant::Code => (Class::Refused, login_refused(code)),
+        _ => (
             Class::Refused,
-            match grant {
-                Grant::Code => login_refused(code),
-                Grant::RefreshToken => auth(AuthProblem::RefreshRefused { code: owned }),
-            },
+            auth(AuthProblem::RefreshRefused { code: owned }),
         ),
     }
 }
 
-/// Judges a request without a complete reply.
-pub(super) fn judge_failure(error: Error) -> Refusal {
-    let class = match error.kind() {
-        Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
-        Kind::Transport(failure) if failure.timeout => Class::TimedOut,
-        // Also a reply that is not HTTP: something answered, so the request may have been processed.
-        Kind::Transport(_) | Kind::Protocol(_) => Class::Ambiguous,
-        _ => Class::Refused,
-    };
-    Refusal::new(
-        class,
-        unavailable("the token endpoint could not be reached").with_source(error),
-    )
-}
-
-/// Judges a reply whose body ended too early: what came of it may hold the new refresh token.
-pub(super) fn judge_cut(reply: &Reply, error: Error) -> Refusal {
-    let granted = (200..=299).contains(&reply.status);
-    Refusal {
-        salvaged: granted.then(|| salvage(&reply.body)).flatten(),
-        ..judge_failure(error)
-    }
-}
-
-fn code_of(error: &Value) -> Option<String> {
-    error.as_str().map(error_code)
-}
-
 fn busy() -> Error {
-    unavailable("the token endpoint asks for a pause")
+    unavailable("the token endpoint is busy")
+}
+
+fn transient() -> Error {
+    unavailable("the token endpoint has a transient failure")
 }
 
 fn misconfigured(code: &str) -> Error {
@@ -180,7 +159,7 @@ fn salvage(body: &[u8]) -> Option<Secret> {
     const NAME: &[u8] = b"\"refresh_token\"";
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
     let rest = body[start..].trim_ascii_start().strip_prefix(b":")?;
-    // Reads one value and does not mind what follows; a text without its closing quote is an error.
+    // Reads one value and ignores what follows; a text without its closing quote is an error.
     let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
     let token = values.next()?.ok()?;
     (!token.is_empty()).then(|| Secret::new(token))
@@ -205,7 +184,7 @@ mod tests {
     }
 
     fn refusal_of(grant: Grant, status: u16, body: &str) -> Refusal {
-        judge(&reply(status, body), grant, SystemTime::UNIX_EPOCH)
+        read_reply(&reply(status, body), grant, SystemTime::UNIX_EPOCH)
             .err()
             .unwrap()
     }
@@ -290,7 +269,7 @@ mod tests {
     fn a_pause_asked_for_is_passed_on() {
         let mut reply = reply(429, "");
         reply.headers.insert("retry-after", "7".parse().unwrap());
-        let refusal = judge(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
+        let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
             .err()
             .unwrap();
         assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
@@ -311,7 +290,7 @@ mod tests {
                 unsent,
                 refused_locally: false,
             };
-            let refusal = judge_failure(Error::new(Kind::Transport(failure)));
+            let refusal = Refusal::without_reply(Error::new(Kind::Transport(failure)));
             assert_eq!(refusal.class, class);
             assert!(refusal.error.is_retryable());
         }
@@ -382,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_reply_that_is_not_http_leaves_the_grant_in_doubt() {
-        let refusal = judge_failure(Error::protocol("x"));
+        let refusal = Refusal::without_reply(Error::protocol("x"));
         assert_eq!(refusal.class, Class::Ambiguous);
     }
 
