@@ -1,4 +1,4 @@
-//! A schema of a test's own.
+//! A schema for one test.
 
 use std::env;
 use std::io::Write;
@@ -60,7 +60,7 @@ impl Database {
         Some(Self::of(Share::some().await?))
     }
 
-    /// With tables, and with nobody else at the server.
+    /// With tables, while no other test uses the server.
     pub(super) async fn alone() -> Option<Self> {
         let database = Self::of(Share::all().await?);
         database.store().migrate().await.unwrap();
@@ -99,7 +99,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // The test's own runtime may stand still by now, with transactions open.
+        // The test's own runtime may have stopped by now, with transactions open.
         let statement = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_class ON relation = pg_class.oid
              WHERE relnamespace = to_regnamespace('\"{0}\"') AND pid <> pg_backend_pid();
@@ -210,7 +210,7 @@ pub(super) async fn connect(config: &Config) -> Client {
     client
 }
 
-/// Says once and loudly when there is nothing to test with.
+/// Prints once, past the capture of output, that there is no server to test with.
 fn configured() -> bool {
     static SAID: Once = Once::new();
     let set = env::var_os(URL).is_some();

@@ -1,4 +1,4 @@
-//! What happens to databases.
+//! Faults of databases and networks.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) fn record(generation: u64) -> Record {
     Record::from_secret_json(&text.into()).unwrap()
 }
 
-/// The token serves until it expires; then the error is the store's, and nothing was asked of the provider.
+/// The token is served until it expires; then the error is the store's, and no request was sent to the provider.
 async fn serves_until_it_expires(manager: &TokenManager, clock: &Clock) -> envd_sdk::Error {
     clock.advance(LIFETIME / 10 * 9);
     for _ in 0..3 {
@@ -35,7 +35,7 @@ async fn serves_until_it_expires(manager: &TokenManager, clock: &Clock) -> envd_
 }
 
 #[tokio::test]
-async fn on_a_read_only_database_a_token_serves_and_nothing_is_asked_for() {
+async fn on_a_read_only_database_a_token_is_served_and_no_refresh_is_sent() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -56,7 +56,7 @@ async fn on_a_read_only_database_a_token_serves_and_nothing_is_asked_for() {
 }
 
 #[tokio::test]
-async fn on_a_full_disk_a_token_serves_and_nothing_is_asked_for() {
+async fn on_a_full_disk_a_token_is_served_and_no_refresh_is_sent() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -86,7 +86,7 @@ async fn on_a_full_disk_a_token_serves_and_nothing_is_asked_for() {
 }
 
 #[tokio::test]
-async fn while_the_network_is_cut_a_token_serves_and_then_the_error_is_typed_and_retryable() {
+async fn while_the_network_is_cut_a_token_is_served_and_then_the_error_is_retryable() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -113,7 +113,7 @@ async fn while_the_network_is_cut_a_token_serves_and_then_the_error_is_typed_and
 }
 
 #[tokio::test]
-async fn a_network_that_is_silent_ends_in_a_time_out() {
+async fn a_silent_network_ends_in_a_time_out() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -136,7 +136,7 @@ async fn a_network_that_is_silent_ends_in_a_time_out() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unreachable() {
+async fn a_missing_server_is_unreachable() {
     let url = "postgres://nobody@127.0.0.1:1/none";
     let pool = envd_sdk::auth::postgres::loopback_pool(url, 2).unwrap();
     let store = database::store(&pool, "envd");
@@ -147,7 +147,7 @@ async fn a_server_that_is_not_there_is_unreachable() {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_was_lost_is_sent_again_and_counts_once() {
+async fn a_write_whose_reply_was_lost_is_sent_again_and_counts_once() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -171,7 +171,7 @@ async fn a_write_whose_answer_was_lost_is_sent_again_and_counts_once() {
         assert_eq!(written, Some(stored.version));
         version = written;
     }
-    // What somebody else wrote meanwhile stands.
+    // What another host wrote meanwhile stays.
     let other = database.store().swap(KEY, version, &record(9)).await;
     assert!(other.unwrap().is_some());
     assert!(far.swap(KEY, version, &record(10)).await.unwrap().is_none());

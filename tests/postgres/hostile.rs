@@ -104,7 +104,7 @@ impl Shared {
         client.batch_execute(&roles).await.unwrap();
         let create = format!("CREATE DATABASE {name}");
         client.batch_execute(&create).await.unwrap();
-        // What a role had before Postgres 15 without being asked, and what an owner of several applications may grant.
+        // What each role had before Postgres 15, and what an owner of several applications may grant.
         let grants = format!(
             "GRANT ALL ON SCHEMA public TO {name}_evil; GRANT CREATE ON DATABASE {name} TO {name}_app, {name}_evil"
         );
@@ -174,7 +174,7 @@ impl Drop for Shared {
 }
 
 #[tokio::test]
-async fn nothing_that_another_role_planted_runs_or_gets_a_row() {
+async fn functions_and_tables_of_another_role_are_not_used() {
     let Some(shared) = Shared::new().await else {
         return;
     };
@@ -243,11 +243,11 @@ async fn refused(store: &PostgresStore) {
 }
 
 #[tokio::test]
-async fn a_schema_that_another_role_made_ready_is_refused() {
+async fn a_schema_that_another_role_prepared_is_refused() {
     let Some(shared) = Shared::new().await else {
         return;
     };
-    // The tables are as they should be, and open to all.
+    // The tables are correct, and open to all.
     let theirs = shared.store_as("evil", "trap");
     theirs.migrate().await.unwrap();
     let open =
@@ -257,7 +257,7 @@ async fn a_schema_that_another_role_made_ready_is_refused() {
         refused(&shared.store_as(role, "trap")).await;
         assert_eq!(shared.rows("trap.tokens").await, 0);
     }
-    // The same for whoever runs the script, and for a member of the role that made it.
+    // The same for the role that runs the script, and for a member of the role that made it.
     let script = shared.store_as("app", "trap").migration_sql();
     let error = shared
         .admin()
@@ -270,7 +270,7 @@ async fn a_schema_that_another_role_made_ready_is_refused() {
     let join = format!("GRANT {0}_evil TO {0}_app", shared.name);
     shared.admin().await.batch_execute(&join).await.unwrap();
     refused(&shared.store_as("app", "trap")).await;
-    // Half of it: the schema is the application's, the ledger is not, and reading it would run foreign code.
+    // Half of it: the schema is the application's, the table of migrations is not, and reading it would run foreign code.
     shared.plant().await;
     refused(&shared.store_as("app", "public")).await;
     assert_eq!(shared.called().await, "");
@@ -304,7 +304,7 @@ async fn a_role_that_only_deploys_may_own_the_tables_when_it_is_named() {
 
 /// The pool is the caller's: its own statements on the same connections find what they found before.
 #[tokio::test]
-async fn the_search_path_of_the_pools_connections_is_left_as_it_was() {
+async fn the_search_path_of_the_pool_does_not_change() {
     let Some(shared) = Shared::new().await else {
         return;
     };
@@ -315,7 +315,7 @@ async fn the_search_path_of_the_pools_connections_is_left_as_it_was() {
     let pool = database::pool_of(config, 3);
     let store = database::store(&pool, "envd");
     use_everything(&store).await.unwrap();
-    // All at once, so that each connection is looked at.
+    // Concurrently, so that each connection is checked.
     let mut connections = Vec::new();
     for _ in 0..3 {
         connections.push(pool.get().await.unwrap());

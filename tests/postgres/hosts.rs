@@ -39,7 +39,7 @@ async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
 
 /// Row 26. The request of the host that died is still on its way, so the refresh token is good.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_a_host_is_killed_in_mid_refresh_the_next_one_goes_on_after_the_wait_for_its_mark() {
+async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_mark_wait() {
     let Some(database) = Database::new().await else {
         return;
     };

@@ -1,4 +1,4 @@
-//! The laws of token stores, and what this store promises beyond.
+//! The laws of token stores, and further guarantees of this store.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ async fn locks_of_two_tables_are_apart() {
 }
 
 #[tokio::test]
-async fn a_lock_that_its_host_lost_touch_with_is_freed_by_the_end_of_its_connection() {
+async fn a_lock_is_freed_by_the_end_of_its_connection() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -101,7 +101,7 @@ async fn a_lock_that_its_host_lost_touch_with_is_freed_by_the_end_of_its_connect
 }
 
 #[tokio::test]
-async fn a_lock_may_be_waited_for_without_an_end() {
+async fn the_longest_wait_for_a_lock_does_not_overflow() {
     let Some(database) = Database::new().await else {
         return;
     };

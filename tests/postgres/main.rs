@@ -1,8 +1,8 @@
 //! Token stores on a real server of Postgres: `cargo test --features postgres --test postgres`.
 //!
 //! They run when `ENVD_SDK_TEST_POSTGRES` holds a connection string of a database that they may fill, without TLS on this
-//! machine, and say so when they do not. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` holds a command that
-//! restarts the server and waits for it; without it the server's part is played by ending all of its sessions.
+//! machine, and print a note otherwise. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` holds a command that
+//! restarts the server and waits for it; without it the tests end all sessions of the server instead.
 
 use envd_sdk::auth::{postgres, sealed};
 

@@ -15,7 +15,7 @@ use super::sessions::{LIFETIME, fake, log_in, manager, provider, start};
 const USERS: usize = 10_000;
 const HOSTS: usize = 2;
 
-/// Rotates each user's refresh token, and notes when one comes twice.
+/// Rotates each user's refresh token, and records when one is received twice.
 #[derive(Clone, Default)]
 struct Rotation(Arc<Mutex<Seen>>);
 
@@ -96,7 +96,7 @@ async fn ten_thousand_users_on_two_hosts_are_refreshed_once_each() {
     .await;
     let filled = began.elapsed();
 
-    // Both hosts know all of them, without a request.
+    // Both hosts have all tokens, without a request.
     let hosts = Arc::new(hosts);
     let began = Instant::now();
     ask_all(&hosts, 1).await;
@@ -121,7 +121,7 @@ async fn ask_all(hosts: &Arc<Vec<Vec<TokenManager>>>, generation: u64) {
     for_all_users(move |user| {
         let hosts = hosts.clone();
         async move {
-            // In turns: hosts that want the same lock at once are the matter of another test.
+            // In turns: another test covers hosts that want one lock at the same time.
             let one = hosts[user % 2][user].access_token().await;
             let two = hosts[1 - user % 2][user].access_token().await;
             let (one, two) = (one.unwrap(), two.unwrap());
@@ -184,7 +184,7 @@ async fn a_refresh_waits_for_three_round_trips_and_a_fresh_token_for_none() {
         clock.advance(LIFETIME);
         manager.access_token().await.unwrap();
         assert_eq!(proxy.flights().0 - before, 3 * round);
-        // Nobody waits for the lock to be freed; here the next round does.
+        // A refresh does not wait until the lock is freed; here the next round does.
         let open = "SELECT count(*)::text FROM pg_locks WHERE relation = '{table}'::regclass";
         while database.ask(open).await != "0" {}
     }

@@ -44,7 +44,7 @@ impl Bench {
         let host = |url: &str| {
             let pool = database::pool_through(&to_database, 3);
             let store = database::sealed(database::store(&pool, &database.schema));
-            // A host that finds the mark of another one says so at once, and goes on with the next call.
+            // A host that finds the mark of another one fails at once, and retries with the next call.
             let builder = manager(url, store, clock.clone()).lock_wait(Duration::ZERO);
             builder.build().unwrap()
         };
@@ -109,7 +109,7 @@ impl Bench {
     }
 }
 
-/// The host finds the mark of another one and leaves it alone.
+/// The host finds the mark of another one and sends nothing.
 async fn waits(host: &TokenManager) {
     // Only against a hang: what else could come is a request, or a wait that nothing ends.
     let asked = tokio::time::timeout(Duration::from_secs(60), host.access_token());
@@ -154,18 +154,18 @@ async fn the_database_is_away_for(length: Duration) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_cut_for_a_moment_as_the_answer_comes_costs_no_session() {
+async fn a_database_cut_off_for_a_moment_during_the_reply_costs_no_session() {
     the_database_is_away_for(SECOND * 8 / 10).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_away_for_a_failover_as_the_answer_comes_costs_no_session() {
+async fn a_failover_of_the_database_during_the_reply_costs_no_session() {
     the_database_is_away_for(SECOND * 12).await;
 }
 
 /// All locks are lost with the server, and the host that held one lives.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_restarts_while_the_provider_takes_its_time_costs_no_session() {
+async fn a_restart_of_the_database_during_a_slow_refresh_costs_no_session() {
     let Some(database) = Database::alone().await else {
         return;
     };
@@ -185,7 +185,7 @@ async fn a_database_that_restarts_while_the_provider_takes_its_time_costs_no_ses
     }
 }
 
-/// With the command that the environment names; else as far as sessions are concerned.
+/// With the command in the environment; without one, by ending all sessions.
 async fn restart(database: &Database) {
     if let Some(command) = env::var_os(RESTART) {
         let status = Command::new("sh").arg("-c").arg(command).status();
@@ -198,10 +198,10 @@ async fn restart(database: &Database) {
     }
 }
 
-/// The server ends the idle transaction of a host that is not heard of for five minutes. The test does it in its place.
+/// The server ends a transaction that is idle for five minutes. Here the test ends it.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_host_that_is_frozen_for_longer_than_its_lock_costs_no_session() {
+async fn a_host_frozen_for_longer_than_its_lock_costs_no_session() {
     let Some(database) = Database::new().await else {
         return;
     };

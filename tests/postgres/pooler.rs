@@ -1,4 +1,4 @@
-//! `PgBouncer` between store and server. The tests run where its program is installed, and say so where it is not.
+//! `PgBouncer` between store and server. The tests run where its program is installed, and print a note elsewhere.
 
 use std::fs::Permissions;
 use std::io::Write;

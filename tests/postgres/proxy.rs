@@ -1,4 +1,4 @@
-//! A network in which a test can stop, cut and count.
+//! A network whose messages a test can stop, cut and count.
 
 use std::io;
 use std::net::SocketAddr;

@@ -10,14 +10,14 @@ use crate::auth::secret_json;
 use crate::auth::token_set::{LONGEST, TokenSet};
 use crate::secret::Secret;
 
-/// No session is said to last longer, so that sums cannot overflow: ten years.
+/// Ten years: longer sessions are cut to it, so that sums cannot overflow.
 const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// The lifetime of an opaque token that is said to have ended when it is issued: providers mean "at once" or "never" by it.
-/// Long enough not to refresh for every call, short enough for either meaning.
+/// The lifetime of an opaque token with `expires_in` 0, by which providers mean "at once" or "never". Long enough not to
+/// refresh for every call, short enough for either meaning.
 const SHORTEST: Duration = Duration::from_secs(60);
 
-/// What a token endpoint issued (RFC 6749 section 5.1), with the liberties that real ones take.
+/// What a token endpoint issued (RFC 6749 section 5.1), read leniently.
 pub(in crate::auth) struct Issued {
     pub(in crate::auth) access_token: Secret,
     /// `None` also for an empty text: the old one stays (RFC 6749 section 6).
@@ -96,9 +96,9 @@ impl Issued {
                 None => default_lifetime,
             });
         let subject = self.subject();
-        // An end that was told is that of one refresh token: the next one may have another.
+        // The stated end is that of one refresh token: the next one may have another.
         let same = self.refresh_token.is_none();
-        let told = self.session.map(|session| asked_at + session);
+        let stated = self.session.map(|session| asked_at + session);
         TokenSet {
             access_token: self.access_token,
             refresh_token: self.refresh_token.or_else(|| old?.refresh_token.clone()),
@@ -111,11 +111,11 @@ impl Issued {
             issued_at: asked_at,
             lifetime: lifetime.min(LONGEST),
             generation: old.map_or(0, |old| old.generation).saturating_add(1),
-            session_ends_at: told.or_else(|| old.filter(|_| same)?.session_ends_at),
+            session_ends_at: stated.or_else(|| old.filter(|_| same)?.session_ends_at),
         }
     }
 
-    /// Whose tokens these are, as far as the reply tells.
+    /// The user of these tokens, if the reply has an id token.
     pub(in crate::auth) fn subject(&self) -> Option<String> {
         Claims::read(self.id_token.as_ref()?.expose())?.sub
     }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_lifetime_the_token_itself_is_asked() {
+    fn without_a_lifetime_the_claims_of_the_token_count() {
         // {"iat":1000,"exp":1090}
         let jwt = "e30.eyJpYXQiOjEwMDAsImV4cCI6MTA5MH0.s";
         for reply in [
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bearer_token_is_none() {
+    fn a_token_that_is_not_bearer_is_none() {
         for reply in [
             json!({}),
             json!({"access_token": ""}),

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_dead_grant_or_a_wish_for_the_user_asks_for_a_login() {
+    fn only_a_dead_grant_or_an_interaction_requires_a_login() {
         assert!(
             refusal(403, r#"{"error":"invalid_grant"}"#)
                 .error
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_asked_for_is_passed_on() {
+    fn retry_after_is_passed_on() {
         let mut reply = reply(429, "");
         reply.headers.insert("retry-after", "7".parse().unwrap());
         let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn transport_failures_are_told_apart_by_what_the_server_may_have_seen() {
+    fn transport_failures_are_classified_by_what_may_have_been_received() {
         for (unsent, timeout, class) in [
             (Unsent::Surely, false, Class::NotSent),
             (Unsent::Surely, true, Class::NotSent),
@@ -298,7 +298,7 @@ mod tests {
 
     /// RFC 6749 section 7.1: a client must not use an access token whose type it does not know.
     #[test]
-    fn a_token_of_another_type_breaks_the_rules_and_its_refresh_token_is_kept() {
+    fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_salvaged() {
         for kind in ["DPoP", "mac", ""] {
             let body = format!(
                 r#"{{"access_token":"a","token_type":"{kind}","refresh_token":"r-2","expires_in":60}}"#
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_is_not_http_leaves_the_grant_in_doubt() {
+    fn a_reply_that_is_not_http_is_ambiguous() {
         let refusal = Refusal::without_reply(Error::protocol("x"));
         assert_eq!(refusal.class, Class::Ambiguous);
     }

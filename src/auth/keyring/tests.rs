@@ -93,7 +93,7 @@ async fn locks_are_files() {
 }
 
 #[tokio::test]
-async fn what_is_no_entry_of_ours_is_an_error_and_is_not_overwritten() {
+async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
     let (keyring, here, _there, _folder) = keyring_and_two("damage");
     for (text, newer) in [("", false), ("hunter2", false), ("{\"form\":2}", true)] {
         let entry = keyring.build("app", "sam", None).unwrap();

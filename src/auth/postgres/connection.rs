@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn pooling_of_statements_is_told_from_the_poolers_other_errors() {
+    fn statement_pooling_differs_from_other_errors_of_the_pooler() {
         let message = "transaction blocks not allowed in statement pooling mode";
         let fault = of_reply("08P01", message);
         assert!(fault.error.is_unsupported() && !fault.connection_lost);

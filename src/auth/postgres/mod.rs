@@ -4,45 +4,45 @@
 //!
 //! [`MemoryStore`](crate::auth::MemoryStore): tests, and programs whose users log in each time.
 //! [`FileStore`](crate::auth::FileStore): one machine, any number of processes, a few users; every write replaces the whole
-//! file. [`PostgresStore`]: many hosts, or thousands of users. A refresh token may be used once, so two hosts that renew the
-//! same user's tokens must know of each other, and only something that both ask can tell them.
+//! file. [`PostgresStore`]: many hosts, or thousands of users. A refresh token may be used once, so hosts that renew the
+//! tokens of one user must share a lock.
 //!
-//! Put a [`SealedStore`](crate::auth::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token,
-//! and with [`hash_accounts`](crate::auth::sealed::SealedStore::hash_accounts) no account either.
+//! Put a [`SealedStore`](crate::auth::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a
+//! token, and with [`hash_accounts`](crate::auth::sealed::SealedStore::hash_accounts) no account either.
 //!
-//! # When the database fails in the middle of a refresh
+//! # When the database fails during a refresh
 //!
-//! The lock ends with its connection, so a restart, a failover or a cut network frees it while its host still has the
-//! answer to a refresh. The mark in the record stays, and other hosts leave a marked record to its owner for
-//! [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait); the owner stores its new tokens as soon as it can. A host
-//! that is not heard of for five minutes loses its lock too, and finds its record untouched when it comes back within the
-//! same wait. Meanwhile callers without a token that still works get a retryable error.
+//! The lock ends with its connection, so a restart, a failover or a cut network frees it while its host may still get the
+//! reply to a refresh. The mark in the record stays, and other hosts do not refresh a marked record before
+//! [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait) has passed; its owner stores the new tokens as soon as it can.
+//! A host that does not reply for five minutes loses its lock too, and finds its record unchanged if it comes back within
+//! the same wait. Meanwhile callers without a valid token get a retryable error.
 //!
 //! # What it costs
 //!
-//! A token that is fresh is read from memory, without the database. A refresh takes three round trips: the lock together
-//! with the record, the mark that a refresh begins, the new tokens. Freeing the lock is a fourth message, for which nobody
-//! waits. A host that has just started reads the record once more before.
+//! A fresh token is read from memory, without the database. A refresh takes three round trips: the lock together with the
+//! record, the mark that a refresh begins, the new tokens. A fourth message frees the lock; the refresh does not wait for
+//! its reply. A host that has just started reads the record once more before.
 //!
 //! A million users with tokens of 24 hours who all come every day, by the sizes that providers issue:
 //!
 //! | | |
 //! | --- | --- |
-//! | rows | 1,000,000; sealed 5 kB each, so 5 GB, and up to twice that until autovacuum has come around |
-//! | writes | two a refresh: 2 million a day, 23 a second on average, 10 GB of write-ahead log |
-//! | lock attempts | 12 a second on average; a host that meets another one's refresh asks again every 100 ms |
-//! | connections | one a refresh for as long as the identity provider takes: at 12 refreshes a second of 300 ms each, four, over all hosts |
+//! | rows | 1,000,000; sealed 5 kB each, so 5 GB, and up to twice that until autovacuum has run |
+//! | writes | two for each refresh: 2 million a day, 23 a second on average, 10 GB of write-ahead log |
+//! | lock attempts | 12 a second on average; a host that waits for another host's refresh tries again every 100 ms |
+//! | connections | one for each refresh, as long as the identity provider takes: at 12 refreshes a second of 300 ms each, four, over all hosts |
 //!
-//! So one small server does it. A pool of 16 connections on each of eight hosts carries 400 refreshes a second.
+//! One small server is enough. A pool of 16 connections on each of eight hosts carries 400 refreshes a second.
 //!
 //! # What it needs
 //!
-//! Postgres 11 or newer, or what speaks like it and has advisory locks. The lock is held by a transaction, so a pooler
+//! Postgres 11 or newer, or a compatible database with advisory locks. The lock is held by a transaction, so a pooler
 //! between (`PgBouncer`) may pool sessions or transactions. Behind one that pools statements (`pool_mode = statement`) every
 //! lock and migration fails with [`is_unsupported`](crate::auth::StoreError::is_unsupported) and SQLSTATE 08P01. A lock
-//! takes one of the pooler's connections for the whole refresh, so count them in its `default_pool_size`. The role needs `SELECT`, `INSERT`, `UPDATE`
-//! and `DELETE` on the tables, and to create them for [`PostgresStore::migrate`]; who keeps these apart hands
-//! [`PostgresStore::migration_sql`] to whoever may create.
+//! takes one of the pooler's connections for the whole refresh, so count them in its `default_pool_size`. The role needs
+//! `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the tables, and the right to create them for [`PostgresStore::migrate`]. If
+//! another role creates the tables, it runs [`PostgresStore::migration_sql`].
 //!
 //! # Other roles on the server
 //!

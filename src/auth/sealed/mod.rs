@@ -1,11 +1,12 @@
 //! Encryption at rest, around any token store (feature `sealed`).
 //!
-//! [`SealedStore`] encrypts each record with XChaCha20-Poly1305 before the store inside sees it. What the store inside
-//! keeps in the clear: the account's key (unless [`SealedStore::hash_accounts`] hides it), the id of the sealing key, when the tokens were issued and expire, how often
-//! they were renewed, and whether a refresh is under way. No token, no scope, no subject.
+//! [`SealedStore`] encrypts each record with XChaCha20-Poly1305 before it passes it to the inner store. The inner store
+//! keeps in the clear: the account's key (unless [`SealedStore::hash_accounts`] hides it), the id of the sealing key, when
+//! the tokens were issued and expire, how often they were renewed, and whether a refresh is under way. No token, no scope,
+//! no subject.
 //!
-//! Each record is bound to its account: moved to another one, it does not open. An older record of the same account does
-//! open, so who can write to the store can still put an old one back.
+//! Each record is bound to its account and cannot be decrypted under another one. An older record of the same account can,
+//! so a person who can write to the store can still restore an old one.
 
 mod sealed_store;
 

@@ -107,19 +107,19 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
     }
 }
 
-/// Encrypts the records of a store, so that nobody who reads the store reads a token.
+/// Encrypts the records of another store, so that no token can be read from that store.
 ///
-/// The key comes from you; keep it apart from what it seals.
+/// You provide the key; keep it apart from the store.
 ///
 /// # Changing the key
 ///
-/// Hosts are deployed one after the other, and each must read what any other one writes. So it takes three deploys:
+/// Hosts are deployed one after the other, and each must read what any other one writes. So a change takes three deploys:
 ///
-/// 1. every host gets the new key as a [`reading_key`](Self::reading_key), and goes on to seal with the old one;
+/// 1. every host gets the new key as a [`reading_key`](Self::reading_key), and still seals with the old one;
 /// 2. every host seals with the new key, and keeps the old one as a reading key;
-/// 3. when every record was written once more, at the latest when all sessions of that time have ended, the old key goes.
+/// 3. when every record was written once more, at the latest when all sessions of that time have ended, remove the old key.
 ///
-/// A host that meets a record of a key it does not have leaves the record alone, and its error names the key:
+/// A host that lacks the key of a record does not change the record, and its error names the key:
 /// [`StoreError::missing_key_id`].
 ///
 /// ```
@@ -142,7 +142,7 @@ pub struct SealedStore<S> {
 }
 
 impl<S: TokenStore> SealedStore<S> {
-    /// Seals with the key what goes into the store, and opens what comes out.
+    /// Encrypts with the key what is written to `inner`, and decrypts what is read from it.
     #[must_use]
     pub fn new(inner: S, key: SealingKey) -> Self {
         Self {
@@ -153,19 +153,19 @@ impl<S: TokenStore> SealedStore<S> {
         }
     }
 
-    /// A further key that opens records and seals none: the next one, or the one before.
+    /// Adds a key that decrypts records and encrypts none: the next one, or the previous one.
     #[must_use]
     pub fn reading_key(mut self, key: SealingKey) -> Self {
         Arc::make_mut(&mut self.keys).push(key);
         self
     }
 
-    /// Hides accounts from the store inside: it sees HMAC-SHA256 of each account's key instead of the key.
+    /// Hides accounts from the inner store: it gets HMAC-SHA256 of each account's key instead of the key.
     ///
-    /// For accounts that are named by what people are called, or by what must not be known, such as session ids. The key of
-    /// the hash is one of its own, of 32 random bytes, and stays when the sealing key changes: under another one no record
-    /// is found, and all users have to log in again. Records that were stored before are not found either; to keep them,
-    /// rename each to its [`stored_account`](Self::stored_account) while no host runs.
+    /// For accounts whose keys are names of people or secrets, such as session ids. The key of the hash is a separate one, of
+    /// 32 random bytes, and stays when the sealing key changes: under another one no record is found, and all users have to
+    /// log in again. Records that were stored before are not found either; to keep them, rename each to its
+    /// [`stored_account`](Self::stored_account) while no host runs.
     ///
     /// ```
     /// use envd_sdk::auth::MemoryStore;
@@ -186,7 +186,7 @@ impl<S: TokenStore> SealedStore<S> {
         self
     }
 
-    /// Under which key the store inside keeps an account: to find, rename or delete its record there.
+    /// The key under which the inner store keeps an account: to find, rename or delete its record there.
     #[must_use]
     pub fn stored_account<'a>(&self, account: &'a str) -> Cow<'a, str> {
         match &self.account_hash {
@@ -201,8 +201,8 @@ impl<S: TokenStore> SealedStore<S> {
 
     /// Whether records that are not sealed are read; false unless set, and then they are an error.
     ///
-    /// For the days in which a store that was not sealed changes over: each record is sealed when it is next written.
-    /// Set, it lets those who can write to the store slip in tokens of theirs, so take it out afterwards.
+    /// For the migration of a store that was not sealed: each record is sealed when it is next written. While it is set,
+    /// a person who can write to the store can insert tokens, so remove it afterwards.
     #[must_use]
     pub fn accept_unsealed_records(mut self, yes: bool) -> Self {
         self.accept_unsealed = yes;
@@ -272,7 +272,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         })
     }
 
-    /// What was sealed with a key that is not here stays: another host can read it.
+    /// A record whose key this process lacks stays: another host can read it.
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let account = self.stored_account(key);

@@ -1,4 +1,4 @@
-//! Seals around a store in memory.
+//! The sealed store around a store in memory.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn two() -> (MemoryStore, SealedStore<MemoryStore>) {
 }
 
 #[tokio::test]
-async fn the_store_inside_sees_times_and_no_token() {
+async fn the_inner_store_gets_times_and_no_token() {
     let (inner, sealed) = two();
     sealed.swap("sam", None, &record(7)).await.unwrap().unwrap();
     let seen = inner.load("sam").await.unwrap().unwrap().record;
@@ -127,7 +127,7 @@ async fn a_reading_key_opens_and_the_writing_key_seals() {
 }
 
 #[tokio::test]
-async fn a_record_that_is_not_sealed_is_an_error_unless_it_is_asked_for() {
+async fn a_record_that_is_not_sealed_is_an_error_unless_accepted() {
     let (inner, sealed) = two();
     inner.swap("sam", None, &record(1)).await.unwrap();
     assert!(sealed.load("sam").await.unwrap_err().is_unreadable());
@@ -157,7 +157,7 @@ async fn nothing_shows_keys_tokens_or_users() {
 
 /// Two hosts over one store; each deploy reaches one host after the other, and all the time each reads the other's records.
 #[tokio::test]
-async fn a_key_is_changed_in_three_rolling_deploys_and_no_record_is_out_of_reach() {
+async fn a_key_is_changed_in_three_deploys_and_every_record_stays_readable() {
     let inner = MemoryStore::new();
     let host = |writing, reading: Option<SealingKey>| {
         let store = SealedStore::new(inner.clone(), writing);
@@ -189,7 +189,7 @@ async fn a_key_is_changed_in_three_rolling_deploys_and_no_record_is_out_of_reach
 }
 
 #[tokio::test]
-async fn a_host_without_the_key_names_it_and_leaves_the_record_alone() {
+async fn a_host_without_the_key_names_it_and_does_not_change_the_record() {
     let (inner, sealed) = two();
     let version = sealed.swap("sam", None, &record(1)).await.unwrap();
     // The new key was made the writing key before every host could read with it.
@@ -272,7 +272,7 @@ async fn a_record_that_is_renamed_to_its_hash_is_found() {
 }
 
 #[tokio::test]
-async fn a_logout_clears_what_no_host_can_open_and_nothing_else() {
+async fn a_logout_clears_only_records_that_no_host_can_open() {
     let (inner, sealed) = two();
     sealed.swap("sam", None, &record(1)).await.unwrap();
     assert!(!sealed.set_aside_unreadable("sam").await.unwrap());

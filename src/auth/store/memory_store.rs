@@ -35,7 +35,7 @@ impl MemoryStore {
 
     fn lock_of(&self, key: &str) -> Arc<sync::Mutex<()>> {
         let mut accounts = self.accounts();
-        // Locks that nobody holds or waits for are dropped on the way, so that the map does not grow with past users.
+        // Unused locks are removed here, so that the map does not grow with past users.
         if accounts.locks.len() > 2 * accounts.records.len() + 64 {
             accounts.locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }

@@ -1,4 +1,4 @@
-//! What a store must be able to do.
+//! The interface of token stores.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,20 +11,21 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Keeps the tokens of accounts; implement it on whatever your processes share.
 ///
-/// Two rules carry everything: a record is written whole or not at all, and [`swap`](Self::swap) and
+/// Two rules matter most: a record is written whole or not at all, and [`swap`](Self::swap) and
 /// [`remove`](Self::remove) change nothing unless the stored version is the expected one. The record is opaque:
 /// [`Record::to_secret_json`] and [`Record::from_secret_json`] turn it into text and back. It holds live credentials,
 /// so keep it where only your application can read it.
 ///
-/// A row with a version column and an advisory lock in Postgres, or a value beside a lock key with a time limit in Redis
-/// will do. See [`MemoryStore`](super::MemoryStore) for the smallest one.
+/// Examples: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time limit in
+/// Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. The feature `fake` has a module that checks
+/// yours, `store_conformance`.
 pub trait TokenStore: Send + Sync + 'static {
     /// The record of an account. `None` only if there is none: what cannot be read is an error, so that it is never
     /// mistaken for a user who is not logged in.
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>>;
 
-    /// Writes a record if the stored version is still `expected` (`None`: there is no record), and tells the new
-    /// version. `Ok(None)` means that somebody else was faster and nothing was written.
+    /// Writes a record if the stored version is still `expected` (`None`: there is no record), and returns the new
+    /// version. `Ok(None)` means that another writer was faster and nothing was written.
     fn swap<'a>(
         &'a self,
         key: &'a str,
@@ -32,7 +33,7 @@ pub trait TokenStore: Send + Sync + 'static {
         new: &'a Record,
     ) -> StoreFuture<'a, Option<Version>>;
 
-    /// Deletes the record if the stored version is still `expected`, and tells whether it did.
+    /// Deletes the record if the stored version is still `expected`, and returns whether it did.
     fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool>;
 
     /// Takes the lock of an account, among all processes that share the store, until the guard is dropped.
@@ -42,7 +43,7 @@ pub trait TokenStore: Send + Sync + 'static {
 
     /// Takes the lock, then reads the record: it is the one at the time of the lock, or a later one.
     ///
-    /// A store behind a network makes one round trip of the two.
+    /// A store behind a network combines the two in one round trip.
     fn lock_and_load<'a>(
         &'a self,
         key: &'a str,
@@ -59,7 +60,7 @@ pub trait TokenStore: Send + Sync + 'static {
     ///
     /// True for locks of the operating system on one machine: a free lock then proves that its last holder has finished
     /// or exited, and a marked refresh token is sent at once. False for a lock behind a network, which can end with a
-    /// connection or a time limit while its holder runs: a mark of another process is then waited out first (see
+    /// connection or a time limit while its holder runs: another process then waits before it sends a marked refresh token (see
     /// [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait)). Wrappers forward it.
     fn lock_survives_faults(&self) -> bool {
         false
@@ -116,7 +117,7 @@ impl Versioned {
 pub struct StoreGuard(#[allow(dead_code)] Box<dyn Send>);
 
 impl StoreGuard {
-    /// Wraps what frees the lock when it is dropped.
+    /// Wraps a value that frees the lock when it is dropped.
     pub fn new(guard: impl Send + 'static) -> Self {
         Self(Box::new(guard))
     }

@@ -1,4 +1,4 @@
-//! The laws of stores: kept by ours, and each seen to be broken by one that breaks it.
+//! The laws of stores: our stores keep them, and each broken law is reported.
 
 use std::time::Duration;
 use std::{env, fs, process};
@@ -182,7 +182,7 @@ impl TokenStore for Broken {
 
 // Paused: a lock that is never free is waited for until its deadline.
 #[tokio::test(start_paused = true)]
-async fn a_store_that_breaks_a_law_is_seen_to_break_it() {
+async fn each_broken_law_is_reported() {
     // Handles that share nothing are another test.
     for law in Law::ALL
         .into_iter()
@@ -202,7 +202,7 @@ async fn a_store_that_breaks_a_law_is_seen_to_break_it() {
 }
 
 #[tokio::test]
-async fn handles_that_share_nothing_are_seen() {
+async fn handles_that_share_nothing_are_reported() {
     let report = check(MemoryStore::new).await;
     assert!(
         report.broken().contains(&Law::SharedBetweenHandles),

@@ -155,7 +155,7 @@ mod tests {
             let judged = weakness(owner, group, mode, 1000);
             assert_eq!(judged.is_none(), fine, "{owner} {group} {mode:o}");
         }
-        // Root does not trust a directory that a user can change under its hands.
+        // Root does not trust a directory that another user can change.
         assert!(weakness(1000, 1000, 0o40700, 0).is_some());
     }
 }

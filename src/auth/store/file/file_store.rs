@@ -91,20 +91,23 @@ impl FileStore {
         &self,
         work: impl FnOnce(&TokenFile) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let lock = self.acquire(TokenFile::write_lock, WRITE_WAIT).await?;
-        self.with_file(move |file| {
-            let _lock = lock;
-            work(file)
-        })
-        .await
+        let (path, faults) = (self.path.clone(), self.faults.clone());
+        self.with_write_lock(move || work(&TokenFile::find(&path, faults)?))
+            .await
     }
 
-    /// Runs `work` under the write lock, for stores that have no locks of their own.
+    /// Runs `work` under the write lock; also for stores that have no locks of their own. A caller that is cancelled does
+    /// not stop it.
     pub(in crate::auth) async fn with_write_lock<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.change(|_| work()).await
+        let lock = self.acquire(TokenFile::write_lock, WRITE_WAIT).await?;
+        spawn_blocking(move || {
+            let _lock = lock;
+            work()
+        })
+        .await
     }
 
     /// Tries until the deadline. Never the call that blocks: it cannot be cancelled, and a runtime that shuts down would

@@ -57,7 +57,7 @@ fn what_cannot_be_read_is_an_error_and_not_an_empty_store() {
 }
 
 #[test]
-fn times_that_cannot_be_do_not_panic() {
+fn times_out_of_range_do_not_panic() {
     let text = record().to_secret_json();
     for (field, wrong) in [
         ("1700000000123", u64::MAX.to_string()),

@@ -1,4 +1,4 @@
-//! What cannot be read is an error, is never taken for "nobody is logged in", and is never overwritten.
+//! A file that cannot be read is an error, is not taken for an account without a login, and is never overwritten.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::folder::{Folder, generation, put, record};
 use crate::auth::{FileStore, StoreError, TokenStore, Version};
 
 /// No way to change the file touches it, and each says the same.
-async fn stands_in_the_way(folder: &Folder, text: &str, is: fn(&StoreError) -> bool) {
+async fn assert_blocks_changes(folder: &Folder, text: &str, is: fn(&StoreError) -> bool) {
     fs::write(folder.file(), text).unwrap();
     set_private(folder);
     let store = folder.store();
@@ -50,7 +50,7 @@ async fn a_damaged_file_is_an_error_and_stays_as_it_is() {
         "{\"name\":\"some other file\",\"version\":\"1.0.0\"}",
         "{\"form\":1,\"writes\":1,\"accounts\":{}} trailing",
     ] {
-        stands_in_the_way(&folder, text, StoreError::is_unreadable).await;
+        assert_blocks_changes(&folder, text, StoreError::is_unreadable).await;
     }
 }
 
@@ -59,7 +59,7 @@ async fn a_damaged_file_is_an_error_and_stays_as_it_is() {
 async fn an_empty_file_is_an_error_and_stays_as_it_is() {
     let folder = Folder::new();
     for text in ["", "\n", "   "] {
-        stands_in_the_way(&folder, text, StoreError::is_unreadable).await;
+        assert_blocks_changes(&folder, text, StoreError::is_unreadable).await;
     }
 }
 
@@ -71,7 +71,7 @@ async fn the_file_of_a_newer_version_is_an_error_and_stays_as_it_is() {
         "{\"form\":2,\"all\":\"other\"}",
         "{\"form\":4294967295,\"writes\":1,\"accounts\":{}}",
     ] {
-        stands_in_the_way(&folder, text, StoreError::is_newer_version).await;
+        assert_blocks_changes(&folder, text, StoreError::is_newer_version).await;
     }
 }
 
@@ -145,7 +145,7 @@ async fn bytes_that_are_no_text_are_an_error() {
 
 /// Row 20.
 #[tokio::test]
-async fn the_record_of_a_newer_version_does_not_stand_in_the_way_of_other_accounts() {
+async fn the_record_of_a_newer_version_does_not_affect_other_accounts() {
     let folder = Folder::new();
     let newer = "{\"version\":7,\"record\":{\"form\":9,  \"kept\":[\"as it is\"]}}";
     let text = format!("{{\"form\":1,\"writes\":7,\"accounts\":{{\"kim\":{newer}}}}}");
@@ -183,7 +183,7 @@ async fn a_path_that_names_no_file_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_deleted_and_written_anew_is_not_taken_for_the_old_one() {
+async fn a_file_that_was_deleted_and_written_anew_has_new_versions() {
     let folder = Folder::new();
     let store = folder.store();
     let old = put(&store, "sam", 1).await;
@@ -195,7 +195,7 @@ async fn a_file_that_was_deleted_and_written_anew_is_not_taken_for_the_old_one()
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_the_last_account_but_the_locks() {
+async fn after_the_last_account_only_the_locks_remain() {
     let folder = Folder::new();
     let store = folder.store();
     let (sam, kim) = (put(&store, "sam", 1).await, put(&store, "kim", 1).await);
@@ -207,7 +207,7 @@ async fn nothing_is_left_of_the_last_account_but_the_locks() {
 }
 
 #[tokio::test]
-async fn accounts_with_odd_keys_live_side_by_side() {
+async fn accounts_with_unusual_keys_are_separate() {
     let folder = Folder::new();
     let store = folder.store();
     let keys = ["", "auth0|sam", "../sam", "a\"b\\c\n\0", "sam@example.com"];

@@ -28,7 +28,7 @@ fn failing(folder: &Folder, at: Step, kind: ErrorKind) -> (FileStore, Arc<Atomic
 
 /// Row 20.
 #[tokio::test]
-async fn a_write_that_fails_leaves_the_old_file_and_says_why() {
+async fn a_failed_write_leaves_the_old_file_and_names_the_reason() {
     type Is = fn(&StoreError) -> bool;
     let reasons: [(ErrorKind, Is); 3] = [
         (ErrorKind::StorageFull, StoreError::is_full),
@@ -76,7 +76,7 @@ async fn a_removal_that_fails_leaves_the_record() {
 }
 
 #[tokio::test]
-async fn what_a_dead_process_left_half_written_is_in_nobodys_way() {
+async fn the_half_written_file_of_a_dead_process_does_not_block_writes() {
     let folder = Folder::new();
     let half = folder.path().join("tokens.json.tmp");
     fs::write(&half, "{\"form\":1,\"wri").unwrap();

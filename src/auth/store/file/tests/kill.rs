@@ -41,7 +41,7 @@ struct Idp(Arc<IdpState>);
 #[derive(Default)]
 struct IdpState {
     current: Mutex<u64>,
-    /// Says that a request is there; the answer waits until the other end is dropped.
+    /// Signals that a request has arrived; the reply waits until the other end is dropped.
     hold: Mutex<Option<(mpsc::Sender<()>, mpsc::Receiver<()>)>>,
 }
 

@@ -1,4 +1,4 @@
-//! Who waits for whom, and for how long.
+//! How long a lock is waited for.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
@@ -30,7 +30,7 @@ async fn a_lock_is_held_by_one_until_it_is_dropped() {
 
 /// Row 26.
 #[tokio::test]
-async fn who_waits_for_a_lock_gives_up_at_the_deadline_and_not_before() {
+async fn a_wait_for_a_lock_ends_at_the_deadline_and_not_before() {
     let folder = Folder::new();
     let _held = folder.store().lock("sam", WAIT).await.unwrap();
     let clock = Clock::manual(SystemTime::UNIX_EPOCH);
@@ -46,7 +46,7 @@ async fn who_waits_for_a_lock_gives_up_at_the_deadline_and_not_before() {
 }
 
 #[tokio::test]
-async fn who_stops_waiting_does_not_hold_the_lock_later() {
+async fn a_cancelled_wait_does_not_take_the_lock_later() {
     let folder = Folder::new();
     let held = folder.store().lock("sam", WAIT).await.unwrap();
     let store = folder.store();
@@ -67,7 +67,7 @@ async fn a_held_account_lock_stops_no_write() {
 }
 
 #[tokio::test]
-async fn a_swap_that_has_begun_goes_through_when_its_caller_leaves() {
+async fn a_swap_that_has_begun_completes_when_its_caller_is_cancelled() {
     let folder = Folder::new();
     let version = put(&folder.store(), "sam", 1).await.version;
     let begun = Arc::new(Semaphore::new(0));

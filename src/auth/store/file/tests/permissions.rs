@@ -18,7 +18,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[tokio::test]
-async fn all_files_are_made_for_their_owner_alone() {
+async fn all_files_are_created_for_their_owner_only() {
     let folder = Folder::new();
     let store = folder.store();
     put(&store, "sam", 1).await;
@@ -32,7 +32,7 @@ async fn all_files_are_made_for_their_owner_alone() {
 
 /// Row 20.
 #[tokio::test]
-async fn a_file_that_others_may_read_is_taken_from_them() {
+async fn a_file_that_others_may_read_is_made_private() {
     let folder = Folder::new();
     let store = folder.store();
     put(&store, "sam", 1).await;
@@ -45,7 +45,7 @@ async fn a_file_that_others_may_read_is_taken_from_them() {
 
 /// Row 20.
 #[tokio::test]
-async fn a_file_that_others_may_write_is_refused_and_left_alone() {
+async fn a_file_that_others_may_write_is_refused_and_unchanged() {
     let folder = Folder::new();
     let store = folder.store();
     let version = put(&store, "sam", 1).await.version;
@@ -82,7 +82,7 @@ async fn a_symbolic_link_in_the_place_of_the_file_is_refused() {
 
 /// Row 20.
 #[tokio::test]
-async fn who_comes_by_a_linked_directory_meets_the_same_file_and_the_same_lock() {
+async fn a_linked_directory_leads_to_the_same_file_and_the_same_lock() {
     let folder = Folder::new();
     fs::create_dir(folder.path().join("real")).unwrap();
     symlink(folder.path().join("real"), folder.path().join("link")).unwrap();
@@ -96,7 +96,7 @@ async fn who_comes_by_a_linked_directory_meets_the_same_file_and_the_same_lock()
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_an_error_and_nobody_waits_for_it() {
+async fn a_pipe_or_directory_is_an_error_without_a_wait() {
     let folder = Folder::new();
     fs::create_dir(folder.file()).unwrap();
     let store = folder.store();
@@ -115,7 +115,7 @@ async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
         let folder = Folder::new();
         let pipe = folder.path().join(name);
         mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
-        // Also when somebody reads the pipe, and so it can be opened.
+        // Also when the pipe has a reader, and so it can be opened.
         for read in [false, true] {
             let mut reader = fs::OpenOptions::new();
             let reader = read.then(|| reader.read(true).write(true).open(&pipe).unwrap());
@@ -133,7 +133,7 @@ async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
 
 /// Row 20.
 #[tokio::test]
-async fn a_lock_that_is_a_symbolic_link_is_refused_and_its_target_left_alone() {
+async fn a_lock_that_is_a_symbolic_link_is_refused_and_its_target_unchanged() {
     let folder = Folder::new();
     let target = folder.path().join("target");
     symlink(&target, folder.path().join("tokens.json.lock")).unwrap();
@@ -169,7 +169,7 @@ async fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
 
 /// Row 20. Only root can give a file away, so for other users there is nothing to try here.
 #[tokio::test]
-async fn what_belongs_to_another_user_is_refused() {
+async fn a_file_of_another_user_is_refused() {
     const STRANGER: Option<u32> = Some(65_534);
     let folder = Folder::new();
     let store = folder.store();
