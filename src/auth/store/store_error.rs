@@ -53,7 +53,7 @@ impl StoreError {
     /// The lock was not free before the deadline.
     #[must_use]
     pub fn lock_timeout() -> Self {
-        let message = "another holder kept the account's lock until the deadline";
+        let message = "the account's lock was not free before the deadline";
         Self::of(StoreErrorKind::LockTimeout, message)
     }
 
@@ -127,7 +127,7 @@ impl StoreError {
         }
     }
 
-    /// Whether another holder kept the lock until the deadline. Retry later.
+    /// Whether the lock was not free before the deadline. Retry later.
     #[must_use]
     pub fn is_lock_timeout(&self) -> bool {
         self.kind == StoreErrorKind::LockTimeout
@@ -212,5 +212,56 @@ impl From<StoreError> for Error {
             AuthProblem::Store
         };
         Self::new(Kind::Auth(problem)).with_source(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_an_io_error_decides_which_predicate_is_true() {
+        let predicates = [
+            StoreError::is_denied as fn(&StoreError) -> bool,
+            StoreError::is_full,
+            StoreError::is_insecure,
+            StoreError::is_lock_timeout,
+            StoreError::is_missing,
+            StoreError::is_newer_version,
+            StoreError::is_unreachable,
+            StoreError::is_unreadable,
+            StoreError::is_unsupported,
+        ];
+        for (kind, expected) in [
+            (io::ErrorKind::PermissionDenied, Some(0)),
+            (io::ErrorKind::ReadOnlyFilesystem, Some(0)),
+            (io::ErrorKind::StorageFull, Some(1)),
+            (io::ErrorKind::NotFound, Some(4)),
+            (io::ErrorKind::ConnectionRefused, Some(6)),
+            (io::ErrorKind::ConnectionReset, Some(6)),
+            (io::ErrorKind::TimedOut, Some(6)),
+            (io::ErrorKind::NetworkUnreachable, Some(6)),
+            (io::ErrorKind::InvalidData, Some(7)),
+            (io::ErrorKind::Unsupported, Some(8)),
+            (io::ErrorKind::Other, None),
+        ] {
+            let error = StoreError::io("x", kind.into());
+            let found = predicates.iter().position(|predicate| predicate(&error));
+            let count = predicates.iter().filter(|predicate| predicate(&error));
+            assert_eq!(
+                (found, count.count()),
+                (expected, usize::from(expected.is_some())),
+                "{kind}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_login_without_the_sealing_key_names_the_key() {
+        let mut error = StoreError::of(StoreErrorKind::Unreadable, "x");
+        error.missing_key_id = Some("2027".to_owned());
+        let error = error.with_login_not_saved();
+        assert_eq!(error.missing_key_id(), Some("2027"));
+        assert!(error.is_unreadable() && error.to_string().contains("add the key"));
     }
 }

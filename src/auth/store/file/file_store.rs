@@ -47,7 +47,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// True for its errors are the predicates of [`StoreError`]: [`is_full`](StoreError::is_full),
+/// Its errors have these predicates of [`StoreError`]: [`is_full`](StoreError::is_full),
 /// [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the directory),
 /// [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
 /// [`is_newer_version`](StoreError::is_newer_version), [`is_unsupported`](StoreError::is_unsupported) (no locks).
