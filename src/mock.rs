@@ -1,4 +1,4 @@
-//! A mock server that can be dropped anywhere: behind the fakes, and in tests of single rooms.
+//! A mock server that can be dropped in any task, for the fakes and for unit tests.
 
 #[cfg(test)]
 use std::ops::Deref;
@@ -7,10 +7,10 @@ use std::task::{Context, Waker};
 
 use wiremock::MockServer;
 
-/// A mock server of one's own, not pooled.
+/// An unpooled mock server.
 ///
-/// The drop of a [`MockServer`] blocks its thread until it has a lock of tokio. To a task that has used up its cooperative
-/// budget tokio hands out no lock before the task yields, which a blocked one never does: the program would hang.
+/// Dropping a [`MockServer`] blocks the thread until it gets a lock of tokio. A task without cooperative budget gets no lock
+/// before it yields, which a blocked task never does: the program would hang.
 pub(crate) struct Mock {
     /// `None` only while it is dropped.
     server: Option<MockServer>,
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn it_can_be_dropped_by_a_task_that_has_used_up_its_budget() {
+    async fn a_task_without_budget_can_drop_it() {
         let mut server = Some(Mock::from(MockServer::builder().start().await));
         poll_fn(|context| {
             while pin!(consume_budget()).poll(context).is_ready() {}

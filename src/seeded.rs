@@ -1,16 +1,16 @@
-//! Random tests that are the same in each run, unless a seed says otherwise.
+//! Settings of property tests, which have a fixed seed unless another is set.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// Names a seed for a search with other random cases; what it finds becomes a fixed case. `.ci/run` makes such searches.
+/// The variable with a seed for a search with other random cases. A failure becomes a fixed case. `.ci/run` searches.
 const EXPLORE: &str = "ENVD_SDK_EXPLORE";
 
-/// The seed of all random tests.
+/// The seed of all property tests.
 pub(crate) fn seed() -> u64 {
     std::env::var(EXPLORE).map_or(4711, |seed| seed.parse().unwrap())
 }
 
-/// The settings of a property test with so many cases.
+/// The settings of a property test with this number of cases.
 pub(crate) fn cases(cases: u32) -> Config {
     Config {
         cases,

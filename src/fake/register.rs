@@ -78,13 +78,11 @@ impl Register {
             .strip_suffix(')')?;
         let mut properties = self.world.properties.iter();
         let found = properties.find(|property| equals(&property["PIC"], pic));
-        Some(match found {
-            Some(property) => self.envelope(0, PAGE_SIZE, 1, &[property]),
-            None => {
-                let message = format!("No property has the PIC {pic}.");
-                Reply::json(404, &json!({"Message": message}))
-            }
-        })
+        let Some(property) = found else {
+            let message = format!("No property has the PIC {pic}.");
+            return Some(Reply::json(404, &json!({"Message": message})));
+        };
+        Some(self.envelope(0, PAGE_SIZE, 1, &[property]))
     }
 
     /// `GET .../PICRegister?...`, or why the parameters are refused.

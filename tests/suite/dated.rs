@@ -1,4 +1,4 @@
-//! Fakes whose calendar is that of a day of the tests' own: no test depends on the date of the machine.
+//! Fakes on a fixed day, so that no test depends on the date of the machine.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ pub(super) fn noon() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_795_176_000)
 }
 
-/// Settings of a fake on that day. Its clock runs.
+/// Settings of a fake with a running clock that starts on that day.
 pub(super) fn fake_builder() -> FakeBuilder {
     Fake::builder().clock(Clock::starting_at(noon()))
 }

@@ -1,4 +1,4 @@
-//! Scripted replies, what was received, and expectations.
+//! Scripted replies, received requests, and expectations.
 
 use envd_sdk::fake::Fault;
 use envd_sdk::graphql::generated::{Comments, Consignments, UserDetails};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::dated::{fake_builder, start_fake};
 
-/// An operation of an application's own, of a schema that the fake does not know.
+/// An application's own operation, which the fake's schema does not have.
 struct HerdReport;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ fn herd(name: &str) -> Herd {
 }
 
 #[tokio::test]
-async fn an_operation_of_the_callers_own_is_answered_as_scripted() {
+async fn a_custom_operation_gets_its_scripted_replies() {
     let fake = start_fake().await;
     fake.on::<HerdReport>()
         .respond(Report { herd_report: 1 })
@@ -65,11 +65,12 @@ async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
     let fake = fake_builder().scripted_only().start().await.unwrap();
     let client = fake.client().build().unwrap();
     let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
-    let said = &error.server_errors()[0];
+    let first = &error.server_errors()[0];
     assert!(
-        said.message()
+        first
+            .message()
             .contains("no script for the operation HerdReport"),
-        "{said:?}"
+        "{first:?}"
     );
     fake.on::<UserDetails>()
         .respond(json!({"userDetails": {"email": "kim@example.com"}}));
@@ -78,7 +79,7 @@ async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_decoded_as_the_services_own() {
+async fn a_scripted_refusal_is_decoded_like_one_of_the_service() {
     let fake = start_fake().await;
     fake.on_operation("createOrSaveConsignment")
         .refuse("origin.pic", "QAZZ777 is not a valid value for PIC");
@@ -99,7 +100,7 @@ async fn a_refusal_is_decoded_as_the_services_own() {
 }
 
 #[tokio::test]
-async fn variables_of_our_operations_come_back_typed() {
+async fn variables_of_our_operations_are_typed() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account("envd-100201");
     let filter = ConsignmentFilter::default().page_size(3);
@@ -118,7 +119,7 @@ async fn variables_of_our_operations_come_back_typed() {
 }
 
 #[tokio::test]
-async fn debug_of_what_was_received_hides_token_and_body() {
+async fn debug_of_a_received_request_hides_token_and_body() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account("envd-100201");
     account.comments("C-900000101").await.unwrap();
@@ -139,7 +140,7 @@ async fn debug_of_what_was_received_hides_token_and_body() {
 }
 
 #[tokio::test]
-async fn steps_come_in_order_and_then_the_fake_is_itself_again() {
+async fn steps_are_taken_in_order_before_the_real_replies() {
     let fake = start_fake().await;
     let none = json!({"comments": []});
     fake.on::<Comments>()
@@ -156,7 +157,7 @@ async fn steps_come_in_order_and_then_the_fake_is_itself_again() {
 }
 
 #[tokio::test]
-async fn an_expectation_that_is_not_met_says_what_was_expected_and_what_came() {
+async fn an_unmet_expectation_is_reported_with_all_received_calls() {
     let fake = start_fake().await;
     fake.on::<Comments>().expect(2);
     fake.on_path("/oauth/token").expect(0);
@@ -172,14 +173,14 @@ async fn an_expectation_that_is_not_met_says_what_was_expected_and_what_came() {
 
 #[tokio::test]
 #[should_panic(expected = "Comments: expected 1 call, received no call")]
-async fn an_expectation_that_is_not_met_fails_the_test_when_the_fake_is_dropped() {
+async fn an_unmet_expectation_fails_the_test_when_the_fake_is_dropped() {
     let fake = start_fake().await;
     fake.on::<Comments>().expect(1);
 }
 
 #[tokio::test]
 #[should_panic(expected = "invalid data for Comments")]
-async fn data_that_the_operation_cannot_read_is_told_at_once() {
+async fn data_that_the_operation_cannot_read_panics_at_once() {
     let fake = start_fake().await;
     fake.on::<Comments>().respond(json!({"comments": "none"}));
 }
@@ -192,7 +193,7 @@ async fn a_script_for_an_operation_that_is_misspelt_fails_at_once() {
 }
 
 #[tokio::test]
-async fn operations_are_known_by_their_names_and_by_fields_of_the_root_in_any_case() {
+async fn scripts_name_operations_or_root_fields_in_any_case() {
     let schema = "type Query { herdReport: Int } type Mutation { closeHerd: Int }";
     let fake = fake_builder().schema(schema).start().await.unwrap();
     for name in [
@@ -209,35 +210,35 @@ async fn operations_are_known_by_their_names_and_by_fields_of_the_root_in_any_ca
 }
 
 #[tokio::test]
-async fn an_operation_of_the_callers_own_is_scripted_by_name() {
+async fn a_custom_operation_is_scripted_by_name() {
     let fake = start_fake().await;
     fake.on_own_operation("HerdNames")
         .respond(json!({"names": ["Bella"]}));
     let client = fake.client().build().unwrap();
     let document = "query HerdNames { names }";
-    let said: Value = client
+    let data: Value = client
         .execute_document(document, "HerdNames", &json!({}))
         .await
         .unwrap()
         .value;
-    assert_eq!(said, json!({"names": ["Bella"]}));
+    assert_eq!(data, json!({"names": ["Bella"]}));
     assert!(fake.unused_scripts().is_empty());
 }
 
 #[tokio::test]
-async fn scripts_that_no_call_used_are_named_on_request() {
+async fn unused_scripts_are_listed() {
     let fake = start_fake().await;
     fake.on_operation("UserDetails").fault(Fault::none());
     fake.on::<Comments>().fault(Fault::status(503)).times(2);
     fake.on_path("/oauth/token").fault(Fault::status(500));
-    // No script: nothing is to happen, or it was taken back.
+    // Not scripts: an expectation of no call, and a removed step.
     fake.on_operation("consignments").expect(0);
     fake.on_operation("edecs").fault(Fault::none()).times(0);
     let names = ["UserDetails", "Comments", "/oauth/token"];
     assert_eq!(fake.unused_scripts(), names);
     fake.client().build().unwrap().user_details().await.unwrap();
     assert_eq!(fake.unused_scripts(), names[1..]);
-    // One that stands behind another for the same call is not used either.
+    // A later script for the same call is not used either.
     fake.clear_scripts();
     fake.on_operation("userDetails")
         .fault(Fault::none())

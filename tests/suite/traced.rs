@@ -1,8 +1,8 @@
-//! Tests of what is traced run in a process of their own.
+//! Runs a test of the traces in a separate process.
 //!
-//! tracing remembers for each callsite whether a subscriber wants it. With several tests in one process, a callsite that
-//! another thread registers while a subscriber is being installed is remembered as unwanted, for good. A process that
-//! runs one test, and installs its subscriber before anything else, has no such race.
+//! tracing caches for each callsite whether a subscriber is interested. With several tests in one process, a callsite that
+//! another thread registers while a subscriber is being installed stays disabled. A process that runs one test, and
+//! installs its subscriber first, has no such race.
 
 use std::env;
 use std::fmt::{self, Write};
@@ -14,15 +14,15 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// A line for each span, event and log record of this process, on any thread, and whether it is one of this crate.
+/// A line for each span, event and log record of this process, and whether this crate recorded it.
 static LINES: Mutex<Vec<(bool, String)>> = Mutex::new(Vec::new());
 
-/// What all crates recorded up to now.
+/// All lines so far.
 pub(super) fn recorded() -> String {
     joined(|_| true)
 }
 
-/// What this crate recorded up to now.
+/// The lines of this crate so far.
 pub(super) fn recorded_by_us() -> String {
     joined(|ours| ours)
 }
@@ -72,7 +72,7 @@ impl Subscriber for &'static Recorder {
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let ours = is_ours(span.metadata());
-        // Values that are recorded later come with the id only: an odd one is of this crate.
+        // Values that are recorded later have the id only, so an odd id marks a span of this crate.
         let id = 2 * self.spans.fetch_add(1, Ordering::SeqCst) + 2 + u64::from(ours);
         let name = span.metadata().name();
         write_line(ours, format!("{id} {name}{}", fields(|f| span.record(f))));
@@ -113,7 +113,7 @@ impl log::Log for Recorder {
 
 const ALONE: &str = "ENVD_SDK_TEST_ALONE";
 
-/// Runs the work of the test of this name (with its module) in a process of its own, with everything recorded.
+/// Runs the work of the test with this name (including its module) in a separate process, and records everything.
 pub(super) fn traced_alone(name: &str, work: impl Future<Output = ()>) {
     if env::var_os(ALONE).is_some() {
         tracing::subscriber::set_global_default(&RECORDER).unwrap();
@@ -127,9 +127,9 @@ pub(super) fn traced_alone(name: &str, work: impl Future<Output = ()>) {
     let mut child = Command::new(env::current_exe().unwrap());
     let child = child.args(["--exact", name, "--test-threads=1"]);
     let output = child.env(ALONE, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}"
     );
 }

@@ -1,4 +1,4 @@
-//! Worlds of the caller's own, many fakes at once, and how a fake ends.
+//! Worlds of the user's own, many fakes at once, and the end of a fake.
 
 use std::future::Future;
 use std::pin::pin;
@@ -27,7 +27,7 @@ fn kim() -> UserRecord {
 }
 
 #[tokio::test]
-async fn a_world_of_ones_own_is_what_the_client_sees() {
+async fn the_client_sees_the_records_of_a_custom_world() {
     let world = World::empty()
         .user(kim())
         .user(UserRecord::new("new@example.com"))
@@ -63,7 +63,7 @@ async fn a_world_of_ones_own_is_what_the_client_sees() {
 }
 
 #[tokio::test]
-async fn who_is_not_accredited_for_rangeland_goats_does_not_see_their_declarations() {
+async fn a_user_without_accreditation_does_not_see_declarations_of_rangeland_goats() {
     let fake = fake_builder()
         .accreditation("hRG", false)
         .start()
@@ -104,7 +104,7 @@ async fn a_folder_in_the_shape_of_the_fixtures_is_a_world() {
 }
 
 #[tokio::test]
-async fn a_world_that_cannot_be_used_says_why() {
+async fn an_unusable_world_is_an_error_with_the_reason() {
     assert!(
         World::from_folder("/nowhere/at/all")
             .unwrap_err()
@@ -135,7 +135,7 @@ async fn a_world_that_cannot_be_used_says_why() {
 }
 
 #[tokio::test]
-async fn many_fakes_run_at_once_and_know_nothing_of_each_other() {
+async fn many_fakes_run_at_once_and_share_no_records() {
     let mut fakes = Vec::new();
     for _ in 0..20 {
         fakes.push(start_fake().await);
@@ -159,7 +159,7 @@ async fn many_fakes_run_at_once_and_know_nothing_of_each_other() {
 }
 
 #[tokio::test]
-async fn a_fake_that_was_dropped_has_closed_its_port() {
+async fn a_dropped_fake_has_closed_its_port() {
     let fake = start_fake().await;
     let address = fake.graphql_url().socket_addrs(|| None).unwrap()[0];
     assert!(std::net::TcpStream::connect(address).is_ok());
@@ -168,7 +168,7 @@ async fn a_fake_that_was_dropped_has_closed_its_port() {
     assert!(std::net::TcpListener::bind(address).is_ok());
 }
 
-/// A runtime of a dozen lines, to show that none is needed.
+/// A minimal executor: the fake needs no runtime.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {

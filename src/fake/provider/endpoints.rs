@@ -104,16 +104,12 @@ impl Provider {
             Some(to) => allowed.find(|allowed| *allowed == to),
             None => allowed.next(),
         };
-        match found {
-            Some(to) => Reply::redirect(to),
-            None => {
-                let text = "Logged out, but returnTo is not on the list of allowed addresses.";
-                Reply::empty(400).body(
-                    "text/html",
-                    format!("<!doctype html><title>Fake</title><p>{text}</p>"),
-                )
-            }
+        if let Some(to) = found {
+            return Reply::redirect(to);
         }
+        let text = "Logged out, but returnTo is not on the list of allowed addresses.";
+        let page = format!("<!doctype html><title>Fake</title><p>{text}</p>");
+        Reply::raw(400, "text/html", page)
     }
 
     /// `/.well-known/openid-configuration` (`OpenID` Connect Discovery 1.0).
@@ -137,7 +133,7 @@ impl Provider {
         Reply::json(200, &document)
     }
 
-    /// `/userinfo` (OpenID Connect Core 5.3). The token needs no audience.
+    /// `/userinfo` (`OpenID` Connect Core 5.3). The token needs no audience.
     pub(in crate::fake) fn user_info(&self, bearer: Option<&str>, now: SystemTime) -> Reply {
         let Some(login) = bearer.and_then(|token| self.login_of(token, now)) else {
             let reply = Reply::empty(401);

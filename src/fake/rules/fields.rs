@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn text_formats() {
+    fn text_fields_have_a_format() {
         assert_valid(
             is_pic,
             &["QAZZ7777", "qazz7777"],
@@ -225,6 +225,10 @@ mod tests {
                 "07+5550123",
             ],
         );
+    }
+
+    #[test]
+    fn signatures_are_base64() {
         assert_valid(
             is_signature,
             &[

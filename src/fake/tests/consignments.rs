@@ -1,12 +1,12 @@
-//! The shared table of inputs and literal answers.
+//! The inputs and literal responses of the fixtures.
 
 use serde_json::{Value, json};
 
-use super::caller::{at, call, data, fake_builder, fixture, fixture_day, start_fake};
+use super::http::{at, call, data, fake_builder, fixture, fixture_day, start_fake};
 use crate::fake::{Fake, User, World};
 use crate::transport::Clock;
 
-/// Four letters, so that the variables stand where the fixtures say.
+/// The name has four letters, so that the variables are at the positions in the fixtures.
 const SAVE: &str = "mutation Save($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) {
   createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } }
 }";
@@ -30,17 +30,17 @@ fn without_ids(mut body: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_invalid_fixture_gets_its_literal_answer() {
+async fn every_invalid_fixture_gets_its_literal_response() {
     for case in fixture("consignments/index.json")["invalid"]
         .as_array()
         .unwrap()
     {
         let file = case["file"].as_str().unwrap();
         let fake = fake_for(&case["context"]).await;
-        let answer = call(&fake, SAVE, fixture(file)).await;
+        let response = call(&fake, SAVE, fixture(file)).await;
         let expected = fixture(case["response"].as_str().unwrap());
-        assert_eq!(without_ids(answer.body), without_ids(expected), "{file}");
-        assert_eq!(answer.status, case["http_status"], "{file}");
+        assert_eq!(without_ids(response.body), without_ids(expected), "{file}");
+        assert_eq!(response.status, case["http_status"], "{file}");
     }
 }
 
@@ -78,7 +78,7 @@ async fn every_valid_fixture_is_saved_without_errors() {
 }
 
 #[tokio::test]
-async fn a_form_is_copied_only_by_who_may_create_it() {
+async fn a_form_is_copied_only_if_the_user_may_create_it() {
     const COPY: &str = "mutation($id: String!) {
       copyConsignment(envdAccountId: \"envd-100201\", id: $id) { data { status } }
     }";
@@ -91,15 +91,15 @@ async fn a_form_is_copied_only_by_who_may_create_it() {
         let listed = data(&fake, list, json!({})).await;
         let node = &listed["consignments"]["edges"][0]["node"];
         assert_eq!(node["forms"], json!([{"type": "EUC1"}]));
-        let answer = call(&fake, COPY, json!({"id": node["id"]})).await;
-        assert_eq!(answer.status, status, "{}", answer.body);
+        let response = call(&fake, COPY, json!({"id": node["id"]})).await;
+        assert_eq!(response.status, status, "{}", response.body);
     }
 }
 
 #[tokio::test]
 async fn goat_forms_follow_their_dates() {
     let mut variables = fixture("consignments/invalid/lpag2-after-2024.json");
-    // The fake's days begin at UTC+11:00.
+    // A day of the fake begins at UTC+11:00.
     for (day, form, good) in [
         ("2024-11-18T12:59:59Z", "LPAG2", true),
         ("2024-11-18T13:00:00Z", "LPAG2", false),
@@ -115,9 +115,9 @@ async fn goat_forms_follow_their_dates() {
             .start()
             .await
             .unwrap();
-        let answer = call(&fake, SAVE, variables.clone()).await;
-        let saved = !answer.body["data"]["createOrSaveConsignment"].is_null();
-        assert_eq!(saved, good, "{form} on {day}: {}", answer.body);
+        let response = call(&fake, SAVE, variables.clone()).await;
+        let saved = !response.body["data"]["createOrSaveConsignment"].is_null();
+        assert_eq!(saved, good, "{form} on {day}: {}", response.body);
     }
 }
 
@@ -132,9 +132,9 @@ async fn only_the_lpa_account_of_a_producer_creates() {
     ] {
         let mut variables = fixture("consignments/lpac1.json");
         variables["envdAccountId"] = account.into();
-        let answer = call(fake, SAVE, variables).await;
-        assert_eq!(answer.status, 403, "{account}");
-        let error = &answer.body["errors"][0];
+        let response = call(fake, SAVE, variables).await;
+        assert_eq!(response.status, 403, "{account}");
+        let error = &response.body["errors"][0];
         assert_eq!(error["message"], "Access denied");
         assert_eq!(error["path"], json!(["createOrSaveConsignment"]));
     }
@@ -145,8 +145,11 @@ async fn a_missing_pic_is_an_error_at_its_field() {
     let fake = fake_for(&Value::Null).await;
     let mut variables = fixture("consignments/lpac1.json");
     variables["input"]["destination"]["pic"] = Value::Null;
-    let answer = call(&fake, SAVE, variables).await;
-    let error = &answer.body["errors"][0];
+    let response = call(&fake, SAVE, variables).await;
+    let error = &response.body["errors"][0];
     assert_eq!(error["extensions"]["data"]["Code"], "destination.pic");
-    assert_eq!(answer.body["data"]["createOrSaveConsignment"], Value::Null);
+    assert_eq!(
+        response.body["data"]["createOrSaveConsignment"],
+        Value::Null
+    );
 }

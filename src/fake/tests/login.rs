@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::caller::{Answer, fake_builder, fixture_day, form, get, post, start_fake};
+use super::http::{Response, fake_builder, fixture_day, form, get, post, start_fake};
 use crate::fake::{Fake, User};
 use crate::secret::Secret;
 
@@ -51,7 +51,7 @@ fn code(fake: &Fake, changes: &[(&str, &str)]) -> String {
     parameter(&back, "code").unwrap()
 }
 
-async fn exchange(fake: &Fake, code: &str, verifier: &str) -> Answer {
+async fn exchange(fake: &Fake, code: &str, verifier: &str) -> Response {
     form(
         fake.token_url(),
         &[
@@ -65,7 +65,7 @@ async fn exchange(fake: &Fake, code: &str, verifier: &str) -> Answer {
     .await
 }
 
-async fn refresh(fake: &Fake, token: &str) -> Answer {
+async fn refresh(fake: &Fake, token: &str) -> Response {
     form(
         fake.token_url(),
         &[
@@ -78,9 +78,9 @@ async fn refresh(fake: &Fake, token: &str) -> Answer {
 }
 
 async fn login(fake: &Fake) -> Value {
-    let answer = exchange(fake, &code(fake, &[]), VERIFIER).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    answer.body
+    let response = exchange(fake, &code(fake, &[]), VERIFIER).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    response.body
 }
 
 async fn is_accepted(fake: &Fake, token: &Value) -> bool {
@@ -97,20 +97,20 @@ fn claims(token: &Value) -> Value {
     serde_json::from_slice(&bytes).unwrap()
 }
 
-fn assert_invalid_grant(answer: &Answer, description: &str) {
-    assert_eq!(answer.status, 403);
+fn assert_invalid_grant(response: &Response, description: &str) {
+    assert_eq!(response.status, 403);
     assert_eq!(
-        answer.body,
+        response.body,
         json!({"error": "invalid_grant", "error_description": description})
     );
 }
 
 #[tokio::test]
-async fn the_browser_comes_back_with_code_state_and_issuer() {
+async fn the_redirect_has_code_state_and_issuer() {
     let fake = start_fake().await;
-    let answer = get(authorization(&fake, &[])).await;
-    assert_eq!(answer.status, 302);
-    let back = Url::parse(answer.headers["location"].to_str().unwrap()).unwrap();
+    let response = get(authorization(&fake, &[])).await;
+    assert_eq!(response.status, 302);
+    let back = Url::parse(response.headers["location"].to_str().unwrap()).unwrap();
     assert!(back.as_str().starts_with(fake.redirect_uri().as_str()));
     assert_eq!(parameter(&back, "state").unwrap(), "state-1");
     assert_eq!(parameter(&back, "iss").unwrap(), fake.issuer());
@@ -136,7 +136,7 @@ async fn a_code_becomes_tokens_of_the_user() {
 }
 
 #[tokio::test]
-async fn scopes_decide_which_tokens_there_are() {
+async fn scopes_decide_which_tokens_are_issued() {
     let fake = start_fake().await;
     let code = code(&fake, &[("scope", "profile")]);
     let tokens = exchange(&fake, &code, VERIFIER).await.body;
@@ -229,32 +229,32 @@ async fn tokens_expire_by_the_clock() {
 }
 
 #[tokio::test]
-async fn a_revoked_refresh_token_takes_its_family_along() {
+async fn revoking_a_refresh_token_revokes_its_family() {
     let fake = start_fake().await;
     let tokens = login(&fake).await;
     let token = tokens["refresh_token"].as_str().unwrap();
     for token in ["unknown", token] {
-        let answer = form(
+        let response = form(
             fake.revoke_url(),
             &[("client_id", "fake-client"), ("token", token)],
         )
         .await;
-        assert_eq!((answer.status, answer.body), (200, Value::Null));
+        assert_eq!((response.status, response.body), (200, Value::Null));
     }
     assert_eq!(refresh(&fake, token).await.status, 403);
     assert!(!is_accepted(&fake, &tokens["access_token"]).await);
     let json = json!({"token": fake.access_token().expose()}).to_string();
-    let answer = super::caller::send(crate::transport::Request::post_json(
+    let response = super::http::send(crate::transport::Request::post_json(
         fake.revoke_url(),
         json.into(),
     ))
     .await;
-    assert_eq!(answer.status, 200);
+    assert_eq!(response.status, 200);
     assert!(!is_accepted(&fake, &fake.access_token().expose().into()).await);
 }
 
 #[tokio::test]
-async fn bad_authorization_requests_are_told_to_the_right_one() {
+async fn invalid_authorization_requests_redirect_only_to_a_valid_address() {
     let fake = start_fake().await;
     for change in [
         ("client_id", "other"),
@@ -286,7 +286,7 @@ async fn bad_authorization_requests_are_told_to_the_right_one() {
 }
 
 #[tokio::test]
-async fn a_token_without_audience_is_not_for_the_endpoint() {
+async fn a_token_without_audience_is_refused_by_the_endpoint() {
     let fake = start_fake().await;
     let code = code(&fake, &[("audience", "")]);
     let tokens = exchange(&fake, &code, VERIFIER).await.body;
@@ -311,9 +311,9 @@ async fn logout_returns_to_allowed_addresses_only() {
         get(url)
     };
     for to in [fake.return_to(), other] {
-        let answer = logout(Some(to.as_str())).await;
+        let response = logout(Some(to.as_str())).await;
         assert_eq!(
-            (answer.status, &answer.headers["location"]),
+            (response.status, &response.headers["location"]),
             (302, &to.as_str().parse().unwrap())
         );
     }

@@ -1,7 +1,7 @@
-//! The fake over HTTP, without the client of this crate's upper rooms.
+//! The fake over HTTP, without the client of this crate.
 
-mod caller;
 mod consignments;
+mod http;
 mod independence;
 #[cfg(feature = "keyring")]
 mod keyring_store;

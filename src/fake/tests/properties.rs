@@ -4,7 +4,7 @@ use crate::transport::header::{self, HeaderValue, IF_MODIFIED_SINCE};
 use serde_json::Value;
 use url::Url;
 
-use super::caller::{fake_builder, fixture, get, post, send, start_fake};
+use super::http::{fake_builder, fixture, get, post, send, start_fake};
 use crate::fake::Fake;
 use crate::transport::Request;
 
@@ -13,9 +13,9 @@ fn address(fake: &Fake, call: &str) -> Url {
 }
 
 async fn pics(fake: &Fake, query: &str) -> Vec<String> {
-    let answer = get(address(fake, &format!("/api/v2/PICRegister?{query}"))).await;
-    assert_eq!(answer.status, 200, "{query}: {}", answer.body);
-    let records = answer.body["Value"]["SubSet"].as_array().unwrap().clone();
+    let response = get(address(fake, &format!("/api/v2/PICRegister?{query}"))).await;
+    assert_eq!(response.status, 200, "{query}: {}", response.body);
+    let records = response.body["Value"]["SubSet"].as_array().unwrap().clone();
     records
         .iter()
         .map(|record| record["PIC"].as_str().unwrap().to_owned())
@@ -23,7 +23,7 @@ async fn pics(fake: &Fake, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_literal_bodies_come_back_for_their_requests() {
+async fn requests_of_the_fixtures_get_the_literal_bodies() {
     let fake = start_fake().await;
     for case in fixture("register/index.json").as_array().unwrap() {
         let file = case["file"].as_str().unwrap();
@@ -38,9 +38,9 @@ async fn the_literal_bodies_come_back_for_their_requests() {
             "register/page-3.json" => "3",
             _ => "4",
         };
-        let answer = get(address(&fake, &call.replace("...", page))).await;
-        assert_eq!(answer.status, 200, "{file}");
-        assert_eq!(answer.body, fixture(file), "{file}");
+        let response = get(address(&fake, &call.replace("...", page))).await;
+        assert_eq!(response.status, 200, "{file}");
+        assert_eq!(response.body, fixture(file), "{file}");
     }
 }
 
@@ -51,9 +51,9 @@ async fn refusals_have_the_literal_bodies() {
         ("?SearchText=yards&State=NSW", 400, "register-bad-request"),
         ("/(PIC=QZZZ0000)", 404, "register-not-found"),
     ] {
-        let answer = get(address(&fake, &format!("/api/v2/PICRegister{call}"))).await;
-        assert_eq!(answer.status, status);
-        assert_eq!(answer.body, fixture(&format!("errors/{file}.json")));
+        let response = get(address(&fake, &format!("/api/v2/PICRegister{call}"))).await;
+        assert_eq!(response.status, status);
+        assert_eq!(response.body, fixture(&format!("errors/{file}.json")));
     }
     for call in [
         "?pagesize=many",
@@ -61,13 +61,13 @@ async fn refusals_have_the_literal_bodies() {
         "?pagesize=0",
         "?Colour=red",
     ] {
-        let answer = get(address(&fake, &format!("/api/v2/PICRegister{call}"))).await;
-        assert_eq!(answer.status, 400, "{call}");
+        let response = get(address(&fake, &format!("/api/v2/PICRegister{call}"))).await;
+        assert_eq!(response.status, 400, "{call}");
     }
 }
 
 #[tokio::test]
-async fn parameters_match_exactly_or_fuzzily_whatever_their_casing() {
+async fn parameters_match_exactly_or_partially_in_any_case() {
     let fake = start_fake().await;
     assert_eq!(pics(&fake, "pic=qazz7777").await, ["QAZZ7777"]);
     assert_eq!(pics(&fake, "PIC=QAZZ777").await, [""; 0]);
@@ -90,7 +90,7 @@ async fn parameters_match_exactly_or_fuzzily_whatever_their_casing() {
         pics(&fake, "Postcode=4999&pagesize=100").await,
         pics(&fake, "State=QLD&pagesize=100").await
     );
-    // Exact, and the Northern Territory has no postcode of the form that section 2.2 wants.
+    // The match is exact, and the Northern Territory has no postcode in the format of spec 2.2.
     for none in [
         "Postcode=499",
         "Postcode=49990",
@@ -120,7 +120,7 @@ async fn pages_may_count_from_zero() {
 }
 
 #[tokio::test]
-async fn an_answer_that_did_not_change_is_304() {
+async fn an_unchanged_response_is_304() {
     let fake = start_fake().await;
     for call in [
         "/api/v2/PICRegister?State=NSW",
@@ -143,16 +143,16 @@ async fn an_answer_that_did_not_change_is_304() {
 }
 
 #[tokio::test]
-async fn a_token_is_wanted_only_when_one_is_set() {
+async fn a_token_is_required_only_when_one_is_set() {
     let fake = fake_builder()
         .register_token("key-1".into())
         .start()
         .await
         .unwrap();
     let url = address(&fake, "/api/v2/PICRegister?PIC=QAZZ7777");
-    let answer = get(url.clone()).await;
-    assert_eq!(answer.status, 401);
-    assert_eq!(answer.body, fixture("errors/register-unauthorised.json"));
+    let response = get(url.clone()).await;
+    assert_eq!(response.status, 401);
+    assert_eq!(response.body, fixture("errors/register-unauthorised.json"));
     let bearer = HeaderValue::from_static("Bearer key-1");
     let request = Request::get(url.clone()).header(header::AUTHORIZATION, bearer);
     assert_eq!(send(request).await.status, 200);

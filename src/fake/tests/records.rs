@@ -1,10 +1,10 @@
-//! State: what is saved can be listed, read, changed, copied and deleted.
+//! Saved records can be listed, read, changed, copied and deleted.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::caller::{call, data, fake_builder, fixture, fixture_day, post, start_fake};
+use super::http::{call, data, fake_builder, fixture, fixture_day, post, start_fake};
 use crate::fake::{Fake, User};
 
 const LIST: &str = "query($account: String!, $first: Int, $after: String, $status: ConsignmentStatus,
@@ -38,16 +38,16 @@ fn numbers(list: &Value) -> Vec<String> {
 }
 
 async fn save(fake: &Fake, input: Value) -> Value {
-    let answer = call(fake, SAVE, json!({"account": ACCOUNT, "input": input})).await;
-    answer.body["data"]["createOrSaveConsignment"]["data"].clone()
+    let response = call(fake, SAVE, json!({"account": ACCOUNT, "input": input})).await;
+    response.body["data"]["createOrSaveConsignment"]["data"].clone()
 }
 
-/// The literal body of 7.2, row 2, for another operation.
-fn assert_not_found(answer: &Value, operation: &str) {
+/// The literal body of spec 7.2, row 2, for another operation.
+fn assert_not_found(response: &Value, operation: &str) {
     let text = fixture("errors/consignment-not-found.json").to_string();
     let expected: Value =
         serde_json::from_str(&text.replace("createOrSaveConsignment", operation)).unwrap();
-    assert_eq!(*answer, expected);
+    assert_eq!(*response, expected);
 }
 
 #[tokio::test]
@@ -117,20 +117,20 @@ async fn filters_narrow_the_list() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_nobody_gave_is_refused() {
+async fn an_unknown_cursor_is_refused() {
     let fake = start_fake().await;
     for variables in [
         json!({"account": ACCOUNT, "after": "bm90aGluZw=="}),
         json!({"account": ACCOUNT, "first": -1}),
     ] {
-        let answer = call(&fake, LIST, variables).await;
-        assert_eq!(answer.body["errors"][0]["message"], "Bad request");
-        assert_eq!(answer.body["data"]["consignments"], Value::Null);
+        let response = call(&fake, LIST, variables).await;
+        assert_eq!(response.body["errors"][0]["message"], "Bad request");
+        assert_eq!(response.body["data"]["consignments"], Value::Null);
     }
 }
 
 #[tokio::test]
-async fn an_update_replaces_what_is_given_and_keeps_the_rest() {
+async fn an_update_replaces_the_given_fields_and_keeps_the_others() {
     let clock = fixture_day();
     let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     let mut input = fixture("consignments/lpac1.json")["input"].take();
@@ -152,8 +152,8 @@ async fn an_update_replaces_what_is_given_and_keeps_the_rest() {
     }
     assert_eq!(list(&fake, json!({})).await["totalCount"], 9);
     input["id"] = "00000000-0000-4000-8000-000000000999".into();
-    let answer = call(&fake, SAVE, json!({"account": ACCOUNT, "input": input})).await;
-    assert_not_found(&answer.body, "createOrSaveConsignment");
+    let response = call(&fake, SAVE, json!({"account": ACCOUNT, "input": input})).await;
+    assert_not_found(&response.body, "createOrSaveConsignment");
 }
 
 #[tokio::test]
@@ -164,8 +164,8 @@ async fn locked_and_deleted_records_refuse_changes() {
         input["status"] = status.into();
         let made = save(&fake, input.clone()).await;
         input["id"] = made["id"].clone();
-        let answer = call(&fake, SAVE, json!({"account": ACCOUNT, "input": input})).await;
-        assert_not_found(&answer.body, "createOrSaveConsignment");
+        let response = call(&fake, SAVE, json!({"account": ACCOUNT, "input": input})).await;
+        assert_not_found(&response.body, "createOrSaveConsignment");
     }
 }
 
@@ -251,7 +251,7 @@ async fn templates_can_be_made_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn comments_mappings_and_edecs_are_there() {
+async fn comments_mappings_and_edecs_are_listed() {
     let fake = start_fake().await;
     let comment = "mutation($number: String!) { createComment(envdAccountId: \"envd-100201\",
       input: {consignmentNumber: $number, commentText: \"Gate 3\"}) { data { commentId role createdAt } } }";
@@ -277,7 +277,7 @@ async fn comments_mappings_and_edecs_are_there() {
 }
 
 #[tokio::test]
-async fn user_details_come_plain_and_under_data() {
+async fn user_details_are_plain_and_under_data() {
     let fake = start_fake().await;
     let query = "{ userDetails { email accounts { envdAccountId properties { propertyName } } data { email accreditations { hRG } } }
                    userDetailsQuery { data { isNewUser defaultAccount } } }";
@@ -301,7 +301,7 @@ async fn user_details_come_plain_and_under_data() {
 }
 
 #[tokio::test]
-async fn a_consignment_carries_the_questions_of_its_forms_only() {
+async fn a_consignment_has_the_questions_of_its_forms_only() {
     let fake = start_fake().await;
     let read = data(
         &fake,

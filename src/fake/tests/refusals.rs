@@ -1,8 +1,8 @@
-//! Refusals before execution, and GraphQL at large.
+//! Errors before execution, and features of GraphQL.
 
 use serde_json::{Value, json};
 
-use super::caller::{call, data, fixture, get, post, start_fake};
+use super::http::{call, data, fixture, get, post, start_fake};
 use crate::fake::Fake;
 use crate::secret::Secret;
 
@@ -11,13 +11,13 @@ const SAVE: &str = "mutation Save($envdAccountId: String!, $input: CreateOrSaveC
 }";
 
 async fn assert_refused(fake: &Fake, query: &str, variables: Value, file: &str) {
-    let answer = call(fake, query, variables).await;
+    let response = call(fake, query, variables).await;
     assert_eq!(
-        answer.body,
+        response.body,
         fixture(&format!("errors/{file}.json")),
         "{query}"
     );
-    assert_eq!(answer.status, 400, "{query}");
+    assert_eq!(response.status, 400, "{query}");
 }
 
 #[tokio::test]
@@ -64,19 +64,19 @@ async fn documents_that_do_not_fit_the_schema_get_the_literal_bodies() {
 }
 
 #[tokio::test]
-async fn an_undefined_variable_names_use_and_operation() {
+async fn an_undefined_variable_is_reported_with_use_and_operation() {
     let fake = start_fake().await;
     let query = "query Consignments($envdAccountId: String!) {\n  consignments(envdAccountId: $envdAccountId, after:  $after) { totalCount }\n}";
     assert_refused(&fake, query, json!({}), "schema-undefined-variable").await;
 }
 
 #[tokio::test]
-async fn a_syntax_error_says_so() {
+async fn a_syntax_error_is_reported() {
     let fake = start_fake().await;
     for query in ["query {\n  consignments(\n", "{", "nonsense"] {
-        let answer = call(&fake, query, json!({})).await;
-        assert_eq!(answer.status, 400);
-        let error = &answer.body["errors"][0];
+        let response = call(&fake, query, json!({})).await;
+        assert_eq!(response.status, 400);
+        let error = &response.body["errors"][0];
         assert_eq!(error["extensions"]["code"], "SYNTAX_ERROR", "{query}");
         assert!(
             error["message"]
@@ -123,14 +123,14 @@ async fn variables_that_do_not_fit_get_the_literal_bodies() {
     let mut colourful = good.clone();
     colourful["input"]["colour"] = json!("red");
     assert_refused(&fake, SAVE, colourful, "schema-unknown-input-field").await;
-    let answer = call(&fake, SAVE, changed("/input/origin", Value::Null)).await;
+    let response = call(&fake, SAVE, changed("/input/origin", Value::Null)).await;
     assert_eq!(
-        answer.body["errors"][0]["message"],
+        response.body["errors"][0]["message"],
         "Variable '$input.origin' is invalid. Received a null input for a non-null variable."
     );
-    let answer = call(&fake, "query($d: DateTime) { consignments(envdAccountId: \"envd-100201\", fromDate: $d) { totalCount } }", json!({"d": "soon"})).await;
+    let response = call(&fake, "query($d: DateTime) { consignments(envdAccountId: \"envd-100201\", fromDate: $d) { totalCount } }", json!({"d": "soon"})).await;
     assert_eq!(
-        answer.body["errors"][0]["message"],
+        response.body["errors"][0]["message"],
         "Variable '$d' is invalid. Unable to convert 'soon' to 'DateTime'"
     );
 }
@@ -146,20 +146,20 @@ async fn bodies_that_are_no_request_get_the_literal_bodies() {
         ("{}", "schema-query-missing"),
         ("{\"query\": \"\"}", "schema-query-missing"),
     ] {
-        let answer = send(body).await;
-        assert_eq!(answer.status, 400, "{body}");
+        let response = send(body).await;
+        assert_eq!(response.status, 400, "{body}");
         assert_eq!(
-            answer.body,
+            response.body,
             fixture(&format!("errors/{file}.json")),
             "{body}"
         );
     }
-    let answer = send(
+    let response = send(
         "{\"query\": \"query A { questions { items { id } } }\", \"operationName\": \"Save\"}",
     )
     .await;
     assert_eq!(
-        answer.body,
+        response.body,
         fixture("errors/schema-unknown-operation-name.json")
     );
 }
@@ -170,20 +170,20 @@ async fn every_operation_needs_a_valid_token() {
     let body = json!({"query": "{ consignments(envdAccountId: \"envd-100201\") { totalCount } }"})
         .to_string();
     for token in ["", "wrong"] {
-        let answer = post(fake.graphql_url(), &Secret::new(token), body.clone()).await;
-        assert_eq!(answer.status, 401);
-        assert_eq!(answer.body, fixture("errors/invalid-token.json"));
+        let response = post(fake.graphql_url(), &Secret::new(token), body.clone()).await;
+        assert_eq!(response.status, 401);
+        assert_eq!(response.body, fixture("errors/invalid-token.json"));
     }
     fake.expire_access_tokens();
-    let answer = post(
+    let response = post(
         fake.graphql_url(),
         &fake.access_token(),
         json!({"query": "{ q: questions { items { id } } }"}).to_string(),
     )
     .await;
-    assert_eq!(answer.status, 401);
-    assert_eq!(answer.body["data"], json!({"q": null}));
-    assert_eq!(answer.body["errors"][0]["path"], json!(["q"]));
+    assert_eq!(response.status, 401);
+    assert_eq!(response.body["data"], json!({"q": null}));
+    assert_eq!(response.body["errors"][0]["path"], json!(["q"]));
 }
 
 #[tokio::test]
@@ -198,8 +198,8 @@ async fn aliases_fragments_directives_and_introspection_work() {
       query B { userDetails { email } }";
     let body =
         json!({"query": query, "operationName": "A", "variables": {"no": false}}).to_string();
-    let answer = post(fake.graphql_url(), &fake.access_token(), body).await;
-    let data = &answer.body["data"];
+    let response = post(fake.graphql_url(), &fake.access_token(), body).await;
+    let data = &response.body["data"];
     assert_eq!(data["__typename"], "Query");
     assert_eq!(
         data["a"],
@@ -214,47 +214,47 @@ async fn aliases_fragments_directives_and_introspection_work() {
 #[tokio::test]
 async fn root_fields_of_a_mutation_run_in_order_and_fail_alone() {
     let fake = start_fake().await;
-    let answer = call(
+    let response = call(
         &fake,
         "mutation { one: deleteConsignment(envdAccountId: \"envd-100201\", id: \"C-900000101\") { data { status } }
            two: deleteConsignment(envdAccountId: \"envd-100201\", id: \"C-900000101\") { data { status } } }",
         json!({}),
     )
     .await;
-    assert_eq!(answer.status, 200);
+    assert_eq!(response.status, 200);
     assert_eq!(
-        answer.body["data"],
+        response.body["data"],
         json!({"one": {"data": {"status": "DELETED"}}, "two": null})
     );
-    assert_eq!(answer.body["errors"][0]["path"], json!(["two"]));
+    assert_eq!(response.body["errors"][0]["path"], json!(["two"]));
 }
 
 #[tokio::test]
-async fn an_account_of_another_is_refused() {
+async fn an_account_of_another_user_is_refused() {
     let fake = start_fake().await;
-    let answer = call(
+    let response = call(
         &fake,
         "{ templates(envdAccountId: \"envd-100301\") { totalCount } }",
         json!({}),
     )
     .await;
-    assert_eq!(answer.status, 403);
-    assert_eq!(answer.body["errors"][0]["message"], "Access denied");
+    assert_eq!(response.status, 403);
+    assert_eq!(response.body["errors"][0]["message"], "Access denied");
     let mixed =
         "{ templates(envdAccountId: \"envd-100301\") { totalCount } userDetails { email } }";
     assert_eq!(call(&fake, mixed, json!({})).await.status, 200);
 }
 
 #[tokio::test]
-async fn an_unknown_call_is_named_with_a_hint() {
+async fn an_unknown_call_is_refused_with_its_name_and_a_hint() {
     let fake = start_fake().await;
     let mut url = fake.graphql_url();
     url.set_path("/v1/consignments");
-    let answer = get(url).await;
-    assert_eq!(answer.status, 404);
-    assert_eq!(answer.body["call"], "GET /v1/consignments");
+    let response = get(url).await;
+    assert_eq!(response.status, 404);
+    assert_eq!(response.body["call"], "GET /v1/consignments");
     assert!(
-        answer.body["hint"]
+        response.body["hint"]
             .as_str()
             .unwrap()
             .contains("/v2/graphql")
@@ -271,12 +271,12 @@ async fn every_operation_of_the_crate_is_a_valid_document() {
             .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
             .collect()
     };
-    // A file may hold several; each starts a line.
+    // A file may contain several; each starts a line.
     let text = format!("\n{}", read("fragments").join("\n"));
     let fragments: Vec<&str> = text.split("\nfragment ").skip(1).collect();
     for operation in read("operations") {
         let mut document = operation.clone();
-        // Adds the fragments that are used, and those that they use, until nothing is missing.
+        // Adds the used fragments, and those that they use, until none is missing.
         loop {
             let missing = fragments.iter().find(|fragment| {
                 let name = fragment.split(' ').next();
@@ -287,10 +287,10 @@ async fn every_operation_of_the_crate_is_a_valid_document() {
             let Some(missing) = missing else { break };
             document.extend(["\nfragment ", missing]);
         }
-        let answer = call(&fake, &document, json!({})).await;
-        let errors = answer.body["errors"].as_array();
+        let response = call(&fake, &document, json!({})).await;
+        let errors = response.body["errors"].as_array();
         for error in errors.into_iter().flatten() {
-            // Without variables only their absence may be wrong.
+            // The only errors may be those of missing variables.
             assert!(
                 error["message"]
                     .as_str()

@@ -28,7 +28,7 @@ fn applicable(questions: &[Value], answers: &[(&str, Option<i64>, &str)]) -> Vec
 }
 
 #[test]
-fn what_hangs_on_something_hidden_is_hidden() {
+fn a_child_of_a_hidden_question_is_hidden() {
     let tree = [question(
         "1",
         "STRING",
@@ -84,7 +84,7 @@ fn values_of_one_question_are_alternatives_and_questions_must_agree() {
 }
 
 #[test]
-fn rows_are_kept_apart_and_look_outside_when_they_must() {
+fn a_trigger_uses_its_row_first_and_then_other_answers() {
     let tree = [
         question(
             "1",
@@ -115,7 +115,7 @@ fn rows_are_kept_apart_and_look_outside_when_they_must() {
 }
 
 #[test]
-fn a_ring_of_triggers_shows_none_of_its_members() {
+fn no_question_of_a_cycle_of_triggers_applies() {
     let tree = [
         question("1", "STRING", &[("2", "A")], vec![]),
         question("2", "STRING", &[("1", "A")], vec![]),
@@ -171,7 +171,7 @@ fn answers_without_an_index_make_a_row_and_an_index_outside_of_rows_does_not_mat
 }
 
 #[test]
-fn only_several_choices_are_a_list() {
+fn only_answers_to_multiple_choice_are_lists() {
     let tree = |kind: &str| {
         [
             question("1", kind, &[], vec![]),
@@ -189,7 +189,7 @@ fn only_several_choices_are_a_list() {
 }
 
 #[test]
-fn rows_inside_rows_are_there_when_something_in_them_is_answered() {
+fn a_nested_row_exists_when_a_question_in_it_is_answered() {
     let other = json!({"id": "4", "type": "STRING", "forms": ["G"]});
     let inner = question(
         "2",
@@ -232,7 +232,7 @@ fn an_empty_text_triggers_nothing() {
     }
 }
 
-/// Ids of a tree, of a list of questions for some forms.
+/// The ids of all questions of some forms.
 fn ids(questions: &[Value], forms: &[&str]) -> Vec<String> {
     let mut ids = Vec::new();
     let of_forms = questions_of(&with_forms(questions, &[]), &json!(forms));
@@ -246,7 +246,7 @@ fn ids(questions: &[Value], forms: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_child_that_names_no_forms_has_those_of_the_question_above() {
+fn a_child_without_forms_has_those_of_its_parent() {
     let deep = json!({"id": "3", "forms": []});
     let child = json!({"id": "2", "childQuestions": [deep]});
     let other = json!({"id": "4", "forms": ["G"]});
@@ -259,7 +259,7 @@ fn a_child_that_names_no_forms_has_those_of_the_question_above() {
 }
 
 #[test]
-fn questions_23_24_and_87_are_no_part_of_lpag3_whatever_the_list_says() {
+fn questions_23_24_and_87_never_belong_to_lpag3() {
     let goats = ["LPAG2", "LPAG3", "HSG0"];
     let questions = [
         json!({"id": "23", "forms": goats, "childQuestions": [{"id": "24", "forms": goats}]}),
