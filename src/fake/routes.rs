@@ -64,7 +64,7 @@ impl State {
         let step = self.parts().scripts.take(&parsed);
         let serve = || self.serve(request);
         match step {
-            Some(step) => step.reply(&parsed, serve),
+            Some(step) => step.reply(&parsed, &serve),
             None if self.scripted_only => script::unscripted(&parsed).unwrap_or_else(serve),
             None => serve(),
         }

@@ -202,7 +202,7 @@ impl<'f, Q> On<'f, Q> {
 
     /// The next call gets this fault.
     pub fn fault(&self, fault: Fault) -> &Self {
-        self.push(Step::Fault(fault))
+        self.push(Step::fault(fault))
     }
 
     /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).

@@ -33,19 +33,23 @@ impl Target {
     }
 }
 
+/// Makes the reply to one call. The second argument makes the reply without a script.
+type Respond = dyn Fn(&ParsedRequest, &dyn Fn() -> Reply) -> Reply + Send + Sync;
+
 /// What the fake does with one call.
 #[derive(Clone)]
-pub(in crate::fake) enum Step {
-    Fault(Fault),
-    Reply(Arc<dyn Fn(&ParsedRequest) -> Reply + Send + Sync>),
-}
+pub(in crate::fake) struct Step(Arc<Respond>);
 
 impl Step {
+    pub(super) fn fault(fault: Fault) -> Self {
+        Self(Arc::new(move |_, serve| fault.apply(serve)))
+    }
+
     /// Replies with the data that a function makes from the variables of the call, or with the reason why it cannot.
     pub(super) fn data(
         respond: impl Fn(Value) -> Result<Value, String> + Send + Sync + 'static,
     ) -> Self {
-        Self::Reply(Arc::new(move |request| {
+        Self(Arc::new(move |request, _| {
             match respond(request.variables()) {
                 Ok(data) => Reply::json(200, &json!({"data": data})),
                 Err(reason) => {
@@ -58,7 +62,7 @@ impl Step {
 
     /// Refuses the call with a problem.
     pub(super) fn refusal(problem: Problem) -> Self {
-        Self::Reply(Arc::new(move |request| {
+        Self(Arc::new(move |request, _| {
             let field = request.first_field();
             let error = problem.to_json(field);
             Reply::json(200, &json!({"data": {field: null}, "errors": [error]}))
@@ -69,12 +73,9 @@ impl Step {
     pub(in crate::fake) fn reply(
         &self,
         request: &ParsedRequest,
-        serve: impl FnOnce() -> Reply,
+        serve: &dyn Fn() -> Reply,
     ) -> Reply {
-        match self {
-            Self::Fault(fault) => fault.apply(serve),
-            Self::Reply(reply) => reply(request),
-        }
+        (self.0)(request, serve)
     }
 }
 
