@@ -8,10 +8,10 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
-use super::graphql::{Cache, bundled_schema, read_schema};
+use super::graphql::Cache;
 use super::provider::{Lifetimes, Provider};
 use super::records::Records;
-use super::reference_data::ReferenceData;
+use super::reference_data::{ReferenceData, bundled_schema, read_schema};
 use super::register::Register;
 use super::routes::{Parts, Routes, State};
 use super::script::{Log, Scripts};

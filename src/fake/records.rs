@@ -6,17 +6,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Map, Value, json};
 
 use super::problem::Problem;
-use super::world::World;
+use super::world::{Kind, World};
 use super::{instant, rules};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Consignment,
-    Template,
-    Comment,
-    UserMapping,
-    Edec,
-}
 
 /// All records, each with its kind and its account, oldest first.
 #[derive(Default)]

@@ -12,10 +12,11 @@ use apollo_compiler::validation::Valid;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::Context;
 use super::request::Request;
-use super::{Context, resolvers};
+use super::resolvers::{self, Source};
 use crate::fake::problem::Problem;
-use crate::fake::record_page::{self, RecordPage};
+use crate::fake::record_page;
 use crate::fake::reference_data::ReferenceData;
 use crate::fake::reply::Reply;
 use crate::fake::world::User;
@@ -143,16 +144,6 @@ impl ObjectValue for Root<'_> {
         self.problems.borrow_mut().extend(problems);
         Ok(source.resolve(&info.field_definition().ty, self.data))
     }
-}
-
-/// The source of a value in the reply. Records are shared, not copied: they are large, and few of their fields are selected.
-pub(super) enum Source<'a> {
-    Borrowed(&'a Value),
-    Owned(Value),
-    Shared(Arc<Value>),
-    List(Vec<Source<'a>>),
-    Page(RecordPage),
-    Edge(Arc<Value>),
 }
 
 impl<'a> Source<'a> {

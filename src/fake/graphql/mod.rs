@@ -6,12 +6,11 @@ mod resolvers;
 mod validation;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Name, Schema};
+use apollo_compiler::{ExecutableDocument, Schema};
 
 use self::request::{Request, RequestError};
 use super::records::Records;
@@ -122,45 +121,10 @@ fn run(
     Ok(reply)
 }
 
-/// A schema, shared by all fakes that serve it.
-pub(super) type SharedSchema = Arc<Valid<Schema>>;
-
-/// The schema that a fake serves unless another is set.
-pub(super) fn bundled_schema() -> SharedSchema {
-    static SCHEMA: OnceLock<SharedSchema> = OnceLock::new();
-    let schema = SCHEMA.get_or_init(|| {
-        let parsed = read_schema(include_str!("../../../graphql/schema.graphql"));
-        // OK because a test reads the bundled schema.
-        parsed.unwrap_or_else(|_| Arc::new(Valid::assume_valid(Schema::new())))
-    });
-    Arc::clone(schema)
-}
-
-/// Reads a schema. The error lists its problems.
-pub(super) fn read_schema(text: &str) -> Result<SharedSchema, String> {
-    let parsed = Schema::parse_and_validate(text, "schema.graphql");
-    parsed
-        .map(Arc::new)
-        .map_err(|failed| failed.errors.to_string())
-}
-
-/// The names of the root fields of queries and mutations.
-pub(super) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
-    let roots = [OperationType::Query, OperationType::Mutation].into_iter();
-    let names = roots.filter_map(|root| schema.root_operation(root));
-    let objects = names.filter_map(|name| schema.get_object(name));
-    objects.flat_map(|object| object.fields.keys().map(Name::as_str))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_schema_is_valid() {
-        assert!(bundled_schema().get_object("Query").is_some());
-        assert!(read_schema("type Query { a: Nothing }").is_err());
-    }
+    use crate::fake::reference_data::bundled_schema;
 
     #[test]
     fn a_document_is_read_once() {

@@ -5,13 +5,23 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Context;
-use super::execution::Source;
+use crate::fake::instant;
 use crate::fake::problem::Problem;
-use crate::fake::records::{self, Kind, Records};
+use crate::fake::record_page::{self, RecordPage};
+use crate::fake::records::{self, Records};
 use crate::fake::reference_data::Account;
 use crate::fake::rules::{self, RuleContext};
-use crate::fake::world::User;
-use crate::fake::{instant, record_page};
+use crate::fake::world::{Kind, User};
+
+/// The source of a value in the reply. Records are shared, not copied: they are large, and few of their fields are selected.
+pub(super) enum Source<'a> {
+    Borrowed(&'a Value),
+    Owned(Value),
+    Shared(Arc<Value>),
+    List(Vec<Source<'a>>),
+    Page(RecordPage),
+    Edge(Arc<Value>),
+}
 
 /// Resolves a root field of `Query`.
 pub(super) fn query<'d>(

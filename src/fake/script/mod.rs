@@ -22,8 +22,8 @@ pub(super) use self::received::{Log, ParsedRequest, operation_name};
 pub(super) use self::scripts::{Scripts, unscripted};
 use self::scripts::{Step, Target};
 use super::Fake;
-use super::graphql::root_fields;
 use super::problem::Problem;
+use super::reference_data::root_fields;
 use crate::graphql::catalogue::operation_names;
 
 /// The type parameter of [`On`] for a script that names its operation or path instead of an operation type.

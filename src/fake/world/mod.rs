@@ -12,7 +12,16 @@ use serde_json::{Map, Value};
 
 use self::folder::questions_of;
 pub use self::user_record::{User, UserRecord};
-use super::records::Kind;
+
+/// The kind of a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Consignment,
+    Template,
+    Comment,
+    UserMapping,
+    Edec,
+}
 
 /// The users, accounts, consignments, questions and properties that a fake starts with.
 ///

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::World;
 use super::folder::properties_of;
-use crate::fake::records::Kind;
+use super::{Kind, World};
 
 /// In the order of [`User`](super::User).
 const USERS: [&str; 3] = [
