@@ -77,13 +77,9 @@ pub(super) fn query<'d>(
         "edecs" if arguments["envdAccountId"].is_null() => {
             let accounts = details["accounts"].as_array().into_iter().flatten();
             let ids = accounts.filter_map(|account| account["envdAccountId"].as_str());
-            let edecs = ids.flat_map(|id| records.of_account(Kind::Edec, id));
-            Source::List(edecs.map(shared).collect())
+            edecs(records, ids)
         }
-        "edecs" => {
-            let edecs = records.of_account(Kind::Edec, account()?);
-            Source::List(edecs.map(shared).collect())
-        }
+        "edecs" => edecs(records, [account()?]),
         // A field of a schema that a test set.
         _ => Source::Owned(Value::Null),
     })
@@ -91,6 +87,12 @@ pub(super) fn query<'d>(
 
 fn shared<'d>(record: &Arc<Value>) -> Source<'d> {
     Source::Shared(Arc::clone(record))
+}
+
+fn edecs<'a, 'd>(records: &Records, accounts: impl IntoIterator<Item = &'a str>) -> Source<'d> {
+    let accounts = accounts.into_iter();
+    let edecs = accounts.flat_map(|id| records.of_account(Kind::Edec, id));
+    Source::List(edecs.map(shared).collect())
 }
 
 /// The records of a kind that belong to a consignment, all or those of a role.
