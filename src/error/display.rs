@@ -118,7 +118,7 @@ fn other_reply(
             "the server answered HTTP {status} with a body in {encoding}, which was not requested"
         );
     }
-    // Refusals are JSON (spec 7.1); of another body the text says what it is.
+    // Refusals are JSON (spec 7.1); for another body the text names its kind.
     if status >= 400 && excerpt.trim_start().starts_with(['{', '[']) {
         return write!(
             f,

@@ -52,7 +52,7 @@ pub(crate) struct Failure {
 /// Whether the request reached the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsent {
-    /// No connection was made, or the server said that it did not process the request.
+    /// No connection was made, or the server reported that it did not process the request.
     Surely,
     /// It may have been processed.
     Perhaps,
@@ -75,9 +75,9 @@ pub(crate) enum AuthProblem {
     RefreshRefused { code: String },
     /// The token endpoint is not available for now.
     Unavailable { what: &'static str },
-    /// The store of tokens failed; the source says how.
+    /// The store of tokens failed; the source has the details.
     Store,
-    /// The server of the store does not answer; the source says how.
+    /// The server of the store does not answer; the source has the details.
     StoreUnreachable,
     /// Another process holds the lock on the stored tokens.
     LockTimeout,

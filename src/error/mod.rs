@@ -1,6 +1,6 @@
 //! The one error of the client.
 //!
-//! [`Error`] is opaque: the `is_*` predicates classify it and the accessors give its data. Its `Display` says what happened
+//! [`Error`] is opaque: the `is_*` predicates classify it and the accessors give its data. Its `Display` describes what happened
 //! in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor `Debug`, shows a token, a secret,
 //! a body, an answer or a message of the server, since servers repeat what they were sent; the messages of the server are
 //! in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one line of less than 300 bytes.
@@ -149,8 +149,8 @@ impl Error {
     /// The errors of the server, warnings included: at most its first 1,000; empty when the reply had none that could be
     /// read.
     ///
-    /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) tells the reasons from
-    /// the remarks.
+    /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
+    /// from the remarks.
     #[must_use]
     pub fn server_errors(&self) -> &[ServerError] {
         match &self.0.kind {

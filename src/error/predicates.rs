@@ -17,7 +17,7 @@ impl Error {
         self.http_status() == Some(403) || self.has(Condition::AccessDenied)
     }
 
-    /// Whether the record does not exist (or, for changes, may not be touched: the server does not tell which).
+    /// Whether the record does not exist (or, for changes, may not be changed: the server does not distinguish them).
     ///
     /// HTTP 404, or an error to that effect, which has the text of any failure ("Internal server error"). So it
     /// counts only as the reply to a request with the id or the number of a record in its variables: not for a new
@@ -65,7 +65,7 @@ impl Error {
         matches!(&self.0.kind, Kind::NotRegistered)
     }
 
-    /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) says why.
+    /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) has the reasons.
     ///
     /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed on the way answers so, too.
     #[must_use]
@@ -79,7 +79,7 @@ impl Error {
         self.has(Condition::SchemaMismatch)
     }
 
-    /// Whether a reply came that does not have the expected shape; [`json_path`](Self::json_path) says where.
+    /// Whether a reply came that does not have the expected shape; [`json_path`](Self::json_path) is where.
     #[must_use]
     pub fn is_decode(&self) -> bool {
         matches!(&self.0.kind, Kind::Decode { .. })
@@ -118,7 +118,7 @@ impl Error {
     }
 
     /// Whether the server refused because there were too many requests: HTTP 429, or a code to that effect (assumed: the
-    /// specification shows no rate limits). [`retry_after`](Self::retry_after) says how long to wait, if the server did.
+    /// specification shows no rate limits). [`retry_after`](Self::retry_after) is how long to wait, if the server sent it.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
         self.http_status() == Some(429) || self.server_errors().iter().any(is_rate_limit)
@@ -130,7 +130,7 @@ impl Error {
         self.http_status() == Some(400)
     }
 
-    /// Whether nothing has changed since the date that was asked about (HTTP 304, spec 7.1).
+    /// Whether nothing has changed since the date of the request (HTTP 304, spec 7.1).
     #[must_use]
     pub fn is_not_modified(&self) -> bool {
         self.http_status() == Some(304)
@@ -149,7 +149,7 @@ impl Error {
     }
 
     /// Whether the reply has a status that the interface does not use (spec 7.1): a redirect, which is never followed, 405,
-    /// 418, 502. Mostly something between here and the service answers. The body may say more, see
+    /// 418, 502. Mostly a proxy or a firewall answered. For the text of the body see
     /// [`server_message`](Self::server_message).
     #[must_use]
     pub fn is_unexpected_status(&self) -> bool {

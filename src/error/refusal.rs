@@ -8,7 +8,7 @@ use crate::model::{Condition, PathSegment, ServerError};
 impl Error {
     /// Whether the reply means that nothing was carried out.
     ///
-    /// Either the status says so by its definition: 401 ("the request has not been applied", RFC 9110 section 15.5.2),
+    /// Either the status means it by its definition: 401 ("the request has not been applied", RFC 9110 section 15.5.2),
     /// 413 (the request is not processed, section 15.5.14), 429 (RFC 6585 section 4). Or an error body of the interface
     /// on 2xx or 4xx names a reason that is known, in every error. Other statuses of a proxy do not count, 403 and 404
     /// among them: a firewall that inspects replies answers so after the change was made.

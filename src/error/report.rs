@@ -1,4 +1,4 @@
-//! One text with all that is known of a failure, for logs that may hold it.
+//! One text with all details of a failure, for logs that may hold personal data.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const ERRORS: usize = 20;
 const TEXT: usize = 1_000;
 
 impl Error {
-    /// The reason in the server's own words: what `Display` and the [`source`](std::error::Error::source)s say, then each
+    /// All details as one text: `Display` and the [`source`](std::error::Error::source)s, then each
     /// server error with its message, code and path, or the start of a body that is not of the interface.
     ///
     /// For development, and for logs that may hold what users entered: servers repeat names, addresses and answers.
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_servers_words_are_on_lines_of_their_own_and_act_on_nothing() {
+    fn the_servers_messages_are_on_lines_of_their_own_and_escaped() {
         let errors = vec![
             ServerError::from_value(json!({
                 "message": "Sam\n2026-11-21 ERROR forged \u{1b}[2J\u{202e}",

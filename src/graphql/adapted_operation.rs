@@ -74,12 +74,12 @@ impl Overrides {
         left_out(known, &sent.query)
     }
 
-    /// How many levels of questions the document of an operation asks for; `None` when it is the caller's.
+    /// How many levels of questions the document of an operation selects; `None` for a document of the caller.
     pub(crate) fn question_levels(&self, operation: &str) -> Option<usize> {
         selected_levels(&self.adapted.of(self.ours(operation)?))
     }
 
-    /// Asks for further levels of questions from now on, if a reply went deeper than was asked for.
+    /// Selects further levels of questions from now on, if a reply went deeper than the document.
     pub(crate) fn deepen(&self, operation: &str, reached: usize) {
         if let Some(known) = self.ours(operation)
             && let Some(document) = deeper(&self.adapted.of(known), reached)
@@ -108,8 +108,8 @@ fn read_body(body: &[u8]) -> Option<RequestBody<'_, &RawValue>> {
     serde_json::from_slice(body).ok()
 }
 
-/// Fields that are never left out: without them a list would end too early, a user who is not registered pass for one who
-/// is, an answer lose its question or row, or a question its conditions.
+/// Fields that are never left out: without them a list would end too early, an unregistered user pass for a registered
+/// one, an answer lose its question or row, or a question its conditions.
 const REQUIRED: [&str; 16] = [
     "acceptableAnswers",
     "accounts",
@@ -188,7 +188,7 @@ fn is_about_the_document(error: &ServerError) -> bool {
 
 /// Leaves out the fields that the errors are about; `None` when one of them is about anything else.
 ///
-/// The location says which field, which spec 7.2 gives for these errors; the message has to name it too.
+/// The location identifies the field (spec 7.2 gives one for these errors); the message has to name it too.
 fn without(
     known: &KnownOperation,
     read: &mut Selections<'_>,

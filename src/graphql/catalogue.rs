@@ -12,7 +12,7 @@ pub(super) struct KnownOperation {
     pub(super) document: &'static str,
     /// The name of the id in the record.
     pub(super) id: &'static str,
-    /// The members below `data` that lead to a list of records, of which each may be read by itself. Not the lists inside
+    /// The members below `data` that lead to a list of records, of which each may be read alone. Not the lists inside
     /// a record: one that has lost an answer would be saved without it.
     pub(super) list: Option<&'static [&'static str]>,
 }
@@ -86,7 +86,7 @@ pub(crate) fn operation_names() -> impl Iterator<Item = &'static str> {
     CATALOGUE.iter().map(KnownOperation::name)
 }
 
-/// The operation with our document; a document of the caller's with the same name is the caller's.
+/// The operation with our document; a document of the caller with the same name is not ours.
 pub(super) fn ours(operation: &str, document: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()

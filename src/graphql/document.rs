@@ -1,4 +1,4 @@
-//! Reads of a GraphQL document what can be said without a schema: its operations and the variables they declare.
+//! Reads the operations of a GraphQL document and the variables they declare, as far as that goes without a schema.
 //!
 //! GraphQL, October 2021, section 2. Selections are skipped, so a document that passes here may still be refused.
 

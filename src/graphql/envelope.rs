@@ -1,7 +1,7 @@
 //! The envelope of a reply: data, errors, or both.
 //!
-//! A reply without errors whose data fits is read in one pass. For any other reply each part is read by itself, so that no
-//! part hides another.
+//! A reply without errors whose data fits is read in one pass. For any other reply each part is read alone, so that no part
+//! hides another.
 
 use std::fmt;
 
@@ -242,7 +242,7 @@ struct Errors {
     omitted: usize,
 }
 
-/// Reads each error by itself. What is not a list is one error.
+/// Reads each error alone. What is not a list is one error.
 fn read_errors(raw: &RawValue) -> Errors {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| Errors {
         first: vec![ServerError::from_value(raw_value(raw))],

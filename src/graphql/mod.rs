@@ -24,7 +24,7 @@ pub(crate) use self::overrides::Overrides;
 pub(crate) use self::reply::{BEGINNING, early_page_info};
 pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
 pub(crate) use self::selections::levels;
-pub(crate) use self::unreadable::{Mended, Unreadable, mend};
+pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 
 use crate::model::Timestamp;
 

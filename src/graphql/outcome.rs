@@ -1,4 +1,4 @@
-//! What a call gave.
+//! The result of a call.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use super::Unreadable;
 use crate::error::{Error, Kind};
 use crate::model::ServerError;
 
-/// What a call gave: the value, and what the server had to say beside it.
+/// The result of a call: the value, and the errors of the server beside it.
 ///
 /// The server sends warnings beside data (spec 7.1: a 201 may carry them; 7.2: a missing answer is reported, and the
 /// record saved all the same).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// What was asked for.
+    /// The value.
     pub value: T,
-    /// What the server said beside it, at most its first 1,000 errors; mostly empty.
+    /// The errors of the server beside the value, at most the first 1,000; mostly empty.
     pub problems: Vec<ServerError>,
     /// The records of the list in the reply that could not be read.
     pub(crate) unreadable: Vec<Unreadable>,
@@ -45,7 +45,7 @@ impl<T> Outcome<T> {
         self.extensions.as_ref()
     }
 
-    /// The records of a list that could not be read, mostly none: null stands in their place
+    /// The records of a list that could not be read, mostly none: null replaces them
     /// ([`null_positions`](crate::model::List::null_positions)), and the others are there. Only for the lists of the
     /// operations of this crate: consignments, templates, comments, user mappings and eDECs.
     ///
@@ -66,12 +66,12 @@ impl<T> Outcome<T> {
         self.unreadable.iter().map(|record| &record.error)
     }
 
-    /// The value, or an error if the server said anything was wrong or a record could not be read.
+    /// The value, or an error if the server reported any or a record could not be read.
     ///
     /// # Errors
     ///
-    /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, which
-    /// [`may_have_applied`](Error::may_have_applied) says. [`is_unreadable_record`](Error::is_unreadable_record) with
+    /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, and
+    /// [`may_have_applied`](Error::may_have_applied) is true. [`is_unreadable_record`](Error::is_unreadable_record) with
     /// the first of them.
     pub fn strict(mut self) -> Result<T, Error> {
         if self.problems.is_empty() && !self.unreadable.is_empty() {
@@ -140,7 +140,7 @@ impl Outcome<()> {
         }
     }
 
-    /// The error for a reply without what was asked for: the server's reasons, or that it gave none.
+    /// The error for a reply without a record: the server's reasons, or that it gave none.
     pub(super) fn without_record(self) -> Error {
         let error = if self.problems.is_empty() {
             Error::protocol("the reply has no record")

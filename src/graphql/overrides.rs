@@ -34,7 +34,7 @@ pub(crate) struct RecordLocation {
     from: String,
     field: &'static str,
     wrapped: bool,
-    /// The name of the id by which a record is recognised; any object is one where the caller says so.
+    /// The name of the id by which a record is recognised; with a pointer of the caller any object is one.
     id: Option<&'static str>,
 }
 

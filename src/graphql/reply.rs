@@ -1,4 +1,4 @@
-//! Reads the reply to an operation. The operation tells more of it than the reply alone.
+//! Reads the reply to an operation, with what the operation adds: its kind, its list, where its record is.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::envelope::is_void;
 use super::overrides::{RecordLocation, can_be_id};
 use super::request::{Encoded, OperationKind};
-use super::unreadable::decode_mended;
-use super::{Mended, Outcome, Unreadable, decode, mend};
+use super::unreadable::decode_salvaged;
+use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
 use crate::error::{Error, Kind, Received, mark_no_record_named};
 use crate::model::{Condition, PageInfo, ServerError};
 
@@ -36,7 +36,7 @@ impl Encoded {
                 }
                 Err(error) if error.is_decode() => self
                     .list
-                    .and_then(|list| decode_mended(status, media_type, body, list))
+                    .and_then(|list| decode_salvaged(status, media_type, body, list))
                     .ok_or(error),
                 read => read,
             },
@@ -64,7 +64,7 @@ impl Encoded {
             Ok(value) => return Ok(rest.with(value)),
             Err(error) => error,
         };
-        if let Some((value, unreadable)) = self.mended(&data, rest.http_status()) {
+        if let Some((value, unreadable)) = self.salvaged(&data, rest.http_status()) {
             let mut outcome = rest.with(value);
             outcome.unreadable = unreadable;
             return Ok(outcome);
@@ -79,18 +79,18 @@ impl Encoded {
         Err(error.with_received(received()))
     }
 
-    fn mended<T: DeserializeOwned>(
+    fn salvaged<T: DeserializeOwned>(
         &self,
         moved: &Value,
         status: u16,
     ) -> Option<(T, Vec<Unreadable>)> {
-        let Mended { text, unreadable } =
-            mend::<T>(&moved.to_string(), "data.", self.list?, status)?;
+        let SalvagedList { text, unreadable } =
+            salvage_list::<T>(&moved.to_string(), "data.", self.list?, status)?;
         Some((serde_json::from_str(&text).ok()?, unreadable))
     }
 
-    /// Adds what only the request tells: whether it was a change, whether there was a record to be found, and the
-    /// operation in the errors of records.
+    /// Adds what only the request knows: whether it was a change, whether it named a record, and the operation in the
+    /// errors of records.
     fn completed<T>(&self, read: Result<Outcome<T>, Error>) -> Result<Outcome<T>, Error> {
         let not_found = |error: &ServerError| error.condition() == Condition::NotFoundOrForbidden;
         match read {
@@ -113,7 +113,7 @@ impl Encoded {
         }
     }
 
-    /// Whether the id or the number of a record stands in the variables, or in an input among them.
+    /// Whether the id or the number of a record is in the variables, or in an input among them.
     fn names_record(&self) -> bool {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let Some(variables) = body["variables"].as_object() else {

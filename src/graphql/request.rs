@@ -28,7 +28,7 @@ pub(crate) struct Encoded {
     pub(super) location: Option<RecordLocation>,
     /// The list whose records may be read one by one.
     pub(super) list: Option<&'static [&'static str]>,
-    /// A query of ours, whose document may be adapted to the server.
+    /// A query of this crate, whose document may be adapted to the server.
     pub(super) adaptable: Option<&'static KnownOperation>,
 }
 
@@ -50,7 +50,7 @@ impl<V: Serialize> RequestBody<'_, V> {
     }
 }
 
-/// The body of an operation of ours, for its `build_query`.
+/// The body of an operation of this crate, for its `build_query`.
 pub(super) fn query_body<V>(
     operation_name: &'static str,
     query: &'static str,
@@ -72,7 +72,7 @@ pub(crate) fn encode<Q: GraphQLQuery>(
     encode_operation(body.query, body.operation_name, &body.variables, overrides)
 }
 
-/// Encodes an operation of ours with variables of another type, or any document.
+/// Encodes an operation of this crate with variables of another type, or any document.
 pub(crate) fn encode_operation(
     document: &str,
     operation_name: &str,

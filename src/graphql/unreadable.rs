@@ -1,7 +1,7 @@
 //! Reads a list of records one by one, for a reply that cannot be read as a whole.
 //!
 //! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
-//! decoded by itself: one that does not fit is set apart with its JSON, and null stands in its place.
+//! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,22 +39,22 @@ impl PartialEq for Unreadable {
     }
 }
 
-/// A text in which null stands in place of each record that cannot be read.
-pub(crate) struct Mended {
+/// A text in which null replaces each record that cannot be read.
+pub(crate) struct SalvagedList {
     pub(crate) text: String,
     pub(crate) unreadable: Vec<Unreadable>,
 }
 
-/// Sets apart the records that do not fit into a `T`. `list` names the members that lead to the list, `root` is the JSON
+/// Replaces the records that do not fit into a `T` by null. `list` names the members that lead to the list, `root` is the JSON
 /// path of the text.
 ///
 /// `None` when the list is not there, or when something else in the text does not fit.
-pub(crate) fn mend<T: DeserializeOwned>(
+pub(crate) fn salvage_list<T: DeserializeOwned>(
     text: &str,
     root: &str,
     list: &[&str],
     status: u16,
-) -> Option<Mended> {
+) -> Option<SalvagedList> {
     let range = range_of(text, list)?;
     let (before, after) = (&text[..range.start], &text[range.end..]);
     let around = |records: &str| format!("{before}[{records}]{after}");
@@ -65,11 +65,11 @@ pub(crate) fn mend<T: DeserializeOwned>(
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
     }
-    let (mut unreadable, mut mended) = (Vec::new(), Vec::with_capacity(records.len()));
+    let (mut unreadable, mut salvaged) = (Vec::new(), Vec::with_capacity(records.len()));
     for (index, record) in records.iter().map(|raw| raw.get()).enumerate() {
         let alone = around(record);
         if serde_json::from_str::<T>(&alone).is_ok() {
-            mended.push(record);
+            salvaged.push(record);
             continue;
         }
         if unreadable.len() == MAX_UNREADABLE {
@@ -78,10 +78,10 @@ pub(crate) fn mend<T: DeserializeOwned>(
         let (path, detail) = misfit_in::<T>(&alone, &list.join("."), index);
         let error = error_of(status, format!("{root}{path}"), detail, record);
         unreadable.push(Unreadable { index, error });
-        mended.push("null");
+        salvaged.push("null");
     }
-    let text = around(&mended.join(","));
-    (!unreadable.is_empty()).then_some(Mended { text, unreadable })
+    let text = around(&salvaged.join(","));
+    (!unreadable.is_empty()).then_some(SalvagedList { text, unreadable })
 }
 
 /// Where the list is in the text.
@@ -130,7 +130,7 @@ fn error_of(status: u16, path: String, detail: &str, record: &str) -> Error {
 }
 
 /// Reads a reply of the interface again that could not be read, record by record.
-pub(super) fn decode_mended<T: DeserializeOwned>(
+pub(super) fn decode_salvaged<T: DeserializeOwned>(
     status: u16,
     media_type: Option<&str>,
     body: &[u8],
@@ -139,10 +139,10 @@ pub(super) fn decode_mended<T: DeserializeOwned>(
     let text = std::str::from_utf8(body).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let data = range_of(text, &["data"])?;
-    let mended = mend::<T>(&text[data.clone()], "data.", list, status)?;
-    let text = [&text[..data.start], &mended.text, &text[data.end..]].concat();
+    let salvaged = salvage_list::<T>(&text[data.clone()], "data.", list, status)?;
+    let text = [&text[..data.start], &salvaged.text, &text[data.end..]].concat();
     let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
-    outcome.unreadable = mended.unreadable;
+    outcome.unreadable = salvaged.unreadable;
     Some(outcome)
 }
 
@@ -172,16 +172,16 @@ mod tests {
         heads: u8,
     }
 
-    fn mended(edges: &str) -> Option<Mended> {
+    fn salvaged(edges: &str) -> Option<SalvagedList> {
         let text = format!(r#" {{"page": {{"edges":{edges}, "total": 9 }}, "other": [1]}} "#);
-        mend::<Data>(&text, "data.", &["page", "edges"], 200)
+        salvage_list::<Data>(&text, "data.", &["page", "edges"], 200)
     }
 
     #[test]
-    fn each_record_that_does_not_fit_is_set_apart() {
+    fn each_record_that_does_not_fit_becomes_an_error() {
         let edges = r#" [ {"node": {"heads": 1}}, {"node": {"heads": "2"}}, null, {"cursor": "c", "node": {"heads": 1e999}}, 5, {"node": {"heads": 3}} ] "#;
-        let mended = mended(edges).unwrap();
-        let data: Data = serde_json::from_str(&mended.text).unwrap();
+        let salvaged = salvaged(edges).unwrap();
+        let data: Data = serde_json::from_str(&salvaged.text).unwrap();
         let heads = data
             .page
             .edges
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(heads.collect::<Vec<_>>(), [1, 3]);
         assert_eq!(data.page.edges.null_positions(), [1, 2, 3, 4]);
         assert_eq!(data.page.total, 9);
-        let found: Vec<_> = mended.unreadable.iter().collect();
+        let found: Vec<_> = salvaged.unreadable.iter().collect();
         let at = |index: usize| (found[index].index, found[index].error.json_path().unwrap());
         assert_eq!(at(0), (1, "data.page.edges[1].node.heads"));
         assert_eq!(at(1), (3, "data.page.edges[3].node.heads"));
@@ -222,14 +222,14 @@ mod tests {
             (r#"{"node": {"heads": 1e999}}"#, "a number out of range"),
             (r#"{"node": {"heads": []}}"#, "a value of another type"),
         ] {
-            let mended = mended(&format!("[{record}]")).unwrap();
-            let error = mended.unreadable[0].error.to_string();
+            let salvaged = salvaged(&format!("[{record}]")).unwrap();
+            let error = salvaged.unreadable[0].error.to_string();
             assert!(error.contains(reason), "{error}");
         }
     }
 
     #[test]
-    fn what_is_not_about_records_is_left_alone() {
+    fn other_misfits_are_left_to_the_caller() {
         for edges in [
             "null",
             "5",
@@ -238,7 +238,7 @@ mod tests {
             "[,]",
             r#"[{"node": 5}"#,
         ] {
-            assert!(mended(edges).is_none(), "{edges}");
+            assert!(salvaged(edges).is_none(), "{edges}");
         }
         for text in [
             r#"{"page": {"edges": [5], "total": "x"}}"#,
@@ -247,7 +247,7 @@ mod tests {
             "[]",
         ] {
             assert!(
-                mend::<Data>(text, "", &["page", "edges"], 200).is_none(),
+                salvage_list::<Data>(text, "", &["page", "edges"], 200).is_none(),
                 "{text}"
             );
         }
@@ -257,10 +257,10 @@ mod tests {
     fn the_work_and_the_errors_are_bounded() {
         let all = |count: usize| format!("[{}]", vec!["5"; count].join(","));
         assert_eq!(
-            mended(&all(MAX_UNREADABLE)).unwrap().unreadable.len(),
+            salvaged(&all(MAX_UNREADABLE)).unwrap().unreadable.len(),
             MAX_UNREADABLE
         );
-        assert!(mended(&all(MAX_UNREADABLE + 1)).is_none());
+        assert!(salvaged(&all(MAX_UNREADABLE + 1)).is_none());
         // As many bytes around the list as in it: each record would cost all of them.
         let long = "x".repeat(50_000);
         let list = |count: usize| vec!["{}"; count].join(",");
@@ -268,8 +268,8 @@ mod tests {
             let list = list(count);
             let text =
                 format!(r#"{{"page": {{"edges": [5,{list}], "total": 9}}, "other": "{long}"}}"#);
-            let mended = mend::<Data>(&text, "data.", &["page", "edges"], 200);
-            assert_eq!(mended.is_some(), fits, "{count}");
+            let salvaged = salvage_list::<Data>(&text, "data.", &["page", "edges"], 200);
+            assert_eq!(salvaged.is_some(), fits, "{count}");
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The rows of the error table (spec 7.2), told apart in one place.
+//! The rows of the error table (spec 7.2), recognised in one place.
 
 use super::{PathSegment, ServerError};
 
 /// Which row of the error table (spec 7.2) a server error belongs to.
 ///
-/// Codes and paths decide; the text of the message only where the specification tells a condition by nothing else.
+/// Codes and paths decide; the text of the message only where the specification gives nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Condition {
     /// The access token is invalid or expired.
     InvalidToken,
-    /// The record does not exist, or the user may not change it; the server does not tell which. It says so in the words
+    /// The record does not exist, or the user may not change it; the server does not distinguish them. It sends the text
     /// of a failure ("Internal server error"), so that the reply to a request without the id or the number of a record
     /// is not read this way.
     NotFoundOrForbidden,
@@ -28,7 +28,7 @@ pub enum Condition {
     RequiredAnswerMissing,
     /// An answer breaks a rule of its question. The server classes this as a warning.
     InvalidAnswerValue,
-    /// An answer is none of the acceptable answers.
+    /// An answer is not an acceptable answer.
     OutsideAcceptableAnswers,
     /// The form LPAG2 can no longer be created. The shape is assumed.
     Lpag2Rejected,
@@ -36,7 +36,7 @@ pub enum Condition {
     Question185No,
     /// The user is not permitted, for example not accredited for a form. The shape is assumed.
     AccessDenied,
-    /// The query does not fit the server's schema: the service has changed, or a document of the caller's is wrong.
+    /// The query does not fit the server's schema: the service has changed, or a document of the caller is wrong.
     SchemaMismatch,
     /// A value in the variables does not fit the server's schema.
     InvalidVariable,
@@ -70,13 +70,13 @@ impl Condition {
             ) => {
                 return Self::SchemaMismatch;
             }
-            // Apollo Server gives variables this code, other servers on graphql-js give none: the text tells them apart.
+            // Apollo Server gives variables this code, other servers on graphql-js give none: the text distinguishes them.
             None | Some("BAD_USER_INPUT") if error.code().is_none() && error.path().is_empty() => {
                 if let Some(condition) = Self::of_request(error.message()) {
                     return condition;
                 }
             }
-            // assumed: the words of other GraphQL servers, and of access rules in GraphQL.NET.
+            // assumed: the codes of other GraphQL servers, and of access rules in GraphQL.NET.
             Some("UNAUTHENTICATED" | "UNAUTHORIZED") => return Self::InvalidToken,
             Some("ACCESS_DENIED" | "FORBIDDEN") => return Self::AccessDenied,
             _ => {}
@@ -92,7 +92,7 @@ impl Condition {
         }
     }
 
-    /// The words of graphql-js for a request that it does not execute. Others may come from an execution.
+    /// The texts of graphql-js for a request that it does not execute. Others may come from an execution.
     fn of_request(message: &str) -> Option<Self> {
         let document = [
             "Syntax Error",
@@ -123,7 +123,7 @@ impl Condition {
         }
     }
 
-    /// An empty Code: the specification tells these apart by their texts only.
+    /// An empty Code: the specification distinguishes these by their texts only.
     fn of_refusal(error: &ServerError) -> Self {
         let description = error.description().unwrap_or_default().to_ascii_lowercase();
         let message = error.message();
@@ -157,7 +157,7 @@ impl Condition {
         }
     }
 
-    /// A Code that names a field: the message tells what is wrong with it.
+    /// A Code that names a field: the message has the reason.
     fn of_field(code: &str, error: &ServerError) -> Self {
         let message = error.message();
         if message.ends_with("is not a valid value for PIC") {

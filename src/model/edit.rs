@@ -7,7 +7,7 @@ use super::{
     PartyInput, Template, TemplateInput, Timestamp, written_time,
 };
 
-/// Everything that was read and can be sent, in the forms that section 2 of the specification asks for.
+/// Everything that was read and can be sent, in the formats of section 2 of the specification.
 ///
 /// The record keeps its id and its number, by which a save finds it (assumed). What a save has no field for stays
 /// behind; [`not_carried_over`](Consignment::not_carried_over) lists it. What was not read, or was null, is not sent, so
@@ -21,7 +21,7 @@ use super::{
 /// | `declaration.date` | the digits of day, hours, minutes and seconds as they are written, without fraction and zone |
 /// | `declaration.signature` | the Base64 text without `file:..;data:..;base64,` before it |
 ///
-/// A text that is not of the kind that its field wants is sent as it is: the server and the validator report it. So is a
+/// A text that does not have the format of its field is sent as it is: the server and the validator report it. So is a
 /// `movement_date` such as `2026-11-22T13:00:00Z`, which may be the midnight of the 23rd in Sydney.
 ///
 /// No date is converted from one zone to another. The service takes a date without a zone for UTC, so a date with `Z`
@@ -80,8 +80,8 @@ impl From<&Consignment> for ConsignmentInput {
 
 /// A new consignment with the forms and parties of a template. It has no id, so that a save creates it.
 ///
-/// The specification names the flow "create from a template" (4.1) and not its operation. This is none of the server's:
-/// what a template was read with is put into an input here, and the save is one of a new consignment. What the server may
+/// The specification names the flow "create from a template" (4.1) and not its operation. It is done
+/// here: the fields of the template are put into an input, and the save is one of a new consignment. What the server may
 /// keep with a template and does not show (answers, a declaration) is not in it.
 impl From<&Template> for ConsignmentInput {
     fn from(template: &Template) -> Self {
@@ -175,7 +175,7 @@ impl From<&Declaration> for DeclarationInput {
     }
 }
 
-/// A text in the form that a save wants.
+/// A text in the format of a save.
 fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
     text.map(form).into()
 }

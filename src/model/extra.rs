@@ -1,4 +1,4 @@
-//! Fields that an input has on the server and this crate does not know.
+//! Further fields of an input, which this crate does not know.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::{ConsignmentInput, TemplateInput};
 /// An input with further fields beside its own, for what the specification does not show, such as how an update names
 /// its record.
 ///
-/// The fields stand beside those of the input. One that the input sends already makes the call fail (`is_config` of the
+/// They are sent beside the fields of the input. One that the input sends already makes the call fail (`is_config` of the
 /// error): neither value wins silently. `Debug` names the fields and hides their values.
 ///
 /// ```

@@ -1,7 +1,7 @@
-//! Ids: texts with a type of their own, so that none is passed for another. They do not judge.
+//! Ids: texts with a type of their own, so that none is passed for another. They are not validated.
 //!
-//! Findings and lists of questions copy ids a lot, and a copy allocates nothing: a short text stands in place, a longer
-//! one is shared. Records have dozens of ids, and reading a short one allocates nothing either.
+//! Findings and lists of questions copy ids a lot, and a copy allocates nothing: a short text is stored inline, a longer one is
+//! shared. Records have dozens of ids, and reading a short one allocates nothing either.
 
 use smol_str::SmolStr;
 
@@ -32,7 +32,7 @@ macro_rules! text_id {
                 Self(text.into().into())
             }
 
-            /// The text as it stands on the wire.
+            /// The text as it is on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

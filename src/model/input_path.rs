@@ -4,7 +4,7 @@
 
 use super::{PathSegment, ServerError};
 
-/// An old name and what stands for it, at the beginning of a path. The first three are stated (spec 7.2); the others
+/// An old name and the path that replaces it, at the beginning of a path. The first three are stated (spec 7.2); the others
 /// are inferred from the interface before this one.
 const AT_THE_START: [(&str, &[&str]); 6] = [
     ("programs", &["forms"]),
@@ -56,7 +56,7 @@ pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
     } else {
         Vec::new()
     };
-    // Both are to name the field; where one holds the field name only, the longer tells more.
+    // Both are to name the field; where one holds the field name only, the longer is more precise.
     translated(if code.len() > path.len() { code } else { path })
 }
 

@@ -81,7 +81,7 @@ where
 
 /// A record, plain or under `data`: the specification (4.1) has it under `data`, the `OAuthSample` (`guide::sources`) plain.
 ///
-/// For replies of the caller's own operations: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
+/// For replies to operations of the caller: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! The nouns of both interfaces: records, inputs, codes, ids, days, and the errors of the server.
 //!
-//! Most of them are written from the schema under `graphql/`. Each says where it comes from: *stated* by the
+//! Most of them are written from the schema under `graphql/`. Each names its source: *stated* by the
 //! specification, seen in *public material* and not confirmed, or *assumed*. All fields of records may be missing: what
 //! the server does not send is `None` or an empty [`List`]. Unknown codes are kept as
 //! `Unrecognized`.

@@ -13,7 +13,7 @@ use crate::secret::Secret;
 pub struct PdfUrl(Secret);
 
 impl PdfUrl {
-    /// The whole address, with the token: whoever has it can read the declaration.
+    /// The whole address, with the token: it gives access to the declaration.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose()
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_token_shows_nowhere_but_when_asked_for() {
+    fn the_token_is_shown_by_expose_only() {
         let url: PdfUrl =
             serde_json::from_str("\"https://print.example/C-1/$print?authToken=t0ken\"").unwrap();
         assert!(!format!("{url:?}").contains("t0ken"));

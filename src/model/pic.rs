@@ -19,7 +19,7 @@ impl TextError {
 
 /// A property identification code: 8 letters or digits, upper case (spec 1.6).
 ///
-/// Nothing else is asked of it. What is known of how codes are made is in [`advice`](Self::advice).
+/// No other rule applies. The known rules for making codes are in [`advice`](Self::advice).
 ///
 /// ```
 /// use envd_sdk::model::{Jurisdiction, Pic};
@@ -52,7 +52,7 @@ impl Pic {
         }
     }
 
-    /// Whether a text is 8 ASCII letters or digits as it stands; the case does not matter.
+    /// Whether a text is exactly 8 ASCII letters or digits; the case does not matter.
     #[must_use]
     pub fn has_format(text: &str) -> bool {
         text.len() == 8 && text.bytes().all(|b| b.is_ascii_alphanumeric())
@@ -80,7 +80,7 @@ impl Pic {
             b'W' => Jurisdiction::Wa,
             b'M' => Jurisdiction::Tas,
             b'T' => Jurisdiction::Nt,
-            // Inferred: no public rule tells of the ACT.
+            // Inferred: no public rule covers the ACT.
             b'A' if self.as_str() != "AAAAAAAA" => Jurisdiction::Act,
             _ => return None,
         })

@@ -13,7 +13,7 @@ use super::Pic;
 pub enum PicAdvice {
     /// The first character names no state or territory.
     UnlistedStart,
-    /// Letters and digits do not stand where codes of the state have them.
+    /// Letters and digits are not where codes of the state have them.
     UnusualForm,
     /// The check letter does not fit. Codes of New South Wales, Queensland and the Northern Territory have one.
     CheckLetter,
@@ -30,7 +30,7 @@ impl fmt::Display for PicAdvice {
 }
 
 impl Pic {
-    /// Why the code looks mistyped; `None` when nothing speaks against it. Only ever show this as a warning.
+    /// Why the code looks mistyped; `None` when it looks right. Show this as a warning only.
     ///
     /// ```
     /// use envd_sdk::model::{Pic, PicAdvice};
@@ -55,7 +55,7 @@ impl Pic {
             b'Q' | b'W' | b'M' => &["kaa9999"],
             b'T' | b'V' => &["aaa9999"],
             b'E' => &["UAB9999", "USY9999"],
-            // No public rule tells of the ACT.
+            // No public rule covers the ACT.
             b'A' => return None,
             _ => return Some(PicAdvice::UnlistedStart),
         };

@@ -27,7 +27,7 @@ const ENVELOPE: [&str; 12] = [
     "Message",
 ];
 
-/// Codes of spec 7.2, and of the GraphQL servers whose errors are told apart.
+/// Codes of spec 7.2, and of the GraphQL servers whose errors are recognised.
 const CODES: [&str; 26] = [
     "Unauthorized",
     "INVALID_VALUE",
@@ -126,7 +126,7 @@ impl fmt::Debug for ShownPath<'_> {
     }
 }
 
-/// Says only whether there is something.
+/// Shows only whether there is a value.
 pub(super) struct Hidden(Option<bool>);
 
 impl Hidden {

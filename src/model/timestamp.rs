@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use super::{Day, TimeZone, day};
 
-/// An instant as it stands on the wire: ISO 8601, with or without a zone. The text is kept, whatever it is.
+/// An instant as it is on the wire: ISO 8601, with or without a zone. The text is kept, whatever it is.
 ///
 /// ```
 /// use envd_sdk::model::{Day, TimeZone, Timestamp};
@@ -37,7 +37,7 @@ use super::{Day, TimeZone, day};
 pub struct Timestamp(SmolStr);
 
 impl Timestamp {
-    /// The text as it stands on the wire.
+    /// The text as it is on the wire.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -5,7 +5,7 @@ use super::{AccountType, Role, UserAccount, UserDetails};
 impl UserDetails {
     /// The accounts in whose name consignments can be created: those of the LPA program, if the user is a Producer.
     ///
-    /// The role is looked for with the account (public, not confirmed), then with the user (spec 2.8, 5.10).
+    /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +26,7 @@ impl UserDetails {
         })
     }
 
-    /// The default account, looked up among the accounts; `None` when none of them is meant.
+    /// The default account, looked up among the accounts; `None` when it is not one of them.
     ///
     /// The specification has the account id with the prefix `envd-`; public material passes the same text as
     /// `envdAccountId`. Both are tried, and nothing is guessed.

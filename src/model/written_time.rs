@@ -73,7 +73,7 @@ impl<'a> ClockTime<'a> {
         self.fraction.bytes().all(|digit| digit == b'0')
     }
 
-    /// Whether the zone is UTC or not said, which the service takes for UTC.
+    /// Whether the zone is UTC or missing, which the service takes for UTC.
     pub(super) fn is_utc(&self) -> bool {
         self.zone.is_empty() || self.says_utc()
     }

@@ -9,7 +9,7 @@ use url::Url;
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
 use crate::error::{Error, Kind, Result, json_fault};
-use crate::graphql::{Mended, Unreadable, mend};
+use crate::graphql::{SalvagedList, Unreadable, salvage_list};
 use crate::model::{List, Property};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
@@ -137,7 +137,8 @@ fn decode(reply: Reply) -> Result<Subset> {
 
 /// Reads the reply again, record by record.
 fn mended(status: u16, text: &str) -> Option<Subset> {
-    let Mended { text, unreadable } = mend::<Envelope>(text, "", &["Value", "SubSet"], status)?;
+    let SalvagedList { text, unreadable } =
+        salvage_list::<Envelope>(text, "", &["Value", "SubSet"], status)?;
     let mut subset = serde_json::from_str::<Envelope>(&text).ok()?.value?;
     let named = |record: Unreadable| Unreadable {
         error: record.error.with_operation(OPERATION),

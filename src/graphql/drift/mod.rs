@@ -122,7 +122,7 @@ impl SchemaDrift {
             SchemaTable::read_whole(data)?
         } else {
             let live = SchemaTable::read_types(data)?;
-            // Root types may have any name, and only a whole schema says which are the roots.
+            // Root types may have any name, and only a whole schema marks the roots.
             for root in ["Mutation", "Query"] {
                 if !live.contains(root) {
                     bundled.remove_type(root);

@@ -1,4 +1,4 @@
-//! No reply of any bytes and any status panics, or loses data or what the server said.
+//! No reply of any bytes and any status panics, or loses data or errors of the server.
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{collection, option};
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_the_server_said_is_lost(
+    fn no_error_of_the_server_is_lost(
         status in 100_u16..600,
         graphql in any::<bool>(),
         data in option::of(any_value()),
@@ -97,7 +97,7 @@ proptest! {
             Some(media_type),
             &bytes,
         );
-        let said: Vec<Value> = match &fits {
+        let errors_read: Vec<Value> = match &fits {
             Ok(outcome) => {
                 assert_eq!(Some(&outcome.value), data.as_ref());
                 outcome.problems.iter().map(|problem| problem.raw().clone()).collect()
@@ -108,7 +108,7 @@ proptest! {
                 error.server_errors().iter().map(|problem| problem.raw().clone()).collect()
             }
         };
-        assert_eq!(&said, &errors);
+        assert_eq!(&errors_read, &errors);
         match ours.unwrap() {
             Ok(outcome) => assert_eq!(outcome.problems.len(), errors.len()),
             Err(error) => {

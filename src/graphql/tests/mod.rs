@@ -1,4 +1,4 @@
-//! What becomes of replies: literal ones, random ones that are true to the schema, and any bytes.
+//! Decoding of replies: literal ones, random ones that conform to the schema, and any bytes.
 
 mod bytes;
 mod random;

@@ -21,7 +21,7 @@ const REPLIES: u64 = 30;
 enum Kind {
     NoNulls,
     AQuarterNull,
-    /// Codes that nobody has told us of, null elements of lists, fields and type names that nobody asked for.
+    /// Unknown codes, null elements of lists, fields and type names that were not requested.
     OfALaterVersion,
 }
 
@@ -61,7 +61,7 @@ impl Maker {
         reply["data"].clone()
     }
 
-    /// Changes the reply into one of a later version; what was not asked for is put in by `sent` alone.
+    /// Changes the reply into one of a later version; fields that were not requested are added by `sent` alone.
     fn later(&mut self, value: &mut Value) {
         match value {
             Value::String(text) if self.codes.contains(text) && self.random.bool() => {

@@ -1,4 +1,4 @@
-//! Literal replies, each with what is to become of it.
+//! Literal replies, each with its expected outcome.
 
 use serde_json::{Value, json};
 

@@ -59,7 +59,7 @@ wire_record! {
 }
 
 impl Property {
-    /// Whether the register says that the property is in use. A missing or unknown state is not active.
+    /// Whether the property is in use according to the register. A missing or unknown state is not active.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.admin_status

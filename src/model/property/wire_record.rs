@@ -189,7 +189,7 @@ impl<T, F: WireFormat<T>> Serialize for Write<'_, F, T> {
     }
 }
 
-/// `{ShortCode, Description}`, or the code by itself. assumed: the latter is tolerated, not seen
+/// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
 #[derive(Deserialize)]
 #[serde(default, bound = "T: DeserializeOwned")]
 struct Fields<T> {
@@ -281,7 +281,7 @@ impl WireFormat<Option<PropertyStatus>> for Status {
         else {
             return Ok(None);
         };
-        // The code of an amalgamated property is not shown: its name tells.
+        // The code of an amalgamated property is not shown, so its name decides.
         Ok(match (code, name) {
             (Some(Term(PropertyStatus::Unrecognized(_))), Some(Term(name))) if name.is_known() => {
                 Some(name)
