@@ -1,4 +1,4 @@
-//! A server whose schema has less, or other names, than the documents of this crate ask for.
+//! A server whose schema lacks fields that the documents of this crate select, or has other names.
 
 mod levels;
 mod other_servers;
@@ -184,7 +184,7 @@ async fn every_query_works_without_any_one_of_the_doubtful_fields() {
 }
 
 #[tokio::test]
-async fn every_query_works_without_all_of_the_doubtful_fields_and_asks_once_more() {
+async fn every_query_works_without_all_of_the_doubtful_fields_and_is_sent_once_more() {
     let all: Vec<_> = OPTIONAL
         .iter()
         .flat_map(|(owner, fields)| fields.iter().map(move |field| (*owner, *field)))
@@ -255,7 +255,7 @@ async fn an_override_is_sent_as_it_is() {
 
 /// A schema whose object types have other names: those are shown nowhere, so no document may rest on them.
 #[tokio::test]
-async fn every_operation_works_whatever_the_object_types_are_called() {
+async fn every_operation_works_with_any_names_of_object_types() {
     let mut names: Vec<_> = SCHEMA
         .lines()
         .filter_map(|line| line.strip_prefix("type ")?.strip_suffix(" {"))

@@ -124,7 +124,7 @@ async fn what_no_operation_uses_breaks_nothing() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_only_deprecated_are_not_missed() {
+async fn arguments_that_are_only_deprecated_are_not_reported_as_removed() {
     let drift = drift(&[
         (
             "    searchText: String\n",
@@ -165,7 +165,7 @@ async fn refusing(words: &[&str]) -> SchemaDrift {
         .mount(&server)
         .await;
     let client = Client::builder(server.uri())
-        .token_source(StaticToken::new("token-of-nobody").unwrap())
+        .token_source(StaticToken::new("some-token").unwrap())
         .retry(RetryPolicy::none());
     client.build().unwrap().schema_drift().await.unwrap()
 }
@@ -180,7 +180,7 @@ async fn disabled_introspection_is_a_result() {
 }
 
 #[tokio::test]
-async fn a_server_that_answers_for_single_types_is_asked_type_by_type() {
+async fn a_server_that_shows_single_types_is_read_type_by_type() {
     let drift = refusing(&["__schema"]).await;
     assert_eq!(drift.coverage(), Coverage::TypeByType);
     assert_eq!(drift.unchecked(), ["Query"]);

@@ -1,4 +1,4 @@
-//! Documents of the caller's in place of ours, for a live schema that differs from what is assumed.
+//! Documents of the caller that replace ours, for a live schema that differs from what is assumed.
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::ops::ConsignmentFilter;
@@ -97,7 +97,7 @@ async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
 }
 
 #[tokio::test]
-async fn the_servers_errors_and_a_record_of_another_shape_are_told_as_ever() {
+async fn the_servers_errors_and_a_record_of_another_shape_are_reported_as_without_an_override() {
     let document =
         "mutation($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { id } }";
     let of = |client: ClientBuilder| {
@@ -137,7 +137,7 @@ async fn an_override_that_cannot_work_is_refused_when_the_client_is_built() {
 }
 
 #[tokio::test]
-async fn a_document_of_the_callers_with_the_same_name_is_left_alone() {
+async fn a_document_of_the_caller_with_the_same_name_is_not_replaced() {
     let (server, client) = serve(json!({"data": {"a": 1}})).await;
     let client = client
         .override_operation("questions", "{ questions { id } }")

@@ -1,4 +1,4 @@
-//! Speaks HTTP by hand, to see what a client library would hide.
+//! Sends HTTP by hand, to see what a client library would hide.
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

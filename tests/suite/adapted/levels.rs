@@ -21,7 +21,7 @@ fn nested(level: usize, last: usize) -> Value {
 }
 
 #[tokio::test]
-async fn questions_are_asked_for_until_a_level_comes_back_empty() {
+async fn questions_are_requested_until_a_level_is_empty() {
     for (last, requests) in [(5, 1), (6, 2), (9, 2), (12, 3)] {
         let fake = fake_builder().world(World::sample().questions([nested(1, last)]));
         let fake = fake.start().await.unwrap();

@@ -1,4 +1,4 @@
-//! Other homes of a record, and the words of other servers.
+//! Other locations of a record, and the error texts of other servers.
 
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
@@ -11,7 +11,7 @@ use super::{client_of, without};
 
 /// The user details under `data`, and under their other name (spec 2.8 and 4.1).
 #[tokio::test]
-async fn the_user_details_are_read_from_each_home() {
+async fn the_user_details_are_read_from_each_location() {
     let under_data = SCHEMA.replace(
         "type UserDetails {",
         "type UserDetails { data: UserRecord }\n\ntype UserRecord {",
@@ -96,7 +96,7 @@ async fn the_refusals_of_other_servers_are_understood() {
 }
 
 #[tokio::test]
-async fn a_field_that_failed_while_it_was_read_is_not_taken_for_a_missing_one() {
+async fn a_field_that_failed_in_execution_is_not_taken_for_a_missing_one() {
     let failed = |at: Value, field: &str| {
         json!({
             "message": format!("Error trying to resolve field '{field}'."), "locations": at,

@@ -99,7 +99,7 @@ fn reply(head: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn another_protocol_is_told_as_that_and_not_sent_again() {
+async fn another_protocol_is_reported_and_not_sent_again() {
     let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     let many = "x: 1\r\n".repeat(200);
     for bytes in [

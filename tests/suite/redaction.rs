@@ -1,4 +1,4 @@
-//! What people typed and what opens doors does not show in `Debug`.
+//! Personal data and secrets do not show in `Debug`.
 
 use std::fmt::Debug;
 
