@@ -155,63 +155,66 @@ mod tests {
         error.server_message()
     }
 
+    /// Media type, body and message.
+    const CLEAR: [(&str, &str, &str); 12] = [
+        (
+            "application/json",
+            r#"{"Message": "Sample says no."}"#,
+            "Sample says no.",
+        ),
+        (
+            "application/problem+json",
+            r#"{"title": "Bad", "detail": "No Sample"}"#,
+            "No Sample",
+        ),
+        (
+            "application/json",
+            r#"{"error": {"code": 5, "message": "No"}}"#,
+            "No",
+        ),
+        (
+            "application/json",
+            r#"{"error": "no", "error_description": "Sample gone"}"#,
+            "Sample gone",
+        ),
+        ("application/json", r#""Sample""#, "Sample"),
+        // A stack trace that the excerpt cuts off.
+        (
+            "application/json",
+            r#"{"Message": "Failed", "StackTrace": "at Sampl"#,
+            "Failed",
+        ),
+        (
+            "application/json",
+            r#"{"error": {"code": 5, "message": "No", "trace": "at Sampl"#,
+            "No",
+        ),
+        (
+            "application/json",
+            r#"{"error": true, "title": ["x"], "detail": null, "message": "Failed" }"#,
+            "Failed",
+        ),
+        ("text/json", "\u{feff}{\"Message\": \" No \"}", "No"),
+        (
+            "application/xml",
+            "<Error><Message>Sample &lt;b&gt; &#38; co &nbsp;</Message></Error>",
+            "Sample <b> & co &nbsp;",
+        ),
+        (
+            "text/xml",
+            "<?xml version=\"1.0\"?><x:Error><x:Message i=\"1\">No</x:Message>",
+            "No",
+        ),
+        (
+            "text/plain",
+            "Down for maintenance\n",
+            "Down for maintenance",
+        ),
+    ];
+
     #[test]
     fn the_message_is_found_where_it_is_clear() {
-        for (media_type, body, wanted) in [
-            (
-                "application/json",
-                r#"{"Message": "Sample says no."}"#,
-                "Sample says no.",
-            ),
-            (
-                "application/problem+json",
-                r#"{"title": "Bad", "detail": "No Sample"}"#,
-                "No Sample",
-            ),
-            (
-                "application/json",
-                r#"{"error": {"code": 5, "message": "No"}}"#,
-                "No",
-            ),
-            (
-                "application/json",
-                r#"{"error": "no", "error_description": "Sample gone"}"#,
-                "Sample gone",
-            ),
-            ("application/json", r#""Sample""#, "Sample"),
-            // A stack trace that the excerpt cuts off.
-            (
-                "application/json",
-                r#"{"Message": "Failed", "StackTrace": "at Sampl"#,
-                "Failed",
-            ),
-            (
-                "application/json",
-                r#"{"error": {"code": 5, "message": "No", "trace": "at Sampl"#,
-                "No",
-            ),
-            (
-                "application/json",
-                r#"{"error": true, "title": ["x"], "detail": null, "message": "Failed" }"#,
-                "Failed",
-            ),
-            ("text/json", "\u{feff}{\"Message\": \" No \"}", "No"),
-            (
-                "application/xml",
-                "<Error><Message>Sample &lt;b&gt; &#38; co &nbsp;</Message></Error>",
-                "Sample <b> & co &nbsp;",
-            ),
-            (
-                "text/xml",
-                "<?xml version=\"1.0\"?><x:Error><x:Message i=\"1\">No</x:Message>",
-                "No",
-            ),
-            (
-                "text/plain",
-                "Down for maintenance\n",
-                "Down for maintenance",
-            ),
-        ] {
+        for (media_type, body, wanted) in CLEAR {
             assert_eq!(
                 message(Some(media_type), body).as_deref(),
                 Some(wanted),

@@ -143,6 +143,17 @@ fn each_kind_answers_a_predicate() {
         (Kind::Stalled("x"), "is_pagination_stalled"),
         (Kind::AccountChoice(code()), "is_account_choice"),
         (Kind::NotRegistered, "is_not_registered"),
+    ];
+    for (kind, predicate) in kinds.into_iter().chain(auth_kinds()) {
+        assert_is_listed(&kind);
+        let error = Error::new(kind);
+        assert!(answers(&error).contains(&predicate), "{error}");
+    }
+}
+
+fn auth_kinds() -> Vec<(Kind, &'static str)> {
+    let code = || "x".to_owned();
+    vec![
         (Kind::Auth(AuthProblem::NoTokens), "is_reauth_required"),
         (
             Kind::Auth(AuthProblem::ReauthRequired { reason: "x" }),
@@ -171,33 +182,32 @@ fn each_kind_answers_a_predicate() {
         (Kind::Auth(AuthProblem::Store), "is_store"),
         (Kind::Auth(AuthProblem::StoreUnreachable), "is_store"),
         (Kind::Auth(AuthProblem::LockTimeout), "is_store"),
-    ];
-    for (kind, predicate) in kinds {
-        // A kind that is added is added above as well.
-        match &kind {
-            Kind::Config(_)
-            | Kind::Transport(_)
-            | Kind::Http { .. }
-            | Kind::Rejected { .. }
-            | Kind::Decode { .. }
-            | Kind::Protocol(_)
-            | Kind::Stalled(_)
-            | Kind::AccountChoice(_)
-            | Kind::NotRegistered => {}
-            Kind::Auth(problem) => match problem {
-                AuthProblem::NoTokens
-                | AuthProblem::ReauthRequired { .. }
-                | AuthProblem::InteractionRequired { .. }
-                | AuthProblem::Misconfigured { .. }
-                | AuthProblem::LoginRefused { .. }
-                | AuthProblem::RefreshRefused { .. }
-                | AuthProblem::Unavailable { .. }
-                | AuthProblem::Store
-                | AuthProblem::StoreUnreachable
-                | AuthProblem::LockTimeout => {}
-            },
-        }
-        let error = Error::new(kind);
-        assert!(answers(&error).contains(&predicate), "{error}");
+    ]
+}
+
+/// Does not compile when a kind is added: it has to be added to the list as well.
+fn assert_is_listed(kind: &Kind) {
+    match kind {
+        Kind::Config(_)
+        | Kind::Transport(_)
+        | Kind::Http { .. }
+        | Kind::Rejected { .. }
+        | Kind::Decode { .. }
+        | Kind::Protocol(_)
+        | Kind::Stalled(_)
+        | Kind::AccountChoice(_)
+        | Kind::NotRegistered => {}
+        Kind::Auth(problem) => match problem {
+            AuthProblem::NoTokens
+            | AuthProblem::ReauthRequired { .. }
+            | AuthProblem::InteractionRequired { .. }
+            | AuthProblem::Misconfigured { .. }
+            | AuthProblem::LoginRefused { .. }
+            | AuthProblem::RefreshRefused { .. }
+            | AuthProblem::Unavailable { .. }
+            | AuthProblem::Store
+            | AuthProblem::StoreUnreachable
+            | AuthProblem::LockTimeout => {}
+        },
     }
 }

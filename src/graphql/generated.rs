@@ -7,7 +7,7 @@ use graphql_client::{GraphQLQuery, QueryBody};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Comments;
-/// Document, variables and reply of `comments`.
+/// Variables and reply of `comments`.
 pub mod comments {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, ConsignmentNumber, List};
@@ -50,7 +50,7 @@ impl GraphQLQuery for Comments {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Consignment;
-/// Document, variables and reply of `consignment`.
+/// Variables and reply of `consignment`.
 pub mod consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Consignment, ConsignmentId};
@@ -96,7 +96,7 @@ impl GraphQLQuery for Consignment {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConsignmentUserMapping;
-/// Document, variables and reply of `consignmentUserMapping`.
+/// Variables and reply of `consignmentUserMapping`.
 pub mod consignment_user_mapping {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
@@ -148,7 +148,7 @@ impl GraphQLQuery for ConsignmentUserMapping {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Consignments;
-/// Document, variables and reply of `consignments`.
+/// Variables and reply of `consignments`.
 pub mod consignments {
     use serde::{Deserialize, Serialize};
     use crate::model::{
@@ -232,7 +232,7 @@ impl GraphQLQuery for Consignments {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CopyConsignment;
-/// Document, variables and reply of `copyConsignment`.
+/// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
@@ -279,7 +279,7 @@ impl GraphQLQuery for CopyConsignment {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CreateComment;
-/// Document, variables and reply of `createComment`.
+/// Variables and reply of `createComment`.
 pub mod create_comment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, CommentInput, CommentResult};
@@ -326,7 +326,7 @@ impl GraphQLQuery for CreateComment {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CreateOrSaveConsignment;
-/// Document, variables and reply of `createOrSaveConsignment`.
+/// Variables and reply of `createOrSaveConsignment`.
 pub mod create_or_save_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
@@ -373,7 +373,7 @@ impl GraphQLQuery for CreateOrSaveConsignment {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CreateOrSaveTemplate;
-/// Document, variables and reply of `createOrSaveTemplate`.
+/// Variables and reply of `createOrSaveTemplate`.
 pub mod create_or_save_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplateInput, TemplateResult};
@@ -420,7 +420,7 @@ impl GraphQLQuery for CreateOrSaveTemplate {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeleteConsignment;
-/// Document, variables and reply of `deleteConsignment`.
+/// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
@@ -467,7 +467,7 @@ impl GraphQLQuery for DeleteConsignment {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeleteTemplate;
-/// Document, variables and reply of `deleteTemplate`.
+/// Variables and reply of `deleteTemplate`.
 pub mod delete_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplateId, TemplateResult};
@@ -514,7 +514,7 @@ impl GraphQLQuery for DeleteTemplate {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Edecs;
-/// Document, variables and reply of `edecs`.
+/// Variables and reply of `edecs`.
 pub mod edecs {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Edec, List};
@@ -639,7 +639,7 @@ impl GraphQLQuery for FullConsignments {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Questions;
-/// Document, variables and reply of `questions`.
+/// Variables and reply of `questions`.
 pub mod questions {
     use serde::{Deserialize, Serialize};
     use crate::model::QuestionList;
@@ -675,7 +675,7 @@ impl GraphQLQuery for Questions {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Template;
-/// Document, variables and reply of `template`.
+/// Variables and reply of `template`.
 pub mod template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Template, TemplateId};
@@ -717,7 +717,7 @@ impl GraphQLQuery for Template {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Templates;
-/// Document, variables and reply of `templates`.
+/// Variables and reply of `templates`.
 pub mod templates {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplatePage};
@@ -769,7 +769,7 @@ impl GraphQLQuery for Templates {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct UserDetails;
-/// Document, variables and reply of `userDetails`.
+/// Variables and reply of `userDetails`.
 pub mod user_details {
     use serde::{Deserialize, Serialize};
     use crate::model::UserDetails;

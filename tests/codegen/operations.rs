@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::documents::Documents;
@@ -40,10 +40,7 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
         format_ident!("{}", operation.module),
     );
     let (text, document) = (&operation.name, &operation.sent);
-    let module_doc = format!(
-        " Document, variables and reply of `{}`.",
-        operation.root_field
-    );
+    let module_doc = format!(" Variables and reply of `{}`.", operation.root_field);
     let mut used = BTreeSet::new();
     let mut variables = Vec::new();
     for field in &operation.structs["Variables"].fields {
@@ -56,13 +53,14 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
         ));
     }
     let [field] = operation.structs["ResponseData"].fields.as_slice() else {
-        panic!("one root field, please")
+        panic!("{}: not one root field", operation.name)
     };
     let names_of_variables = operation.structs["Variables"].fields.iter();
     let rename_variables = rename_all(names_of_variables.map(|field| (&*field.rust, &*field.wire)));
     let rename_reply = rename_all([(&*field.rust, &*field.wire)]);
     let reply = reply(operation, field, &coordinate, descriptions, &mut used);
     let used = used.iter().map(|name| format_ident!("{name}"));
+    let implementation = implementation(&name, &module);
     quote! {
         #doc
         #[derive(Clone, Copy, Debug)]
@@ -90,6 +88,12 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
             pub struct ResponseData { #reply }
         }
 
+        #implementation
+    }
+}
+
+fn implementation(name: &Ident, module: &Ident) -> TokenStream {
+    quote! {
         impl GraphQLQuery for #name {
             type Variables = #module::Variables;
             type ResponseData = #module::ResponseData;

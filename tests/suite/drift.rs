@@ -78,6 +78,11 @@ async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
             ),
         ]
     );
+    assert_operations(&drift);
+}
+
+/// The changes of the test above, with the operations that they affect.
+fn assert_operations(drift: &SchemaDrift) {
     let operations = |i: usize| drift.changes()[i].operations.join(" ");
     assert_eq!(operations(0), "comments createComment");
     assert_eq!(operations(1), "");
@@ -92,7 +97,7 @@ async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
         ),
         "{text}"
     );
-    let json = serde_json::to_value(&drift).unwrap();
+    let json = serde_json::to_value(drift).unwrap();
     assert_eq!(json["coverage"], "whole");
     let kinds: Vec<_> = json["changes"]
         .as_array()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::schema_table::{Role, SchemaTable, parent};
+use super::schema_table::{Element, Role, SchemaTable, parent};
 use super::{ChangeClass, ChangeKind, SchemaChange};
 
 /// The coordinates that each operation of this crate uses, by the operation's name in the specification.
@@ -41,60 +41,67 @@ fn changes_at(
     let role = table.role(coordinate);
     let has_parent =
         |table: &SchemaTable| parent(coordinate).is_none_or(|parent| table.contains(parent));
-    let change = |kind, class, before: Option<&String>, after: Option<&String>| SchemaChange {
-        coordinate: coordinate.to_owned(),
-        kind,
-        class,
-        before: before.cloned(),
-        after: after.cloned(),
-        operations: affected_operations(coordinate, role, kind, class, used),
+    let (old, new) = (before.0.get(coordinate), after.0.get(coordinate));
+    if (old.is_none() && !has_parent(before)) || (new.is_none() && !has_parent(after)) {
+        return Vec::new();
+    }
+    differences(role, old, new)
+        .into_iter()
+        .map(|(kind, class, before, after)| SchemaChange {
+            coordinate: coordinate.to_owned(),
+            kind,
+            class,
+            before: before.cloned(),
+            after: after.cloned(),
+            operations: affected_operations(coordinate, role, kind, class, used),
+        })
+        .collect()
+}
+
+/// What differs, with the type, kind or default before and after.
+type Difference<'a> = (
+    ChangeKind,
+    ChangeClass,
+    Option<&'a String>,
+    Option<&'a String>,
+);
+
+fn differences<'a>(
+    role: Role,
+    old: Option<&'a Element>,
+    new: Option<&'a Element>,
+) -> Vec<Difference<'a>> {
+    let (old_text, new_text) = (old.map(|old| &old.text), new.map(|new| &new.text));
+    let (Some(old), Some(new)) = (old, new) else {
+        let (kind, class) = match new {
+            None => (ChangeKind::Removed, ChangeClass::Breaking),
+            Some(new) => (ChangeKind::Added, class_of_added(role, new)),
+        };
+        return vec![(kind, class, old_text, new_text)];
     };
-    match (before.0.get(coordinate), after.0.get(coordinate)) {
-        (Some(old), Some(new)) => {
-            let mut changes = Vec::new();
-            if old.text != new.text {
-                let class = class_of_type(&old.text, &new.text, role == Role::Sent);
-                let (old, new) = (Some(&old.text), Some(&new.text));
-                changes.push(change(ChangeKind::Retyped, class, old, new));
-            }
-            if old.default != new.default {
-                let (kind, class) = (ChangeKind::DefaultChanged, ChangeClass::Dangerous);
-                changes.push(change(
-                    kind,
-                    class,
-                    old.default.as_ref(),
-                    new.default.as_ref(),
-                ));
-            }
-            if new.deprecated && !old.deprecated {
-                changes.push(change(
-                    ChangeKind::Deprecated,
-                    ChangeClass::Dangerous,
-                    None,
-                    None,
-                ));
-            }
-            changes
-        }
-        (Some(old), None) if has_parent(after) => {
-            vec![change(
-                ChangeKind::Removed,
-                ChangeClass::Breaking,
-                Some(&old.text),
-                None,
-            )]
-        }
-        (None, Some(new)) if has_parent(before) => {
-            let is_required = new.text.ends_with('!') && new.default.is_none();
-            let class = match role {
-                Role::Sent if is_required => ChangeClass::Breaking,
-                // The server may behave differently where nothing is sent; no program knows a new code.
-                Role::Sent | Role::EnumValue => ChangeClass::Dangerous,
-                Role::Read => ChangeClass::Safe,
-            };
-            vec![change(ChangeKind::Added, class, None, Some(&new.text))]
-        }
-        _ => Vec::new(),
+    let mut found = Vec::new();
+    if old.text != new.text {
+        let class = class_of_type(&old.text, &new.text, role == Role::Sent);
+        found.push((ChangeKind::Retyped, class, old_text, new_text));
+    }
+    let class = ChangeClass::Dangerous;
+    if old.default != new.default {
+        let (old, new) = (old.default.as_ref(), new.default.as_ref());
+        found.push((ChangeKind::DefaultChanged, class, old, new));
+    }
+    if new.deprecated && !old.deprecated {
+        found.push((ChangeKind::Deprecated, class, None, None));
+    }
+    found
+}
+
+fn class_of_added(role: Role, new: &Element) -> ChangeClass {
+    let is_required = new.text.ends_with('!') && new.default.is_none();
+    match role {
+        Role::Sent if is_required => ChangeClass::Breaking,
+        // The server may behave differently where nothing is sent; no program knows a new code.
+        Role::Sent | Role::EnumValue => ChangeClass::Dangerous,
+        Role::Read => ChangeClass::Safe,
     }
 }
 

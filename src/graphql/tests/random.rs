@@ -125,14 +125,14 @@ where
             let read = decode::<Q::ResponseData>(200, Some(JSON), body.as_bytes()).unwrap();
             let read = read.unwrap_or_else(|error| panic!("{name}: {error}\n{body}"));
             let found = serde_json::to_value(&read.value).unwrap();
-            scalars += held(&wanted, &found, name);
+            scalars += count_kept(&wanted, &found, name);
         }
     }
     scalars
 }
 
 /// Every scalar of the reply is in the decoded value; counts them.
-fn held(wanted: &Value, found: &Value, at: &str) -> usize {
+fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
     match wanted {
         Value::Null => {
             assert!(found.is_null(), "{at}: null became {found}");
@@ -140,18 +140,18 @@ fn held(wanted: &Value, found: &Value, at: &str) -> usize {
         }
         // One record in place of a list, as some are read.
         Value::Object(_) if found.as_array().is_some_and(|items| items.len() == 1) => {
-            held(wanted, &found[0], at)
+            count_kept(wanted, &found[0], at)
         }
         Value::Object(fields) => fields
             .iter()
-            .map(|(name, field)| held(field, &found[name], &format!("{at}.{name}")))
+            .map(|(name, field)| count_kept(field, &found[name], &format!("{at}.{name}")))
             .sum(),
         Value::Array(items) => {
             assert_eq!(Some(items.len()), found.as_array().map(Vec::len), "{at}");
             items
                 .iter()
                 .enumerate()
-                .map(|(i, item)| held(item, &found[i], &format!("{at}[{i}]")))
+                .map(|(i, item)| count_kept(item, &found[i], &format!("{at}[{i}]")))
                 .sum()
         }
         // The token in the address is kept and not written out (there is a test for that).
@@ -215,5 +215,5 @@ fn replies_that_are_true_to_the_schema_decode_without_loss() {
 #[test]
 #[should_panic(expected = "data.a[0].b")]
 fn a_lost_scalar_is_noticed() {
-    held(&json!({"a": [{"b": 1}]}), &json!({"a": [{}]}), "data");
+    count_kept(&json!({"a": [{"b": 1}]}), &json!({"a": [{}]}), "data");
 }
