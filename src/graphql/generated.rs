@@ -554,7 +554,7 @@ impl GraphQLQuery for Edecs {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FullConsignments;
-/// Document, variables and reply of `consignments`.
+/// Variables and reply of `consignments`.
 pub mod full_consignments {
     use serde::{Deserialize, Serialize};
     use crate::model::{
