@@ -68,7 +68,7 @@ async fn a_receiver_has_no_account_to_create_consignments_with() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_not_registered_is_told_what_to_do() {
+async fn a_user_who_is_not_registered_gets_an_error_with_the_cure() {
     let fake = fake_builder().user(User::New).start().await.unwrap();
     let error = choose(&fake, &AccountChoice::default_account())
         .await

@@ -98,7 +98,7 @@ async fn records_that_were_known_before_are_left_out_unless_the_input_names_them
 }
 
 #[tokio::test]
-async fn whole_records_are_compared_where_the_list_cannot_tell() {
+async fn whole_records_are_compared_where_the_list_shows_too_little() {
     let fake = fake().await;
     let account = account(&fake);
     let answered = |heads: &str| {

@@ -113,7 +113,7 @@ async fn a_change_is_made_or_not_as_the_connection_drops_after_or_before() {
 }
 
 #[tokio::test]
-async fn a_dropped_connection_says_nothing() {
+async fn a_dropped_connection_is_a_transport_error() {
     let fake = start_fake().await;
     fake.on_path("/v2/graphql").fault(Fault::dropped_before());
     assert!(ask(&fake).await.is_none());
@@ -241,12 +241,12 @@ async fn paths_of_the_provider_and_the_register_have_faults_too() {
 
 #[test]
 #[should_panic(expected = "invalid header no spaces")]
-fn a_header_that_http_forbids_is_told_at_once() {
+fn a_header_that_http_forbids_is_refused_at_once() {
     let _ = Fault::status(200).header("no spaces", "x");
 }
 
 #[test]
 #[should_panic(expected = "99 is not an HTTP status")]
-fn a_status_that_is_none_is_told_at_once() {
+fn an_invalid_status_is_refused_at_once() {
     let _ = Fault::status(99);
 }

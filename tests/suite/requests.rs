@@ -34,7 +34,7 @@ fn variables() -> copy_consignment::Variables {
 }
 
 #[tokio::test]
-async fn a_call_has_headers_of_its_own_and_tells_how_the_reply_came() {
+async fn a_call_has_headers_of_its_own_and_a_response_with_the_facts_of_http() {
     let (server, client) = serve(copied().insert_header("x-request-id", "r-17")).await;
     let call = client
         .execute::<CopyConsignment>(variables())
@@ -84,7 +84,7 @@ async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_header_that_cannot_be_sent_or_is_ours_is_an_error_and_nothing_is_sent() {
+async fn an_invalid_or_reserved_header_is_an_error_and_nothing_is_sent() {
     let (server, client) = serve(copied()).await;
     for (name, value) in [
         ("a b", "x"),
@@ -104,7 +104,7 @@ async fn a_header_that_cannot_be_sent_or_is_ours_is_an_error_and_nothing_is_sent
 }
 
 #[tokio::test]
-async fn further_fields_of_an_input_are_sent_beside_ours() {
+async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
     let reply = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-9"}}}});
     let (server, client) = serve(ResponseTemplate::new(200).set_body_json(reply)).await;
     let account = client.account("envd-1");

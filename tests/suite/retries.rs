@@ -68,7 +68,7 @@ fn what<T>(result: &Result<Response<T>>) -> Then {
 }
 
 #[tokio::test]
-async fn each_failure_is_treated_as_the_table_says() {
+async fn each_failure_is_retried_as_the_table_defines() {
     use Then::{Again, Doubt, Error};
     let page = |status| ResponseTemplate::new(status).set_body_raw("<html>", "text/html");
     let code = |code: &str| json!({"errors": [{"message": "x", "extensions": {"code": code}}]});
@@ -156,7 +156,7 @@ async fn each_failure_is_treated_as_the_table_says() {
 }
 
 /// A server that closes each connection after it has read something, and how often it was asked.
-async fn rude_server() -> (String, Arc<AtomicUsize>) {
+async fn dropping_server() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let (address, asked) = (
         listener.local_addr().unwrap(),
@@ -176,7 +176,7 @@ async fn rude_server() -> (String, Arc<AtomicUsize>) {
 #[tokio::test]
 async fn a_connection_lost_after_sending_is_tried_again_for_reads_only() {
     for (document, requests) in [(QUERY, 4), (MUTATION, 1)] {
-        let (address, asked) = rude_server().await;
+        let (address, asked) = dropping_server().await;
         let client = client(&address).build().unwrap();
         let error = call(&client, document).await.unwrap_err();
         assert!(error.is_transport() && !error.is_connect(), "{error}");
@@ -261,7 +261,7 @@ async fn timed<T: Send + 'static>(call: Call<T>, clock: &Clock) -> (Result<Respo
 }
 
 #[tokio::test]
-async fn the_server_says_how_long_to_wait_in_seconds_or_as_a_date() {
+async fn retry_after_is_read_in_seconds_and_as_a_date() {
     for (value, seconds) in [
         ("20", 20),
         ("Thu, 01 Jan 1970 00:30:00 GMT", 1_800),
@@ -339,7 +339,7 @@ impl TokenSource for Renewing {
 }
 
 #[tokio::test]
-async fn a_refused_token_is_renewed_once_whether_the_status_or_the_body_says_so() {
+async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
     let body = json!({"data": null, "errors": [{
         "message": "The access token is invalid.", "path": ["a"], "extensions": {"data": {"Code": "Unauthorized"}}}]});
     for refusal in [ResponseTemplate::new(401), json_reply(200, body)] {

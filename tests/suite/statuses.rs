@@ -118,7 +118,7 @@ async fn a_200_that_was_not_accepted_is_an_error_with_the_reason() {
 
 #[tokio::test]
 async fn bodies_of_other_kinds_are_called_what_they_are() {
-    for (body, media_type, told) in [
+    for (body, media_type, wanted) in [
         ("", "application/json", "HTTP 502 with an empty body"),
         (
             "<!DOCTYPE html><p>Bad gateway",
@@ -143,7 +143,7 @@ async fn bodies_of_other_kinds_are_called_what_they_are() {
         ),
     ] {
         let error = ask(page(502, body, media_type)).await.unwrap_err();
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(wanted), "{error}");
         assert_eq!(error.body_excerpt(), Some(body));
         assert_eq!(error.media_type(), Some(media_type));
         assert!(error.is_retryable() && !error.is_protocol());

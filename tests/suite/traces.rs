@@ -118,20 +118,20 @@ fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered()
 }
 
 #[test]
-fn a_document_that_was_adapted_is_told_with_what_it_leaves_out() {
-    let name = "traces::a_document_that_was_adapted_is_told_with_what_it_leaves_out";
+fn an_adapted_document_is_traced_with_the_fields_it_leaves_out() {
+    let name = "traces::an_adapted_document_is_traced_with_the_fields_it_leaves_out";
     traced_alone(name, async {
         let schema = envd_sdk::graphql::SCHEMA.replacen("  help: String\n", "  aid: String\n", 1);
         let fake = fake_builder().schema(schema);
         let fake = fake.start().await.unwrap();
         fake.client().build().unwrap().questions().await.unwrap();
-        let told = recorded_by_us();
+        let traced = recorded_by_us();
         for part in [
             "the document was adapted",
             "operation=\"questions\"",
             "questions.items.help",
         ] {
-            assert!(told.contains(part), "{part}: {told}");
+            assert!(traced.contains(part), "{part}: {traced}");
         }
     });
 }

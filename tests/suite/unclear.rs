@@ -322,7 +322,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[tokio::test]
-async fn each_reply_to_a_change_is_judged_as_the_table_says_and_none_is_sent_twice_in_doubt() {
+async fn each_reply_to_a_change_is_judged_as_the_table_defines_and_none_is_sent_twice_in_doubt() {
     let mut wrong = Vec::new();
     for row in rows() {
         for change in CHANGES {

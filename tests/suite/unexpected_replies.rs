@@ -137,7 +137,7 @@ async fn another_protocol_is_reported_and_not_sent_again() {
 
 #[tokio::test]
 async fn a_redirect_names_its_host_and_is_not_followed() {
-    for (location, told) in [
+    for (location, wanted) in [
         (
             "https://login.example/?token=s3cr3t",
             "a redirect to login.example",
@@ -159,7 +159,7 @@ async fn a_redirect_names_its_host_and_is_not_followed() {
                 server.look_up().await,
             ] {
                 let shown = format!("{error} {error:?}");
-                assert!(shown.contains(told), "{shown}");
+                assert!(shown.contains(wanted), "{shown}");
                 assert!(shown.contains("redirects are not followed"), "{shown}");
                 assert!(!shown.contains("s3cr3t"), "{shown}");
                 assert!(error.is_unexpected_status() && sent == 1);
@@ -201,7 +201,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
 
 #[tokio::test]
 async fn an_encoding_that_was_not_requested_is_named() {
-    for (encoding, told) in [
+    for (encoding, wanted) in [
         ("br", "content-encoding br"),
         ("zstd", "content-encoding zstd"),
         ("s3cr3t", "an unknown content-encoding"),
@@ -214,7 +214,7 @@ async fn an_encoding_that_was_not_requested_is_named() {
         );
         let server = Server::start([head.as_bytes(), body].concat()).await;
         for (error, sent) in [server.ask().await, server.look_up().await] {
-            assert!(error.to_string().contains(told), "{error}");
+            assert!(error.to_string().contains(wanted), "{error}");
             assert!(error.to_string().contains("not requested"), "{error}");
             assert!(!error.to_string().contains("s3cr3t"), "{error}");
             assert!(error.is_protocol() && sent == 1);
@@ -229,7 +229,7 @@ async fn an_encoding_that_was_not_requested_is_named() {
 
 #[tokio::test]
 async fn only_media_types_that_are_known_are_shown() {
-    for (media_type, told) in [
+    for (media_type, wanted) in [
         ("text/plain; charset=utf-8", "(text/plain)"),
         ("application/vnd.api+json", "(another media type)"),
         ("text/s3cr3t", "(another media type)"),
@@ -241,7 +241,7 @@ async fn only_media_types_that_are_known_are_shown() {
                 let server = Server::start(reply(&head, body)).await;
                 let (error, _) = server.ask().await;
                 let shown = format!("{error} {error:?}");
-                assert!(shown.contains(told), "{shown}");
+                assert!(shown.contains(wanted), "{shown}");
                 assert!(!shown.contains("s3cr3t"), "{shown}");
                 assert_eq!(error.media_type(), media_type.split(';').next());
             }

@@ -17,8 +17,8 @@ use super::provider::Settings;
 use super::{CheckedCallback, Provider};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::Request;
+use crate::transport::header::{ACCEPT, HeaderValue};
 
 pub(super) async fn exchange(callback: &CheckedCallback) -> Result<Issued, Refusal> {
     send(&callback.provider, Grant::Code, exchange_request(callback)).await
@@ -118,7 +118,9 @@ mod tests {
     }
 
     fn form(request: Request) -> Vec<(String, String)> {
-        let mut pairs: Vec<_> = url::form_urlencoded::parse(&request.body).into_owned().collect();
+        let mut pairs: Vec<_> = url::form_urlencoded::parse(&request.body)
+            .into_owned()
+            .collect();
         pairs.sort();
         pairs
     }

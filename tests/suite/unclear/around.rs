@@ -16,7 +16,7 @@ use super::{Change, GRAPHQL, JSON, Verdict, input, rows, serve, serve_to};
 
 /// What the statuses of proxies say of a change, with bodies that are not of the interface.
 #[tokio::test]
-async fn a_status_says_that_a_change_was_refused_only_where_its_definition_does() {
+async fn a_status_means_that_a_change_was_refused_only_by_its_definition() {
     let bodies = [
         ("", JSON),
         ("<html>Sample", "text/html"),
@@ -244,7 +244,7 @@ async fn an_operation_that_is_executed_by_its_type_has_its_record_in_its_place()
     assert_eq!(copied.id.unwrap(), "c-9");
 }
 
-/// Tells when it is asked for a new token, and never has one.
+/// Notifies the test of a renewal, which never ends.
 struct Stuck(Arc<Notify>);
 
 impl TokenSource for Stuck {
