@@ -226,3 +226,32 @@ async fn a_dropped_future_does_not_lose_its_page() {
     let page = search.next_page().await.unwrap().unwrap();
     assert_eq!((page.offset, page.records.len()), (Some(0), 5));
 }
+
+#[tokio::test]
+async fn a_search_fetches_ahead_only_if_set() {
+    for (ahead, requests) in [(0, 1), (1, 2)] {
+        let server = MockServer::start().await;
+        for index in 0..3 {
+            let reply = page(index, 3, &[&format!("QAZZ777{index}")]);
+            Mock::given(query_param("pageindex", index.to_string()))
+                .respond_with(reply)
+                .mount(&server)
+                .await;
+        }
+        let builder = Register::builder(server.uri()).first_page_index(0);
+        let register = builder.build().unwrap();
+        let search = register.search(&PropertySearch::text("x"));
+        let mut search = search.look_ahead(ahead);
+        search.next_page().await.unwrap().unwrap();
+        let received = async || server.received_requests().await.unwrap().len();
+        while received().await < requests {
+            tokio::task::yield_now().await;
+        }
+        // A further request would be sent in these turns.
+        for _ in 0..200 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(received().await, requests);
+        assert_eq!(all_pics(search).await.unwrap().len(), 2);
+    }
+}
