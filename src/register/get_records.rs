@@ -18,11 +18,19 @@ use crate::transport::{Reply, Request};
 /// A request for records; a conditional one may find that they did not change.
 pub(super) struct GetRecords {
     /// For traces, which must not show the address with its search values.
-    pub(super) kind: &'static str,
-    pub(super) since: Option<HeaderValue>,
+    kind: &'static str,
+    since: Option<HeaderValue>,
 }
 
 impl GetRecords {
+    pub(super) fn new(kind: &'static str, since: Option<HeaderValue>) -> Self {
+        Self { kind, since }
+    }
+
+    pub(super) fn is_conditional(&self) -> bool {
+        self.since.is_some()
+    }
+
     pub(super) fn request(&self, url: Url) -> Request {
         // Errors come as JSON or XML (spec 7.1); the register has only JSON records.
         let request =
@@ -52,7 +60,7 @@ impl Operation for GetRecords {
     /// Another status than 2xx is an error, except the 304 of a conditional request.
     fn judge(&self, reply: Reply) -> Result<IfModified<Subset>> {
         match reply.status {
-            304 if self.since.is_some() => Ok(IfModified::Unchanged),
+            304 if self.is_conditional() => Ok(IfModified::Unchanged),
             200..=299 => {
                 let modified = last_modified(&reply);
                 let mut subset = decode(reply)?;

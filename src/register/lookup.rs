@@ -106,13 +106,10 @@ impl Register {
     ) -> Call<T> {
         let register = self.clone();
         let work = since.map(|since| {
-            let get = GetRecords {
-                kind: "lookup",
-                since,
-            };
+            let get = GetRecords::new("lookup", since);
             let request = get.request(self.0.address.property(pic));
             (request, move |request, settings| async move {
-                let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
+                let cache = register.0.cache.as_ref().filter(|_| !get.is_conditional());
                 if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
                     return result(IfModified::changed(cached, None));
                 }

@@ -71,10 +71,7 @@ impl Register {
         let register = self.clone();
         let work = if_modified_since(date).and_then(|since| {
             let (search, index) = (search.checked()?, self.first_page_index());
-            let get = GetRecords {
-                kind: "search",
-                since: Some(since),
-            };
+            let get = GetRecords::new("search", Some(since));
             let request = get.request(self.0.address.search(&search, index));
             Ok((request, move |request, settings| async move {
                 let reply = register.0.sender.send(&get, request, &settings).await?;
@@ -144,10 +141,7 @@ impl Register {
     }
 
     async fn get_page(&self, search: &PropertySearch, index: Option<u32>) -> Result<Subset> {
-        let get = GetRecords {
-            kind: "search",
-            since: None,
-        };
+        let get = GetRecords::new("search", None);
         let request = get.request(self.0.address.search(search, index));
         let settings = Settings::default();
         let reply = self.0.sender.send(&get, request, &settings).await?;
