@@ -138,10 +138,10 @@ impl Refresh {
                 if !ambiguous {
                     self.mark().clear(&mut cached).await;
                 }
-                let asked = refusal.retry_after.unwrap_or_default();
+                let retry_after = refusal.retry_after.unwrap_or_default();
                 let floor = match refusal.class {
-                    Class::Refused => asked.max(REFUSED_PAUSE),
-                    _ => asked,
+                    Class::Refused => retry_after.max(REFUSED_PAUSE),
+                    _ => retry_after,
                 };
                 return Err(self.epoch.fail(refusal.error, floor));
             }
