@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::report::{escaped, start_of};
 use super::{Error, Kind};
+use crate::model::redact::{shown_code, shown_path};
 use crate::model::{Condition, ServerError};
-use crate::model::{shown_code, shown_path};
 
 /// The longest text of an error, in bytes.
 const LONGEST: usize = 299;

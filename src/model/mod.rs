@@ -49,7 +49,7 @@ mod pdf_url;
 mod pic;
 mod pic_advice;
 mod property;
-mod redact;
+pub(crate) mod redact;
 mod server_error;
 mod time_zone;
 mod timestamp;
@@ -78,6 +78,6 @@ pub use self::time_zone::TimeZone;
 pub use self::timestamp::Timestamp;
 
 pub(crate) use self::input_path::input_path;
-pub(crate) use self::redact::{OneLine, shown_code, shown_path};
+pub(crate) use self::redact::OneLine;
 
 use self::redact::Hidden;

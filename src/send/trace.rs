@@ -4,7 +4,8 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use crate::error::{Error, Kind, codes};
-use crate::model::{ServerError, shown_path};
+use crate::model::ServerError;
+use crate::model::redact::shown_path;
 
 /// The span of a request, all attempts in it.
 pub(super) fn call(operation: &str, kind: &str, page: Option<u64>) -> Span {
