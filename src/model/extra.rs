@@ -53,10 +53,6 @@ impl<I> WithExtra<I> {
     pub fn input(&self) -> &I {
         &self.input
     }
-
-    pub(crate) fn input_mut(&mut self) -> &mut I {
-        &mut self.input
-    }
 }
 
 impl From<ConsignmentInput> for WithExtra<ConsignmentInput> {

@@ -15,8 +15,8 @@ use crate::graphql::generated::{
 use crate::graphql::{Outcome, levels};
 use crate::model::{
     AccountId, Consignment, ConsignmentEdge, ConsignmentId, ConsignmentInput, ConsignmentNumber,
-    ConsignmentPage, ConsignmentStatus, ConsignmentSummary, FullConsignmentEdge, Maybe,
-    SavedConsignment, WithExtra,
+    ConsignmentPage, ConsignmentStatus, ConsignmentSummary, FullConsignmentEdge, SavedConsignment,
+    WithExtra,
 };
 use crate::send::Call;
 use crate::send::pages::Pager;
@@ -235,9 +235,8 @@ impl Account {
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Call<Outcome<SavedConsignment>> {
-        let mut input = input.into();
-        input.input_mut().status = Maybe::Value(ConsignmentStatus::Submitted);
-        self.save_consignment(input)
+        let input = input.into();
+        self.save_consignment(input.map(|input| input.status(ConsignmentStatus::Submitted)))
     }
 
     /// Copies a consignment.
