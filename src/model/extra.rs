@@ -6,7 +6,7 @@ use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ConsignmentInput, TemplateInput};
+use super::{AnswerInput, ConsignmentInput, TemplateInput};
 
 /// An input with further fields beside its own, for what the specification does not show, such as how an update names
 /// its record.
@@ -26,6 +26,7 @@ use super::{ConsignmentInput, TemplateInput};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct WithExtra<I> {
     input: I,
     /// A value that could not be written is an error when the input is.
@@ -34,7 +35,6 @@ pub struct WithExtra<I> {
 
 impl<I> WithExtra<I> {
     /// Adds a field.
-    #[must_use]
     pub fn extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let value = serde_json::to_value(value).map_err(|error| error.to_string());
         self.extra.push((name.into(), value));
@@ -42,7 +42,6 @@ impl<I> WithExtra<I> {
     }
 
     /// Changes the input and keeps the further fields.
-    #[must_use]
     pub fn map(mut self, change: impl FnOnce(I) -> I) -> Self {
         self.input = change(self.input);
         self
@@ -52,6 +51,18 @@ impl<I> WithExtra<I> {
     #[must_use]
     pub fn input(&self) -> &I {
         &self.input
+    }
+}
+
+impl WithExtra<ConsignmentInput> {
+    /// As [`ConsignmentInput::movement`].
+    pub fn movement(self, date: impl Into<String>, time: impl Into<String>) -> Self {
+        self.map(|input| input.movement(date, time))
+    }
+
+    /// As [`ConsignmentInput::answer`].
+    pub fn answer(self, answer: AnswerInput) -> Self {
+        self.map(|input| input.answer(answer))
     }
 }
 

@@ -6,6 +6,7 @@ use super::open_enum::open_enum;
 use super::{
     AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe,
     PdfUrl, QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType,
+    WithExtra,
 };
 /// An answer to choose.
 ///
@@ -1405,6 +1406,56 @@ impl ConsignmentInput {
         self
     }
 }
+impl WithExtra<ConsignmentInput> {
+    /// As [`ConsignmentInput::id`].
+    pub fn id(self, id: impl Into<Maybe<ConsignmentId>>) -> Self {
+        self.map(|input| input.id(id))
+    }
+    /// As [`ConsignmentInput::number`].
+    pub fn number(self, number: impl Into<Maybe<ConsignmentNumber>>) -> Self {
+        self.map(|input| input.number(number))
+    }
+    /// As [`ConsignmentInput::forms`].
+    pub fn forms(self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.map(|input| input.forms(forms))
+    }
+    /// As [`ConsignmentInput::origin`].
+    pub fn origin(self, origin: impl Into<PartyInput>) -> Self {
+        self.map(|input| input.origin(origin))
+    }
+    /// As [`ConsignmentInput::destination`].
+    pub fn destination(self, destination: impl Into<PartyInput>) -> Self {
+        self.map(|input| input.destination(destination))
+    }
+    /// As [`ConsignmentInput::owner`].
+    pub fn owner(self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.owner(owner))
+    }
+    /// As [`ConsignmentInput::consignee`].
+    pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.consignee(consignee))
+    }
+    /// As [`ConsignmentInput::declaration`].
+    pub fn declaration(self, declaration: impl Into<Maybe<DeclarationInput>>) -> Self {
+        self.map(|input| input.declaration(declaration))
+    }
+    /// As [`ConsignmentInput::movement_date`].
+    pub fn movement_date(self, movement_date: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.movement_date(movement_date))
+    }
+    /// As [`ConsignmentInput::movement_time`].
+    pub fn movement_time(self, movement_time: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.movement_time(movement_time))
+    }
+    /// As [`ConsignmentInput::status`].
+    pub fn status(self, status: impl Into<Maybe<ConsignmentStatus>>) -> Self {
+        self.map(|input| input.status(status))
+    }
+    /// As [`ConsignmentInput::with_answers`].
+    pub fn with_answers(self, answers: impl IntoIterator<Item = AnswerInput>) -> Self {
+        self.map(|input| input.with_answers(answers))
+    }
+}
 /// The declaration that the vendor signs.
 ///
 /// Source: stated, specification 2.3.
@@ -1722,6 +1773,40 @@ impl TemplateInput {
     pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
         self.consignee = consignee.into();
         self
+    }
+}
+impl WithExtra<TemplateInput> {
+    /// As [`TemplateInput::id`].
+    pub fn id(self, id: impl Into<Maybe<TemplateId>>) -> Self {
+        self.map(|input| input.id(id))
+    }
+    /// As [`TemplateInput::number`].
+    pub fn number(self, number: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.number(number))
+    }
+    /// As [`TemplateInput::name`].
+    pub fn name(self, name: impl Into<Maybe<String>>) -> Self {
+        self.map(|input| input.name(name))
+    }
+    /// As [`TemplateInput::forms`].
+    pub fn forms(self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.map(|input| input.forms(forms))
+    }
+    /// As [`TemplateInput::origin`].
+    pub fn origin(self, origin: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.origin(origin))
+    }
+    /// As [`TemplateInput::destination`].
+    pub fn destination(self, destination: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.destination(destination))
+    }
+    /// As [`TemplateInput::owner`].
+    pub fn owner(self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.owner(owner))
+    }
+    /// As [`TemplateInput::consignee`].
+    pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.map(|input| input.consignee(consignee))
     }
 }
 open_enum! {

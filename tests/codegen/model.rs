@@ -58,7 +58,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
         use super::open_enum::open_enum;
         use super::{
             AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe, PdfUrl, QuestionId,
-            QuestionType, Role, TemplateId, Timestamp, ValidatorType,
+            QuestionType, Role, TemplateId, Timestamp, ValidatorType, WithExtra,
         };
 
         #(#records)*

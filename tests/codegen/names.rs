@@ -83,6 +83,14 @@ pub(crate) fn setter_name(coordinate: &str) -> Option<&'static str> {
     (coordinate == "CreateOrSaveConsignmentInput.answers").then_some("with_answers")
 }
 
+/// Inputs that can be sent with further fields.
+pub(crate) fn takes_further_fields(input: &str) -> bool {
+    matches!(
+        input,
+        "CreateOrSaveConsignmentInput" | "CreateOrSaveTemplateInput"
+    )
+}
+
 /// What rustdoc shows of an input in one expression.
 pub(crate) fn example(input: &str) -> &'static str {
     match input {

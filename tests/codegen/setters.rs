@@ -10,7 +10,7 @@ use crate::names;
 use crate::raw::{Field, Struct};
 use crate::rust_type::{Shape, leaf};
 
-/// A setter for each field of an input.
+/// A setter for each field of an input; and once more for the input with further fields, where there is one.
 pub(crate) fn of(
     name: &str,
     item: &Struct,
@@ -29,8 +29,24 @@ pub(crate) fn of(
             }
         }
     });
+    // Chaining goes on after `extra`.
+    let forwarded = names::takes_further_fields(name).then(|| {
+        let setters = item.fields.iter().map(|field| {
+            let (setter, argument, _) = parts(name, field);
+            let member = member(name, field);
+            let doc = format!(" As [`{rust}::{setter}`].");
+            quote! {
+                #[doc = #doc]
+                pub fn #setter(self, #member: #argument) -> Self {
+                    self.map(|input| input.#setter(#member))
+                }
+            }
+        });
+        quote!(impl WithExtra<#rust> { #(#setters)* })
+    });
     quote! {
         impl #rust { #(#setters)* }
+        #forwarded
     }
 }
 

@@ -125,23 +125,20 @@ fn every_input_is_written_in_one_expression_with_all_its_fields() {
 }
 
 #[test]
-fn an_input_with_a_further_field_can_still_be_changed() {
+fn chaining_goes_on_after_a_further_field() {
     let party = || PartyInput::new("QAZZ7777");
     let input = ConsignmentInput::new([FormType::Lpac1], party(), party());
     let after: WithExtra<ConsignmentInput> = input
         .clone()
         .extra("revision", 7)
-        .map(|input| {
-            input
-                .id("c-1")
-                .number("C-900000101")
-                .owner(party())
-                .consignee(party())
-                .declaration(declaration())
-                .movement("2026-11-23", "05:15")
-                .status(ConsignmentStatus::Draft)
-                .answer(AnswerInput::new("17", "Yes"))
-        })
+        .id("c-1")
+        .number("C-900000101")
+        .owner(party())
+        .consignee(party())
+        .declaration(declaration())
+        .movement("2026-11-23", "05:15")
+        .status(ConsignmentStatus::Draft)
+        .answer(AnswerInput::new("17", "Yes"))
         .extra("vendorTrackingCode", "a");
     let before = input
         .id("c-1")
@@ -159,7 +156,7 @@ fn an_input_with_a_further_field_can_still_be_changed() {
 
     let template = WithExtra::from(TemplateInput::new("a", [FormType::Lpac1]))
         .extra("b", 1)
-        .map(|input| input.name("c"));
+        .name("c");
     assert_eq!(
         written(&template),
         json!({"name": "c", "forms": ["LPAC1"], "b": 1})
