@@ -139,7 +139,7 @@ impl Listing {
         module.entry(name.to_owned()).or_default()
     }
 
-    /// Methods that one module gives to a type of another stand under `for`.
+    /// Methods that one module gives to a type of another stand under `for`. Nothing is listed twice.
     fn text(&self) -> String {
         let entries = self.0.values().flatten();
         let public: BTreeSet<_> = entries
@@ -150,7 +150,10 @@ impl Listing {
         for (module, entries) in &self.0 {
             let _ = write!(text, "# {module}\n\n");
             for (name, entry) in entries {
+                // A module lists what stands in its private modules, so only foreign imports say more.
+                let imported = name.strip_prefix("use ").and_then(|name| entries.get(name));
                 match &entry.line {
+                    _ if imported.is_some_and(|entry| entry.line.is_some()) => continue,
                     Some(line) => text += line,
                     None if public.contains(name) && !entry.is_private => {
                         let _ = write!(text, "for {name}");
@@ -159,7 +162,11 @@ impl Listing {
                 }
                 text.push('\n');
                 for member in &entry.members {
-                    let _ = writeln!(text, "    {member}");
+                    // A macro's call names the variant with its wire text.
+                    let by_macro = |other: &String| other.contains(&format!("! {member} ="));
+                    if !entry.members.iter().any(by_macro) {
+                        let _ = writeln!(text, "    {member}");
+                    }
                 }
             }
             text.push('\n');
