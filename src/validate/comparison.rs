@@ -150,7 +150,8 @@ impl Finding {
             path = variable_path(schema_code, error.message());
         }
         let question = match path.as_slice() {
-            [answers, id, row @ ..] if answers == "answers" => {
+            // The path of a variable has the position of an answer, not a question.
+            [answers, id, row @ ..] if answers == "answers" && code != "INVALID_VALUE" => {
                 let row = row.first().and_then(|row| row.parse().ok());
                 Some(QuestionRef::new(id.as_str(), row))
             }
@@ -166,6 +167,8 @@ impl Finding {
             question,
             source: Source::Server,
             expected: None,
+            value: None,
+            question_text: None,
         }
     }
 }

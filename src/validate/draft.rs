@@ -1,12 +1,12 @@
 //! Reads a consignment from JSON of any shape: a value of the wrong type is a finding at its path, the rest is read.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
 use super::format::excerpt;
-use super::{Context, Finding, QuestionRules, Report, Rule, forms, validate_fields};
-use crate::model::ConsignmentInput;
+use super::{
+    Context, Expected, Finding, Policy, QuestionRules, Report, Rule, ValueKind, fields, forms,
+};
+use crate::model::{ConsignmentInput, QuestionId};
 
 /// A consignment as far as it could be read, and what could not.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub(super) struct Draft {
     pub(super) input: ConsignmentInput,
     /// A finding for each value that does not fit, with its path.
     pub(super) findings: Vec<Finding>,
+    /// The questions of answers whose text could not be read; `None` for an answer of which not even that is known.
+    unread: Vec<Option<QuestionId>>,
 }
 
 impl Draft {
@@ -33,20 +35,16 @@ impl Draft {
             input: read
                 .and_then(|read| serde_json::from_value(read).ok())
                 .unwrap_or_default(),
+            unread: unread(value, &reader.findings),
             findings: reader.findings,
         }
     }
 
-    /// The report of what the server's schema cannot take, unknown forms and states included; `None` when it takes all.
-    pub(super) fn refused(&self) -> Option<Report> {
-        if self.findings.is_empty() {
-            return None;
-        }
-        let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        let findings = self.findings.iter().cloned();
-        report.findings.extend(findings.map(Arc::new));
-        forms::of_schema(&self.input, &mut report.findings);
-        Some(report)
+    /// Puts what could not be read in front of what is wrong with the rest.
+    pub(super) fn report(self, report: Report) -> Report {
+        let mut refused = self.findings;
+        refused.extend(forms::refused_values(&self.input));
+        report.stopped_by(refused, &self.unread)
     }
 }
 
@@ -54,18 +52,32 @@ impl Draft {
 #[must_use]
 pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
     let draft = Draft::read(input);
-    let refused = draft.refused();
-    refused.unwrap_or_else(|| validate_fields(&draft.input, context))
+    let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
+    fields::check(&draft.input, context, Policy::default(), &mut report);
+    draft.report(report)
+}
+
+fn unread(input: &Value, findings: &[Finding]) -> Vec<Option<QuestionId>> {
+    let paths = findings.iter().map(|finding| finding.path.as_slice());
+    let unread = paths.filter_map(|path| match path {
+        [answers, position, value] if answers == "answers" && value == "value" => {
+            let answer = input["answers"].get(position.parse::<usize>().ok()?)?;
+            Some(answer["questionId"].as_str().map(QuestionId::from))
+        }
+        [answers, ..] if answers == "answers" => Some(None),
+        _ => None,
+    });
+    unread.collect()
 }
 
 /// A type of the server's schema, with its name.
 enum Type {
-    Scalar(&'static str, fn(&Value) -> bool),
+    Scalar(&'static str, ValueKind, fn(&Value) -> bool),
     List(&'static Type),
     Object(&'static str, &'static [(&'static str, Type)]),
 }
 
-const TEXT: Type = Type::Scalar("String", Value::is_string);
+const TEXT: Type = Type::Scalar("String", ValueKind::Text, Value::is_string);
 
 /// The fields of spec 2.1.
 static CONSIGNMENT: Type = Type::Object(
@@ -83,12 +95,12 @@ static CONSIGNMENT: Type = Type::Object(
         ("movementTime", TEXT),
         (
             "status",
-            Type::Scalar("ConsignmentStatus", Value::is_string),
+            Type::Scalar("ConsignmentStatus", ValueKind::Text, Value::is_string),
         ),
         ("answers", Type::List(&ANSWER)),
     ],
 );
-static FORM: Type = Type::Scalar("EFormType", Value::is_string);
+static FORM: Type = Type::Scalar("EFormType", ValueKind::Text, Value::is_string);
 /// Spec 2.2.
 const PARTY: Type = Type::Object(
     "PartyInput",
@@ -107,7 +119,10 @@ const ADDRESS: Type = Type::Object(
 const DECLARATION: Type = Type::Object(
     "DeclarationInput",
     &[
-        ("accept", Type::Scalar("Boolean", Value::is_boolean)),
+        (
+            "accept",
+            Type::Scalar("Boolean", ValueKind::YesOrNo, Value::is_boolean),
+        ),
         ("fullName", TEXT),
         ("phone", TEXT),
         ("email", TEXT),
@@ -122,7 +137,10 @@ static ANSWER: Type = Type::Object(
     "AnswerInput",
     &[
         ("questionId", TEXT),
-        ("index", Type::Scalar("Int", Value::is_i64)),
+        (
+            "index",
+            Type::Scalar("Int", ValueKind::WholeNumber, Value::is_i64),
+        ),
         ("value", TEXT),
     ],
 );
@@ -137,10 +155,10 @@ impl Reader {
     /// The parts of a value that have the type that is wanted there.
     fn read(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
         match (wanted, value) {
-            (Type::Scalar(_, fits), value) if fits(value) => Some(value.clone()),
-            (Type::Scalar(name, _), value) => {
+            (Type::Scalar(.., fits), value) if fits(value) => Some(value.clone()),
+            (Type::Scalar(name, kind, _), value) => {
                 let value = shown(value);
-                self.reject(&format!("Unable to convert '{value}' to '{name}'"));
+                self.reject(*kind, &format!("Unable to convert '{value}' to '{name}'"));
                 None
             }
             (Type::List(item), Value::Array(values)) => {
@@ -165,9 +183,9 @@ impl Reader {
                 Some(read.into())
             }
             (Type::Object(name, _), _) => {
-                self.reject(&format!(
-                    "Unable to parse input as a '{name}' type. Did you provide a List or Scalar value accidentally?"
-                ));
+                let message = "Did you provide a List or Scalar value accidentally?";
+                let message = format!("Unable to parse input as a '{name}' type. {message}");
+                self.reject(ValueKind::Fields, &message);
                 None
             }
         }
@@ -175,7 +193,12 @@ impl Reader {
 
     fn item(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
         if value.is_null() {
-            self.reject("Received a null input for a non-null variable.");
+            let kind = match wanted {
+                Type::Scalar(_, kind, _) => *kind,
+                Type::List(_) => ValueKind::List,
+                Type::Object(..) => ValueKind::Fields,
+            };
+            self.reject(kind, "Received a null input for a non-null variable.");
             return None;
         }
         self.read(value, wanted)
@@ -190,7 +213,7 @@ impl Reader {
             let message = format!(
                 "Variable '{variable}' is invalid. Unrecognized input fields '{shown}' for type '{name}'."
             );
-            self.inside(field, |reader| reader.push(message));
+            self.inside(field, |reader| reader.push(message, None));
         }
     }
 
@@ -201,14 +224,14 @@ impl Reader {
         read
     }
 
-    fn reject(&mut self, what: &str) {
-        let variable = self.variable();
-        self.push(format!("Variable '{variable}' is invalid. {what}"));
+    fn reject(&mut self, kind: ValueKind, what: &str) {
+        let message = format!("Variable '{}' is invalid. {what}", self.variable());
+        self.push(message, Some(Expected::Kind { kind }));
     }
 
-    fn push(&mut self, message: String) {
+    fn push(&mut self, message: String, expected: Option<Expected>) {
         let finding = Finding::schema(Rule::WireType, self.path.clone(), message);
-        self.findings.push(finding);
+        self.findings.push(finding.expecting(expected));
     }
 
     /// The path as the server writes it.
@@ -229,4 +252,25 @@ fn shown(value: &Value) -> String {
         Value::Object(_) => "{..}".to_owned(),
         other => excerpt(&other.to_string()).into_owned(),
     }
+}
+
+/// The paths of all fields, with a first position in each list.
+#[cfg(test)]
+pub(super) fn input_paths() -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    let mut open = vec![(Vec::new(), &CONSIGNMENT)];
+    while let Some((path, field)) = open.pop() {
+        let below = |name: &str| [path.as_slice(), &[name.to_owned()]].concat();
+        match field {
+            Type::Scalar(..) => {}
+            Type::List(item) => open.push((below("0"), *item)),
+            Type::Object(_, fields) => {
+                open.extend(fields.iter().map(|(name, field)| (below(name), field)));
+            }
+        }
+        if !path.is_empty() {
+            paths.push(path);
+        }
+    }
+    paths
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::format::{self, Format, TextField};
-use super::{Context, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity};
+use super::{
+    Context, Expected, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity,
+};
 use super::{answers, forms};
 use crate::model::{
     AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
@@ -28,20 +30,16 @@ pub(super) const DEVICES_QUESTION: &str = "185";
 pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
     check(input, context, Policy::default(), &mut report);
-    report
+    report.stopped_by(forms::refused_values(input), &[])
 }
 
-/// Collects the findings; false when the server would not look any further.
+/// Collects the findings.
 pub(super) fn check(
     input: &ConsignmentInput,
     context: &Context,
     policy: Policy,
     report: &mut Report,
-) -> bool {
-    forms::of_schema(input, &mut report.findings);
-    if !report.findings.is_empty() {
-        return false;
-    }
+) {
     forms::check(input, context, policy, report);
     check_party(&input.origin, "origin", true, report);
     check_account(input, context, report);
@@ -61,7 +59,6 @@ pub(super) fn check(
         forms::advise(&input.forms, &mut report.advice);
         advise_pics(input, &mut report.advice);
     }
-    true
 }
 
 fn check_party(party: &PartyInput, name: &str, pic_required: bool, report: &mut Report) {
@@ -85,7 +82,9 @@ fn check_account(input: &ConsignmentInput, context: &Context, report: &mut Repor
         && !pic.eq_ignore_ascii_case(own.trim())
     {
         let message = format!("{pic} is not associated with user");
-        report.push(Finding::field(Rule::PicOfAccount, "consignorPic", message));
+        let finding = Finding::field(Rule::PicOfAccount, "consignorPic", message);
+        let expected = Expected::one_of([own.trim()]);
+        report.push(finding.of_value(pic).expecting(expected));
     }
 }
 
@@ -163,6 +162,7 @@ fn check_devices(input: &ConsignmentInput, report: &mut Report) {
     report.push(Finding {
         path: vec!["answers".to_owned(), DEVICES_QUESTION.to_owned()],
         question: Some(question),
+        expected: Some(Expected::one_of(["Yes"])),
         ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
     });
 }
@@ -179,9 +179,10 @@ fn advise_pics(input: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
         let pic = party.and_then(|party| party.pic.value());
         let pic = pic.filter(|text| Pic::has_format(text));
         let pic = pic.and_then(|text| Pic::parse(text).ok());
-        if pic.is_some_and(|pic| pic.jurisdiction().is_none()) {
+        if let Some(pic) = pic.filter(|pic| pic.jurisdiction().is_none()) {
             let message = "The first character names no state or territory";
-            advice.push(Finding::field(Rule::PicState, code, message).advice());
+            let finding = Finding::field(Rule::PicState, code, message);
+            advice.push(finding.of_value(pic.as_str()).advice());
         }
     }
 }

@@ -5,17 +5,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Day, QuestionId, Severity, input_path};
+use super::Expected;
+use super::format::excerpt;
+use crate::model::{QuestionId, Severity, input_path};
 
 /// Who said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Source {
     /// This crate, as the server would.
     Mirror,
     /// The server.
     Server,
+    /// This crate, of a consignment at which the server stops earlier: see [`Report::not_judged`](super::Report::not_judged).
+    NotJudged,
     /// This crate, beyond what the server is known to say.
     Advice,
 }
@@ -88,54 +92,29 @@ pub enum Rule {
     Other,
 }
 
-/// What would have been right, where the rule has a parameter: see [`Finding::expected`](super::Finding::expected).
-///
-/// It lets an application say in its own words, or in another language, what [`message`](super::Finding::message) says in
-/// the server's.
-///
-/// ```
-/// use envd_sdk::model::{AddressInput, ConsignmentInput, Day, FormType, PartyInput};
-/// use envd_sdk::validate::{Context, Expected, validate_fields};
-///
-/// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-/// let mut address = AddressInput::default();
-/// address.town = "x".repeat(101).into();
-/// input.origin.address = address.into();
-/// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
-/// let finding = report.at("origin.address.town").next().unwrap();
-/// assert_eq!(finding.expected, Some(Expected::Characters { at_most: 100 }));
-/// # Ok::<(), envd_sdk::model::TextError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+impl Rule {
+    /// Whether the rule is about the forms, also where the server names no field.
+    fn is_about_forms(self) -> bool {
+        matches!(self, Self::OneSpecies | Self::FormOpen | Self::Accredited)
+    }
+}
+
+/// What the list of questions says of a question, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Expected {
-    /// A text of so many characters, not bytes ([`Rule::MaxLength`](super::Rule::MaxLength)).
-    Characters {
-        /// The longest that will do.
-        at_most: usize,
-    },
-    /// One of some values ([`Rule::State`](super::Rule::State), [`Rule::Acceptable`](super::Rule::Acceptable)).
-    OneOf {
-        /// The values, in the order of display.
-        values: Vec<String>,
-    },
-    /// A day, month or year within bounds ([`Rule::Year`](super::Rule::Year)).
-    Years {
-        /// The first year that will do.
-        from: Option<i32>,
-        /// The last year that will do.
-        to: Option<i32>,
-        /// The last day that will do: today, where the future is excluded.
-        until: Option<Day>,
-    },
-    /// Another day of creation ([`Rule::FormOpen`](super::Rule::FormOpen)).
-    Created {
-        /// The first day on which the form can be created.
-        from: Option<Day>,
-        /// The first day on which it can no longer be created.
-        before: Option<Day>,
-    },
+pub struct QuestionText {
+    /// The text of the question; empty where it has none.
+    pub text: String,
+    /// A longer explanation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// A hint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tip: Option<String>,
+    /// The `errorMessage` of the validator that failed (spec 2.6); `None` for other rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
 }
 
 /// A question, and the row where it stands inside a REPEATABLE question.
@@ -157,7 +136,8 @@ impl QuestionRef {
 impl fmt::Display for QuestionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.row {
-            Some(row) => write!(f, "{} in row {row}", self.id),
+            // People count from 1.
+            Some(row) => write!(f, "{} in row {}", self.id, row.saturating_add(1)),
             None => self.id.fmt(f),
         }
     }
@@ -188,9 +168,15 @@ pub struct Finding {
     pub question: Option<QuestionRef>,
     /// Who said it.
     pub source: Source,
-    /// What the rule compared with, where it has a parameter and the mirror says so.
+    /// What would be right, where the mirror can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
+    /// The value that is wrong, as far as [`message`](Self::message) repeats it; `None` where the server tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What the list of questions says of the question, where one was loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_text: Option<Box<QuestionText>>,
 }
 
 impl Finding {
@@ -218,6 +204,8 @@ impl Finding {
             question: None,
             source: Source::Mirror,
             expected: None,
+            value: None,
+            question_text: None,
         }
     }
 
@@ -267,6 +255,12 @@ impl Finding {
         Arc::new(self)
     }
 
+    /// Keeps the beginning of the value that is wrong.
+    pub(super) fn of_value(mut self, value: &str) -> Self {
+        self.value = Some(excerpt(value).into_owned());
+        self
+    }
+
     pub(super) fn described(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
@@ -290,6 +284,9 @@ impl Finding {
     /// ```
     #[must_use]
     pub fn input_path(&self) -> Vec<String> {
+        if self.path.is_empty() && self.rule.is_about_forms() {
+            return vec!["forms".to_owned()];
+        }
         input_path(self.path.clone(), &self.code)
     }
 }

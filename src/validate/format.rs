@@ -131,17 +131,30 @@ impl Format {
             Self::Phone => no_format("phone"),
             Self::Base64 => no_format("base64"),
         };
-        Finding::field(self.rule(), code, message).expecting(self.expected())
+        let finding = Finding::field(self.rule(), code, message).expecting(self.expected(text));
+        match self {
+            Self::Base64 => finding,
+            _ => finding.of_value(text),
+        }
     }
 
-    fn expected(self) -> Option<Expected> {
-        match self {
-            Self::MaxLength(at_most) => Some(Expected::Characters { at_most }),
-            Self::State => Some(Expected::OneOf {
-                values: STATES.map(str::to_owned).into(),
-            }),
-            _ => None,
-        }
+    fn expected(self, text: &str) -> Option<Expected> {
+        let written = |corrected: Option<String>, example: &str| match corrected {
+            Some(value) => Expected::Corrected { value },
+            None => Expected::Example {
+                value: example.to_owned(),
+            },
+        };
+        Some(match self {
+            Self::MaxLength(at_most) => Expected::Characters { at_most },
+            Self::State => Expected::one_of(STATES),
+            Self::Date => written(correct_date(text), "2026-11-20"),
+            Self::Time => written(correct_time(text), "14:30"),
+            Self::DateTime => written(correct_date_time(text), "2026-11-20T14:30:00"),
+            Self::Email => written(None, "name@example.com"),
+            Self::Phone => written(None, "0491 570 156"),
+            Self::Pic | Self::Postcode | Self::Base64 => return None,
+        })
     }
 }
 
@@ -154,6 +167,44 @@ pub(super) fn is_clock(text: &str, limits: &[u8]) -> bool {
             if (tens - b'0') * 10 + (ones - b'0') < *limit)
     };
     limits.iter().all(in_limit) && numbers.next().is_none()
+}
+
+/// The date that a text most likely means, as yyyy-MM-dd: the year first or last, the day before the month where the year is
+/// last, and the last day of a month for one beyond it.
+fn correct_date(text: &str) -> Option<String> {
+    let numbers: Option<Vec<u32>> = text
+        .trim()
+        .splitn(3, ['-', '/', '.', ' '])
+        .map(|number| number.parse().ok().filter(|_| number.len() <= 4))
+        .collect();
+    let (year, month, day) = match *numbers?.as_slice() {
+        [year, month, day] if year >= 1000 => (year, month, day),
+        [day, month, year] if year >= 1000 => (year, month, day),
+        _ => return None,
+    };
+    let days = (1..=day.min(31)).rev().filter(|_| day <= 31);
+    let mut days = days.filter_map(|day| Day::new(i32::try_from(year).ok()?, month, day));
+    days.next().map(|day| day.to_string())
+}
+
+/// The time that a text most likely means, as HH:mm.
+fn correct_time(text: &str) -> Option<String> {
+    let mut numbers = text.trim().split([':', '.']);
+    let mut two_digits = || Some(format!("{:0>2}", numbers.next()?));
+    let time = format!("{}:{}", two_digits()?, two_digits()?);
+    is_clock(&time, &[24, 60]).then_some(time)
+}
+
+/// The date and time that a text without a zone most likely means. Leaving out a zone would move the time.
+fn correct_date_time(text: &str) -> Option<String> {
+    let (date, time) = text.trim().split_once(['T', ' '])?;
+    let seconds = time.split([':', '.']).nth(2).unwrap_or("00");
+    let corrected = format!(
+        "{}T{}:{seconds:0>2}",
+        correct_date(date)?,
+        correct_time(time)?
+    );
+    Format::DateTime.accepts(&corrected).then_some(corrected)
 }
 
 /// RFC 5321 without a domain literal, at a domain of at least two labels. assumed

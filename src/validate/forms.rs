@@ -4,30 +4,41 @@ use std::sync::Arc;
 
 use super::format::excerpt;
 use super::{Context, Expected, Finding, Operation, Policy, Report, Rule};
-use crate::model::{Accreditations, ConsignmentInput, FormType, Program};
+use crate::model::{Accreditations, ConsignmentInput, ConsignmentStatus, FormType, Program};
 
-/// Values that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
-pub(super) fn of_schema(input: &ConsignmentInput, found: &mut Vec<Arc<Finding>>) {
-    let mut refuse = |rule, path: Vec<String>, variable: &str, value: &str, name: &str| {
-        let value = excerpt(value);
+/// Forms and states that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
+pub(super) fn refused_values(input: &ConsignmentInput) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut refuse = |rule, path: Vec<String>, value: &str, name: &str, expected: Expected| {
+        let variable = match path.as_slice() {
+            [list, position] => format!("{list}[{position}]"),
+            field => field.join("."),
+        };
+        let shown = excerpt(value);
         let message = format!(
-            "Variable '$input.{variable}' is invalid. Unable to convert '{value}' to '{name}'"
+            "Variable '$input.{variable}' is invalid. Unable to convert '{shown}' to '{name}'"
         );
-        found.push(Arc::new(Finding::schema(rule, path, message)));
+        let finding = Finding::schema(rule, path, message).of_value(value);
+        found.push(finding.expecting(expected));
     };
     for (position, form) in input.forms.iter().enumerate() {
         if !form.is_known() {
             let path = vec!["forms".to_owned(), position.to_string()];
-            let variable = format!("forms[{position}]");
-            refuse(Rule::FormKnown, path, &variable, form.as_str(), "EFormType");
+            let open = FormType::KNOWN
+                .iter()
+                .filter(|form| form.closed_from().is_none());
+            let expected = Expected::one_of(open);
+            refuse(Rule::FormKnown, path, form.as_str(), "EFormType", expected);
         }
     }
     if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
         // assumed: as for forms.
         let path = vec!["status".to_owned()];
-        let (value, name) = (status.as_str(), "ConsignmentStatus");
-        refuse(Rule::StatusKnown, path, "status", value, name);
+        let expected = Expected::one_of(ConsignmentStatus::KNOWN);
+        let name = "ConsignmentStatus";
+        refuse(Rule::StatusKnown, path, status.as_str(), name, expected);
     }
+    found
 }
 
 /// Checks the forms together, then each of them once.
@@ -50,8 +61,9 @@ pub(super) fn check(
             report.push(Finding::field(Rule::FormsNotEmpty, code, message));
         }
     }
-    let first = forms.first().and_then(FormType::species);
-    if forms.iter().any(|form| form.species() != first) {
+    let mut species = forms.iter().filter_map(FormType::species);
+    let first = species.next();
+    if species.any(|other| Some(other) != first) {
         let description = "The programs are linked to more than one species.";
         report.push(Finding::whole(Rule::OneSpecies, "Bad request").described(description));
     }
@@ -73,7 +85,8 @@ pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
     for (position, form) in forms.iter().enumerate() {
         if forms[..position].contains(form) {
             let message = format!("{form} is named more than once");
-            advice.push(Finding::field(Rule::FormOnce, "forms[]", message).advice());
+            let finding = Finding::field(Rule::FormOnce, "forms[]", message);
+            advice.push(finding.of_value(form.as_str()).advice());
         }
     }
 }
@@ -96,6 +109,7 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
         format!("{form} cannot be created before {first}.")
     };
     let finding = Finding::whole(Rule::FormOpen, "Bad request").described(description);
+    let finding = finding.of_value(form.as_str());
     Some(finding.expecting(Expected::Created {
         from: form.first_day(),
         before: form.closed_from(),
@@ -143,11 +157,13 @@ fn check_accreditation(
     if !policy.accreditations_are_advice && lacking.clone().any(refuses) {
         // assumed: the wording.
         let description = format!("The user is not accredited for {form}.");
-        report.push(Finding::whole(Rule::Accredited, "Access denied").described(description));
+        let finding = Finding::whole(Rule::Accredited, "Access denied").described(description);
+        report.push(finding.of_value(form.as_str()));
     } else if context.advice {
         report.advice.extend(lacking.map(|(name, ..)| {
             let message = format!("{form} needs the accreditation {name}");
-            Finding::field(Rule::Accredited, "forms[]", message).advice()
+            let finding = Finding::field(Rule::Accredited, "forms[]", message);
+            finding.of_value(form.as_str()).advice()
         }));
     }
 }

@@ -18,6 +18,16 @@ pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &m
         return;
     }
     report.question_rules = QuestionRules::Checked;
+    for finding in &mut report.findings {
+        // Question 185 was judged with the fields.
+        let question = finding.question.as_ref();
+        let position = question.and_then(|q| questions.prepared.nodes_of(q.id.as_str()).next());
+        if let Some(position) = position {
+            let shown = &questions.prepared.shown[position];
+            let text = shown.for_finding(Some(&shown.required_message));
+            Arc::make_mut(finding).question_text = Some(text.into());
+        }
+    }
     questions.walk(|position, row| {
         check_answers(questions, position, row, context, &mut report.findings);
     });
@@ -47,9 +57,13 @@ fn check_answers(
         return;
     }
     let index = row.and_then(|row| row.index);
-    let finding = |severity, rule, message| {
+    let shown = &prepared.shown[position];
+    let finding = |severity, rule, message, error_message| {
         let question = QuestionRef::new(prepared.id_of(position), index);
-        Finding::answer(severity, rule, question, message)
+        Finding {
+            question_text: Some(shown.for_finding(error_message).into()),
+            ..Finding::answer(severity, rule, question, message)
+        }
     };
     let mut is_answered = false;
     let given = questions.given(position, row).iter();
@@ -63,15 +77,20 @@ fn check_answers(
                 excerpt(text),
                 values.join(", ")
             );
-            let finding = finding(Severity::Error, Rule::Acceptable, message);
-            found.push(finding.expecting(Expected::OneOf { values }).into());
+            let finding = finding(Severity::Error, Rule::Acceptable, message, None);
+            let names = names(prepared, node, &values);
+            let expected = Expected::OneOf { values, names };
+            found.push(finding.of_value(text).expecting(expected).into());
         }
         if node.years.broken_by(text, context.today) {
             let id = prepared.id_of(position);
             let message = format!("Question {id}: {} is not valid", excerpt(text));
-            let finding = finding(Severity::Warning, Rule::Year, message);
+            let mut messages = shown.year_messages.iter();
+            let failed = messages.find(|(years, _)| years.broken_by(text, context.today));
+            let error_message = failed.map(|(_, message)| message);
+            let finding = finding(Severity::Warning, Rule::Year, message, error_message);
             let expected = node.years.expected(context.today);
-            found.push(finding.expecting(expected).into());
+            found.push(finding.of_value(text).expecting(expected).into());
         }
     }
     if node.required && !is_answered {
@@ -82,7 +101,11 @@ fn check_answers(
         {
             return;
         }
-        let missing = || finding(Severity::Warning, Rule::Required, "Required".to_owned()).into();
+        let missing = || {
+            let (severity, message) = (Severity::Warning, "Required".to_owned());
+            let error_message = Some(&shown.required_message);
+            finding(severity, Rule::Required, message, error_message).into()
+        };
         found.push(match index {
             Some(_) => missing(),
             // Lists of what is still missing are long and are made again and again.
@@ -112,6 +135,20 @@ fn acceptable(prepared: &Prepared, node: &Node) -> Vec<String> {
     texts.collect()
 }
 
+/// What people see of the acceptable answers; empty where that is the same.
+fn names(prepared: &Prepared, node: &Node, values: &[String]) -> Vec<String> {
+    let names = &prepared.choice_names[node.choices.range()];
+    let names = names
+        .iter()
+        .zip(values)
+        .map(|(name, value)| match name.as_str() {
+            "" => value.clone(),
+            name => name.to_owned(),
+        });
+    let names: Vec<String> = names.collect();
+    if names == values { Vec::new() } else { names }
+}
+
 /// Answers that count for nothing, in the order of the input.
 pub(super) fn advise(questions: &Applicability<'_>, report: &mut Report) {
     if questions.too_large {
@@ -123,10 +160,10 @@ pub(super) fn advise(questions: &Applicability<'_>, report: &mut Report) {
     for given in &answers {
         let index = given.row;
         let mut nodes = prepared.nodes_of_number(given.id).peekable();
-        let is_known = nodes.peek().is_some();
+        let first = nodes.peek().copied();
         let applying = nodes.find(|node| questions.applies_in(*node, index));
         let (rule, message) = match applying {
-            _ if !is_known => (Rule::QuestionKnown, "No question has this id"),
+            _ if first.is_none() => (Rule::QuestionKnown, "No question has this id"),
             None => (Rule::AnswerApplies, "The question does not apply"),
             Some(node) if prepared.nodes[node].kind != Kind::Several => {
                 let others = questions.given(node, questions.row(node, index)).iter();
@@ -139,7 +176,9 @@ pub(super) fn advise(questions: &Applicability<'_>, report: &mut Report) {
         };
         let question = QuestionRef::new(questions.answers.id(given), index);
         let message = message.to_owned();
-        let finding = Finding::answer(Severity::Advice, rule, question, message);
+        let mut finding = Finding::answer(Severity::Advice, rule, question, message);
+        let node = applying.or(first);
+        finding.question_text = node.map(|node| prepared.shown[node].for_finding(None).into());
         report.advice.push(finding.into());
     }
 }

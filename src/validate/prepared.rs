@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::size::Weights;
 use super::year::Years;
-use super::{Finding, Policy, UncheckedReason};
+use super::{Finding, Policy, QuestionText, UncheckedReason};
 use crate::model::{FormType, Question, QuestionId, QuestionType};
 
 /// No position and no number: no list is that long.
@@ -112,6 +112,17 @@ impl Shown {
             tip: question.tip.as_deref().map(SmolStr::new),
             required_message: SmolStr::default(),
             year_messages: Vec::new(),
+        }
+    }
+
+    /// What people read of the question in a finding, with the message of the validator that failed.
+    pub(super) fn for_finding(&self, error_message: Option<&SmolStr>) -> QuestionText {
+        let error_message = error_message.filter(|message| !message.is_empty());
+        QuestionText {
+            text: self.text.to_string(),
+            help: self.help.as_ref().map(ToString::to_string),
+            tip: self.tip.as_ref().map(ToString::to_string),
+            error_message: error_message.map(ToString::to_string),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::explanation::{Explanation, explain};
 use super::prepared::Prepared;
 use super::{
     AppliedQuestion, Context, Policy, Progress, QuestionRef, QuestionRules, Report, Session,
-    applied_question, fields, judge, prune,
+    applied_question, fields, forms, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
 
@@ -49,31 +49,34 @@ impl Questionnaire {
 
     /// Checks a consignment: its fields, then the answers to the questions that apply.
     ///
-    /// After a value that the server's schema cannot take, such as an unknown form, nothing else is checked, because the
-    /// server stops there too; [`Report::question_rules`] tells.
+    /// At a value that the server's schema cannot take, such as an unknown form, the server stops. What else is wrong is in
+    /// [`Report::not_judged`] then.
     #[must_use]
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
+        let report = self.check(input, context);
+        report.stopped_by(forms::refused_values(input), &[])
+    }
+
+    fn check(&self, input: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        if fields::check(input, context, self.0.policy, &mut report) {
-            let questions = self.of(input);
-            judge::check(&questions, context, &mut report);
-            if context.advice {
-                judge::advise(&questions, &mut report);
-            }
+        fields::check(input, context, self.0.policy, &mut report);
+        let questions = self.of(input);
+        judge::check(&questions, context, &mut report);
+        if context.advice {
+            judge::advise(&questions, &mut report);
         }
         report
     }
 
     /// As [`validate`](Self::validate), for JSON that may not even have the shape of a consignment.
     ///
-    /// When something does not fit the server's schema, only that is reported, because the server stops there too.
+    /// Each value of the wrong type is a finding at its path. The server stops there; what is wrong with the values that could
+    /// be read is in [`Report::not_judged`].
     #[must_use]
     pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
         let draft = Draft::read(input);
-        match draft.refused() {
-            Some(report) => report,
-            None => self.validate(&draft.input, context),
-        }
+        let report = self.check(&draft.input, context);
+        draft.report(report)
     }
 
     /// The questions that apply now, answered or not, in display order.

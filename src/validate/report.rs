@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fields::DEVICES_QUESTION;
-use super::{Finding, Rule, Severity};
+use super::{Finding, Rule, Severity, Source};
 use crate::model::{OneLine, QuestionId};
 
 /// Whether the rules of the questions were checked.
@@ -62,6 +62,8 @@ pub struct Unchecked {
 pub struct Report {
     pub(super) findings: Vec<Arc<Finding>>,
     pub(super) advice: Vec<Arc<Finding>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_judged: Vec<Arc<Finding>>,
     pub(super) unchecked: Vec<Unchecked>,
     pub(super) question_rules: QuestionRules,
 }
@@ -79,7 +81,8 @@ impl fmt::Display for Report {
         } else {
             "valid"
         })?;
-        for finding in self.findings.iter().chain(&self.advice) {
+        let shown = self.findings.iter().chain(&self.not_judged);
+        for finding in shown.chain(&self.advice) {
             let code = if finding.code.is_empty() {
                 "-"
             } else {
@@ -88,6 +91,9 @@ impl fmt::Display for Report {
             let mut line = format!("{:7}  {code:24}  {finding}", finding.severity);
             if let Some(description) = &finding.description {
                 line.extend([": ", description]);
+            }
+            if finding.source == Source::NotJudged {
+                line.push_str(" (not judged by the server)");
             }
             write!(f, "\n  {}", OneLine(&line))?;
         }
@@ -118,8 +124,49 @@ impl Report {
         Self {
             findings: Vec::new(),
             advice: Vec::new(),
+            not_judged: Vec::new(),
             unchecked: Vec::new(),
             question_rules,
+        }
+    }
+
+    /// Makes values that the server's schema cannot take the only findings. What else is wrong is not judged by the server.
+    ///
+    /// `unread` has the question of each answer that could not be read, `None` for one of which nothing is known: then it is
+    /// not known which answers are missing.
+    pub(super) fn stopped_by(
+        mut self,
+        refused: Vec<Finding>,
+        unread: &[Option<QuestionId>],
+    ) -> Self {
+        if refused.is_empty() {
+            return self;
+        }
+        let mut others = std::mem::take(&mut self.findings);
+        others.retain(|finding| {
+            let path = finding.input_path();
+            let is_missing = matches!(finding.rule, Rule::FormsNotEmpty | Rule::PicPresent);
+            let in_refused = refused.iter().any(|refused| {
+                path.starts_with(&refused.path) || is_missing && refused.path.starts_with(&path)
+            });
+            let question = finding.question.as_ref();
+            let is_unread = question.is_some_and(|question| {
+                let is_missing = matches!(finding.rule, Rule::Required | Rule::GoatsWithDevices);
+                let mut unread = unread.iter();
+                unread.any(|id| id.as_ref().map_or(is_missing, |id| *id == question.id))
+            });
+            !in_refused && !is_unread
+        });
+        let not_judged = others.into_iter().map(|finding| {
+            Arc::new(Finding {
+                source: Source::NotJudged,
+                ..Arc::unwrap_or_clone(finding)
+            })
+        });
+        Self {
+            findings: refused.into_iter().map(Arc::new).collect(),
+            not_judged: not_judged.collect(),
+            ..Self::new(QuestionRules::NoQuestionsLoaded)
         }
     }
 
@@ -147,6 +194,13 @@ impl Report {
     #[must_use]
     pub fn advice(&self) -> &[Arc<Finding>] {
         &self.advice
+    }
+
+    /// What else is wrong with a consignment that holds a value that the server's schema cannot take, such as an unknown form.
+    /// The server stops at that value and judges nothing else; empty for any other consignment.
+    #[must_use]
+    pub fn not_judged(&self) -> &[Arc<Finding>] {
+        &self.not_judged
     }
 
     /// Rules of questions in play that could not be checked; none of them is a finding.

@@ -100,7 +100,7 @@ fn a_hidden_parent_is_named_with_its_row_where_it_has_one() {
     };
     assert_eq!(
         why("6", "No"),
-        "question 5 in row 2 above it does not apply"
+        "question 5 in row 3 above it does not apply"
     );
     assert_eq!(why("5", "Perhaps"), "question 3 above it does not apply");
 }

@@ -3,12 +3,14 @@
 mod bodies;
 mod errors;
 mod fields;
+mod findings;
 mod forms;
 mod guidance;
 mod laws;
 mod places;
 mod questions;
 mod rows;
+mod sentences;
 mod sessions;
 mod shapes;
 mod sources;

@@ -42,12 +42,12 @@ fn an_answer_brings_and_takes_questions_with_their_findings() {
     let tree = yard();
     let mut session = tree.session(&input(&[("4", Some(0), "x")]), &today());
     let change = session.answer("1", None, Some("Yes"));
-    assert_eq!(ids(&change.appeared), ["2", "5 in row 0"]);
+    assert_eq!(ids(&change.appeared), ["2", "5 in row 1"]);
     assert_eq!(change.added.len(), 2);
     assert_eq!(change.removed[0].code, "answers.1");
     check(&tree, &session);
     let change = session.answer("1", None, Some("No"));
-    assert_eq!(ids(&change.vanished), ["2", "5 in row 0"]);
+    assert_eq!(ids(&change.vanished), ["2", "5 in row 1"]);
     assert_eq!((change.added.len(), change.removed.len()), (0, 2));
     check(&tree, &session);
     let change = session.answer("1", None, None);
@@ -63,10 +63,10 @@ fn rows_come_and_go_with_their_answers() {
         &today(),
     );
     let change = session.answer("4", Some(1), Some("x"));
-    assert_eq!(ids(&change.appeared), ["4 in row 1"]);
+    assert_eq!(ids(&change.appeared), ["4 in row 2"]);
     check(&tree, &session);
     let change = session.answer("4", Some(1), None);
-    assert_eq!(ids(&change.vanished), ["4 in row 1"]);
+    assert_eq!(ids(&change.vanished), ["4 in row 2"]);
     assert!(session.input().answers().is_empty());
     check(&tree, &session);
 }

@@ -1,0 +1,269 @@
+//! Findings in words for the people who fill in the declaration, in English or in a language of the application's.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Expected, Finding, Rule, Severity, ValueKind};
+use crate::model::OneLine;
+
+/// Sentences and labels for findings, in English or in a language of the application's.
+///
+/// The texts stand in one flat table: [`english`](Self::english) lists its keys with the English texts. A translation is
+/// collected from pairs of key and text, or read from JSON; a key that it leaves out is English. `{label}`, `{value}`,
+/// `{expected}` and the like in a text stand for what the finding is about.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+/// use envd_sdk::validate::{Context, Sentences, validate_fields};
+///
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+///     .movement("2026-02-30", "05:15");
+/// let report = validate_fields(&input, &Context::on(Day::parse("2026-02-20")?));
+/// let finding = &report.findings()[0];
+/// assert_eq!(finding.sentence(), "Movement date 2026-02-30 is not a date. Write it as 2026-02-28.");
+///
+/// let german: Sentences = serde_json::from_str(r#"{
+///     "rule.date": "{label} {value} ist kein Datum. Richtig wäre {expected}.",
+///     "label.movementDate": "Transportdatum",
+///     "expected.corrected": "{value}"
+/// }"#)?;
+/// assert_eq!(german.sentence(finding), "Transportdatum 2026-02-30 ist kein Datum. Richtig wäre 2026-02-28.");
+/// assert!(german.missing().any(|key| key == "rule.time"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Sentences(BTreeMap<String, String>);
+
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Sentences {
+    fn from_iter<T: IntoIterator<Item = (K, V)>>(texts: T) -> Self {
+        let texts = texts.into_iter();
+        Self(texts.map(|(key, text)| (key.into(), text.into())).collect())
+    }
+}
+
+impl Sentences {
+    /// The English table, for translators: keys and texts.
+    pub fn english() -> impl Iterator<Item = (&'static str, &'static str)> {
+        let lines = include_str!("english.txt").lines();
+        let texts = lines.filter(|line| !line.starts_with("# "));
+        texts.filter_map(|line| line.split_once(": "))
+    }
+
+    /// The keys of the English table that have no text here.
+    pub fn missing(&self) -> impl Iterator<Item = &'static str> {
+        let keys = Self::english().map(|(key, _)| key);
+        keys.filter(|key| !self.0.contains_key(*key))
+    }
+
+    /// What is wrong, and what would be right: see [`Finding::sentence`].
+    #[must_use]
+    pub fn sentence(&self, finding: &Finding) -> String {
+        let key = format!("rule.{}", finding.rule.key());
+        let variant = match &finding.expected {
+            _ if finding.severity == Severity::Advice => ".advice",
+            None => ".unexplained",
+            Some(_) => "",
+        };
+        let text = self.text(&format!("{key}{variant}"));
+        let text = text.or_else(|| self.text(&key)).unwrap_or("{label}");
+        let expected = finding.expected.as_ref();
+        fill(
+            text,
+            &[
+                ("label", &self.label(finding)),
+                ("value", finding.value.as_deref().unwrap_or_default()),
+                (
+                    "expected",
+                    &expected.map_or_else(String::new, |e| self.expected(e)),
+                ),
+            ],
+        )
+    }
+
+    /// What the finding is about: the text of the question, or the label of the field.
+    #[must_use]
+    pub fn label(&self, finding: &Finding) -> String {
+        let Some(question) = &finding.question else {
+            return self.field_label(&finding.input_path());
+        };
+        let text = finding
+            .question_text
+            .as_ref()
+            .map(|about| about.text.trim());
+        let label = match text.filter(|text| !text.is_empty()) {
+            Some(text) => self.filled("label.question", &[("text", text)]),
+            None => self.filled("label.questionId", &[("id", question.id.as_str())]),
+        };
+        match question.row {
+            // People count from 1.
+            Some(row) => {
+                let row = row.saturating_add(1).to_string();
+                self.filled("label.inRow", &[("label", &label), ("row", &row)])
+            }
+            None => label,
+        }
+    }
+
+    /// The label of a field of the input, by its path: `["origin", "pic"]`.
+    #[must_use]
+    pub fn field_label(&self, path: &[impl AsRef<str>]) -> String {
+        let mut key = "label".to_owned();
+        let mut number = String::new();
+        for name in path.iter().map(AsRef::as_ref) {
+            key.push('.');
+            match name.parse::<u64>() {
+                Ok(position) => {
+                    number = position.saturating_add(1).to_string();
+                    key.push('#');
+                }
+                Err(_) => key.push_str(name),
+            }
+        }
+        let text = self.text(&key);
+        match (text, path.last()) {
+            (Some(text), _) => fill(text, &[("number", &number)]),
+            // A field that the interface does not have, as it is written there.
+            (None, Some(name)) => self.filled("label.unknown", &[("name", name.as_ref())]),
+            (None, None) => self.filled("label.consignment", &[]),
+        }
+    }
+
+    /// What would be right, in words that follow "Use" or "Enter".
+    #[must_use]
+    pub fn expected(&self, expected: &Expected) -> String {
+        let text = |day: &Option<_>| {
+            day.map_or_else(String::new, |day: crate::model::Day| day.to_string())
+        };
+        match expected {
+            Expected::Characters { at_most } => {
+                self.filled("expected.characters", &[("max", &at_most.to_string())])
+            }
+            Expected::OneOf { values, names } => match (values.as_slice(), names.as_slice()) {
+                (shown, []) | (_, shown) => self.one_of(shown),
+            },
+            Expected::Years { from, to, until } => {
+                let key = match (from, to) {
+                    (Some(_), Some(_)) => "expected.years.between",
+                    (Some(_), None) => "expected.years.from",
+                    (None, Some(_)) => "expected.years.to",
+                    (None, None) => "expected.years",
+                };
+                let year =
+                    |year: &Option<i32>| year.map_or_else(String::new, |year| year.to_string());
+                let date = self.filled(key, &[("from", &year(from)), ("to", &year(to))]);
+                match until {
+                    Some(day) => {
+                        let day = day.to_string();
+                        self.filled("expected.years.until", &[("date", &date), ("until", &day)])
+                    }
+                    None => date,
+                }
+            }
+            Expected::Created { from, before } => {
+                let key = match (from, before) {
+                    (Some(_), Some(_)) => "expected.created.between",
+                    (Some(_), None) => "expected.created.from",
+                    (None, _) => "expected.created.before",
+                };
+                self.filled(key, &[("from", &text(from)), ("before", &text(before))])
+            }
+            Expected::Corrected { value } => self.filled("expected.corrected", &[("value", value)]),
+            Expected::Example { value } => self.filled("expected.example", &[("value", value)]),
+            Expected::Kind { kind } => self.filled(kind.key(), &[]),
+        }
+    }
+
+    fn one_of(&self, values: &[String]) -> String {
+        match values {
+            [value] => value.clone(),
+            _ if values.len() > MOST_VALUES => self.filled(
+                "expected.oneOfMany",
+                &[("count", &values.len().to_string())],
+            ),
+            _ => self.filled("expected.oneOf", &[("values", &values.join(", "))]),
+        }
+    }
+
+    fn filled(&self, key: &str, values: &[(&str, &str)]) -> String {
+        fill(self.text(key).unwrap_or_default(), values)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        let own = self.0.get(key).map(String::as_str);
+        own.or_else(|| {
+            let mut english = Self::english().filter(|(known, _)| *known == key);
+            english.next().map(|(_, text)| text)
+        })
+    }
+}
+
+/// How many choices a sentence lists.
+const MOST_VALUES: usize = 16;
+
+impl Finding {
+    /// What is wrong and what would be right, in plain English.
+    ///
+    /// [`message`](Self::message) is what the server says. [`Sentences`] has other languages.
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::validate::{Context, validate_fields};
+    ///
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
+    /// let sentence = report.findings()[0].sentence();
+    /// assert_eq!(sentence, "PIC of origin QAZZ777 is not a PIC. Enter 8 letters and digits, without spaces.");
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        Sentences::default().sentence(self)
+    }
+
+    /// What this is about in plain English: the text of the question, or the label of the field.
+    #[must_use]
+    pub fn label(&self) -> String {
+        Sentences::default().label(self)
+    }
+}
+
+impl Rule {
+    /// The name of the rule in keys, which is that in JSON.
+    fn key(self) -> String {
+        let name = format!("{self:?}");
+        name[..1].to_ascii_lowercase() + &name[1..]
+    }
+}
+
+impl ValueKind {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Text => "expected.kind.text",
+            Self::WholeNumber => "expected.kind.wholeNumber",
+            Self::YesOrNo => "expected.kind.yesOrNo",
+            Self::List => "expected.kind.list",
+            Self::Fields => "expected.kind.fields",
+        }
+    }
+}
+
+/// Puts values into a text, on one line. A value that is missing takes the space before it along.
+fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, (name, after))) = rest
+        .split_once('{')
+        .and_then(|(before, after)| Some((before, after.split_once('}')?)))
+    {
+        filled.push_str(before);
+        match values.iter().find(|(known, _)| *known == name) {
+            Some((_, "")) => filled.truncate(filled.trim_end().len()),
+            Some((_, value)) => filled += &OneLine(value).to_string(),
+            None => {}
+        }
+        rest = after;
+    }
+    filled + rest
+}

@@ -1,0 +1,152 @@
+//! What findings carry besides: the words of their question, and what the server does not reach.
+
+use serde_json::{Value, json};
+
+use super::questions::{ask, prepare, today};
+use super::sentences::{answer, report, sentences};
+use crate::validate::{Finding, Report, Rule, Source};
+
+#[test]
+fn a_finding_has_the_words_of_its_question() {
+    let both = report(&[answer("3", ""), answer("5", "1999")]);
+    let [head, born] = both.findings() else {
+        panic!("{both}")
+    };
+    let text = head.question_text.as_deref().unwrap();
+    assert_eq!(text.text, "Number of head");
+    assert_eq!(text.help.as_deref(), Some("Count all of them."));
+    assert_eq!(text.tip.as_deref(), Some("Calves count too."));
+    assert_eq!(text.error_message.as_deref(), Some("Please count."));
+    assert_eq!(head.message, "Required");
+    let message = |finding: &Finding| finding.question_text.clone().unwrap().error_message;
+    assert_eq!(message(born).as_deref(), Some("Too old."));
+    let late = report(&[answer("5", "2026-11-21")]);
+    assert_eq!(
+        message(&late.findings()[0]).as_deref(),
+        Some("Not born yet.")
+    );
+    let other = report(&[answer("4", "3")]);
+    assert_eq!(message(&other.findings()[0]), None);
+
+    let text = serde_json::to_string(&both).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), both);
+}
+
+#[test]
+fn question_185_has_its_text_where_questions_are_loaded() {
+    let mut list = ask("185", "SINGLE_CHOICE", &[], &[]);
+    list["forms"] = json!(["LPAHRG0"]);
+    list["text"] = json!("Do the goats have devices?");
+    let input = json!({"forms": ["LPAHRG0"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
+    let report = prepare(&json!([list])).validate_json(&input, &today());
+    let said = report.findings()[0].sentence();
+    assert_eq!(
+        said,
+        "“Do the goats have devices?” is not answered. Enter an answer."
+    );
+}
+
+#[test]
+fn what_the_server_does_not_reach_is_listed_apart() {
+    let report = report(&[
+        ("/forms", json!(["LPAC1", "LPAC9"])),
+        ("/movementTime", json!("25:00")),
+        answer("3", ""),
+    ]);
+    assert_eq!(report.findings().len(), 1);
+    let others = report.not_judged().iter();
+    let others: Vec<_> = others.map(|f| (f.code.as_str(), f.source)).collect();
+    let marked = |code| (code, Source::NotJudged);
+    assert_eq!(others, [marked("movementTime"), marked("answers.3.1")]);
+    assert!(!report.is_valid());
+    assert!(
+        report.to_string().contains("not judged by the server"),
+        "{report}"
+    );
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+}
+
+#[test]
+fn what_could_not_be_read_is_not_said_to_be_missing() {
+    let rules = |edits: &[(&str, Value)]| -> Vec<Rule> {
+        let report = report(edits);
+        assert!(report.findings().iter().all(|f| f.rule == Rule::WireType));
+        report.not_judged().iter().map(|f| f.rule).collect()
+    };
+    assert_eq!(rules(&[("/origin/pic", json!(7))]), []);
+    assert_eq!(rules(&[("/origin", json!(7))]), []);
+    assert_eq!(rules(&[("/forms", json!([7]))]), []);
+    let value = |value: Value| {
+        (
+            "/answers",
+            json!([{"questionId": "3", "index": 0, "value": value}]),
+        )
+    };
+    assert_eq!(
+        rules(&[value(json!(12)), ("/movementTime", json!("x"))]),
+        [Rule::Time]
+    );
+    // Nothing is known of this answer, so it may be any that is missing.
+    let missing = answer("3", "");
+    assert_eq!(rules(&[missing.clone(), ("/answers/-", json!(7))]), []);
+    assert_eq!(
+        rules(&[
+            missing,
+            ("/answers/-", json!({"questionId": "5", "value": 7}))
+        ]),
+        [Rule::Required]
+    );
+}
+
+#[test]
+fn findings_about_forms_name_their_field() {
+    for forms in [
+        json!(["LPAC1", "HSSL1"]),
+        json!(["LPAG2"]),
+        json!(["NFASC0"]),
+        json!([]),
+    ] {
+        let report = report(&[("/forms", forms)]);
+        let finding = &report.findings()[0];
+        assert_eq!(finding.input_path(), ["forms"], "{finding}");
+        assert_eq!(finding.label(), "Forms");
+    }
+}
+
+#[test]
+fn a_date_or_time_is_corrected_where_its_meaning_is_clear() {
+    for (field, text, right) in [
+        ("/movementDate", "2026-2-3", "as 2026-02-03"),
+        ("/movementDate", "3.2.2026", "as 2026-02-03"),
+        ("/movementDate", "31/4/2026", "as 2026-04-30"),
+        ("/movementDate", "29/02/2026", "as 2026-02-28"),
+        ("/movementDate", "2026-13-01", "like 2026-11-20"),
+        ("/movementDate", "2026-01-32", "like 2026-11-20"),
+        ("/movementDate", "1/2/26", "like 2026-11-20"),
+        ("/movementDate", "", "like 2026-11-20"),
+        ("/movementTime", "05:15:00", "as 05:15"),
+        ("/movementTime", "5.15", "as 05:15"),
+        ("/movementTime", "24:00", "like 14:30"),
+        ("/movementTime", "5 pm", "like 14:30"),
+        (
+            "/declaration/date",
+            "2026-11-20T09:45",
+            "as 2026-11-20T09:45:00",
+        ),
+        (
+            "/declaration/date",
+            "2026-11-20",
+            "like 2026-11-20T14:30:00",
+        ),
+        (
+            "/declaration/date",
+            "2026-11-20T09:45:00Z",
+            "like 2026-11-20T14:30:00",
+        ),
+    ] {
+        let said = sentences(&[(field, json!(text))]);
+        let end = format!(" Write it {right}.");
+        assert!(said.iter().any(|s| s.ends_with(&end)), "{text}: {said:?}");
+    }
+}

@@ -1,0 +1,232 @@
+//! Findings in words: a sentence for each rule, labels for each field, other languages.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::questions::{ask, prepare, today};
+use crate::model::Accreditations;
+use crate::validate::draft::input_paths;
+use crate::validate::{Expected, Finding, Report, Rule, Sentences};
+
+/// A list of questions with a rule of each kind, and rows.
+fn list() -> Value {
+    let mut head = ask("3", "NUMBER", &[], &[]);
+    head["text"] = json!("Number of head");
+    head["help"] = json!("Count all of them.");
+    head["tip"] = json!("Calves count too.");
+    head["validators"] =
+        json!([{"type": "required", "parameter": "", "errorMessage": "Please count."}]);
+    let choice = json!({"id": "4", "type": "SINGLE_CHOICE", "forms": ["LPAC1"], "text": "Dentition",
+        "acceptableAnswers": [{"value": "2", "displayName": "0-2"}, {"value": "4", "displayName": "0-4"}]});
+    let born = json!({"id": "5", "type": "DATE", "forms": ["LPAC1"], "text": "Born", "validators": [
+        {"type": "minYear", "parameter": "2000", "errorMessage": "Too old."},
+        {"type": "maxYear", "parameter": "now", "errorMessage": "Not born yet."}]});
+    let child = ask("6", "STRING", &[("5", "never")], &[]);
+    json!([ask("1", "REPEATABLE", &[], &[head]), choice, born, child])
+}
+
+/// A consignment without faults but for what is put at some pointers.
+pub(super) fn report(edits: &[(&str, Value)]) -> Report {
+    let mut input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {}},
+        "destination": {"pic": "QDZZ3333"}, "owner": {}, "declaration": {"address": {}},
+        "answers": [{"questionId": "3", "index": 0, "value": "12"}]});
+    for (pointer, value) in edits {
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        match input.pointer_mut(parent).unwrap() {
+            Value::Array(items) => items.push(value.clone()),
+            parent => parent[name] = value.clone(),
+        }
+    }
+    let user = Accreditations {
+        lpa: Some(true),
+        nfas: Some(false),
+        ..Accreditations::default()
+    };
+    let context = today().account_pic("QAZZ7777").accreditations(&user);
+    prepare(&list()).validate_json(&input, &context.advice(true))
+}
+
+pub(super) fn sentences(edits: &[(&str, Value)]) -> Vec<String> {
+    let report = report(edits);
+    let judged = report.findings().iter().chain(report.not_judged());
+    let all = judged.chain(report.advice());
+    all.map(|finding| finding.sentence()).collect()
+}
+
+pub(super) fn answer(id: &str, value: &str) -> (&'static str, Value) {
+    let row = if id == "3" { json!(1) } else { Value::Null };
+    let answer = json!({"questionId": id, "index": row, "value": value});
+    ("/answers/-", answer)
+}
+
+#[test]
+fn each_rule_says_what_is_wrong_and_what_would_be_right() {
+    let cases: Vec<(Vec<(String, Value)>, String)> =
+        serde_json::from_str(include_str!("sentences.json")).unwrap();
+    assert!(cases.len() > 30);
+    for (edits, said) in &cases {
+        let edits = edits.iter();
+        let edits: Vec<_> = edits
+            .map(|(at, value)| (at.as_str(), value.clone()))
+            .collect();
+        let found = sentences(&edits);
+        assert!(found.contains(said), "{said}\n{found:#?}");
+    }
+}
+
+/// Whether a text has what only programmers read.
+fn is_technical(text: &str) -> bool {
+    let camel = |word: &str| {
+        word.as_bytes()
+            .windows(2)
+            .any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase())
+    };
+    let dotted = |word: &str| word.trim_end_matches('.').contains('.') && !word.contains('@');
+    let names = [
+        "String", "Boolean", "Int", "null", "enum", "regex", "Variable", "Input",
+    ];
+    text.contains(['^', '$', '[', ']', '{', '}', '\\', '#', '_', '\''])
+        || text
+            .split_whitespace()
+            .any(|word| camel(word) || dotted(word) || names.contains(&word))
+        || text.contains("  ")
+        || text.contains(" .")
+}
+
+#[test]
+fn no_sentence_of_any_rule_at_any_field_is_technical() {
+    let rules = Sentences::english().filter_map(|(key, _)| key.strip_prefix("rule."));
+    let names: BTreeSet<&str> = rules.map(|key| key.split('.').next().unwrap()).collect();
+    assert_eq!(
+        names.len(),
+        Rule::Other as usize + 1,
+        "a rule has no sentence"
+    );
+    let expectations = [
+        None,
+        Some(Expected::one_of(["a", "b"])),
+        Some(Expected::Characters { at_most: 7 }),
+        Some(Expected::Years {
+            from: Some(2000),
+            to: Some(2040),
+            until: None,
+        }),
+        Some(Expected::Corrected {
+            value: "2026-02-28".to_owned(),
+        }),
+    ];
+    for name in names {
+        let rule: Rule = serde_json::from_value(json!(name)).unwrap();
+        for path in input_paths() {
+            for expected in &expectations {
+                let mut finding = Finding::field(rule, path.join("."), "").of_value("x");
+                finding.expected.clone_from(expected);
+                let said = [finding.clone().sentence(), finding.advice().sentence()];
+                for said in said {
+                    assert!(!is_technical(&said) && said.ends_with('.'), "{said}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_sentence_about_a_real_consignment_is_technical() {
+    use super::bodies::{fixture, input, questions};
+    let questionnaire = crate::validate::Questionnaire::prepare(&questions());
+    let index = fixture("consignments/index.json");
+    for case in index["invalid"].as_array().unwrap() {
+        let report = questionnaire.validate(&input(case["file"].as_str().unwrap()), &today());
+        for finding in report.findings().iter().chain(report.not_judged()) {
+            let sentence = finding.sentence();
+            let is_own = finding
+                .value
+                .as_ref()
+                .is_some_and(|value| is_technical(value));
+            assert!(is_own || !is_technical(&sentence), "{sentence}");
+            assert!(!finding.label().is_empty());
+            // As the server tells it, without what the mirror knows besides.
+            let server = Report::from_server_errors(&report.to_server_errors("save"));
+            for finding in server.findings() {
+                assert!(!is_technical(&finding.sentence()), "{}", finding.sentence());
+            }
+        }
+    }
+}
+
+#[test]
+fn each_field_of_the_input_has_a_label() {
+    let sentences = Sentences::default();
+    let paths = input_paths();
+    assert!(paths.len() > 50, "{}", paths.len());
+    let labels: BTreeSet<String> = paths
+        .iter()
+        .map(|path| sentences.field_label(path))
+        .collect();
+    assert_eq!(labels.len(), paths.len());
+    assert!(
+        labels.iter().all(|label| !label.starts_with('“')),
+        "{labels:?}"
+    );
+    assert_eq!(sentences.field_label(&["origin", "pic"]), "PIC of origin");
+    assert_eq!(sentences.field_label(&[""; 0]), "The consignment");
+}
+
+#[test]
+fn expectations_are_shown_in_words() {
+    let years = |from, to| Expected::Years {
+        from,
+        to,
+        until: None,
+    };
+    for (expected, words) in [
+        (years(Some(2000), Some(2040)), "a date from 2000 to 2040"),
+        (years(None, Some(2040)), "a date in 2040 or earlier"),
+        (years(None, None), "a date"),
+        (Expected::one_of(["Yes"]), "Yes"),
+        (
+            Expected::one_of(1..=16),
+            "one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16",
+        ),
+        (Expected::one_of(1..=17), "one of the 17 choices"),
+        (
+            Expected::Created {
+                from: today().today.into(),
+                before: None,
+            },
+            "on or after 2026-11-20",
+        ),
+        (
+            Expected::Created {
+                from: today().today.into(),
+                before: today().today.plus_days(1),
+            },
+            "from 2026-11-20 and before 2026-11-21",
+        ),
+    ] {
+        assert_eq!(expected.to_string(), words);
+    }
+}
+
+#[test]
+fn another_language_replaces_what_it_has_and_values_are_never_read_as_texts() {
+    let own: Sentences = [
+        ("rule.required", "{label} fehlt{unknown}."),
+        ("label.question", "{text}"),
+    ]
+    .into_iter()
+    .collect();
+    let report = report(&[answer("3", ""), answer("4", "{label}\n")]);
+    let said: Vec<String> = report.findings().iter().map(|f| own.sentence(f)).collect();
+    assert_eq!(
+        said,
+        [
+            "Number of head in row 2 fehlt.",
+            "Dentition cannot be {label}\\n. Choose one of 0-2, 0-4."
+        ]
+    );
+    let english: Sentences = Sentences::english().collect();
+    assert_eq!(english.missing().next(), None);
+    assert_eq!(own.missing().count(), Sentences::english().count() - 2);
+}
