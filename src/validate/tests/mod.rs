@@ -2,6 +2,8 @@
 
 mod bodies;
 mod errors;
+mod exported_types;
+mod exports;
 mod fields;
 mod findings;
 mod forms;
