@@ -1,6 +1,6 @@
 //! Pages to read: what is covered and how sure it is, what its sources are, why things
 //! are as they are, what to do about errors and about a
-//! live schema that differs, how to test an application, what is fast.
+//! live schema that differs, how to show findings, how to test an application, what is fast.
 //!
 //! What can go wrong with tokens has its page beside them: [`failure_modes`](crate::auth::failure_modes).
 
@@ -18,6 +18,11 @@ pub mod decisions {}
 
 #[doc = include_str!("errors.md")]
 pub mod errors {}
+
+/// How to show findings to people, in other languages and in front ends that are not written in Rust.
+///
+#[doc = include_str!("findings.md")]
+pub mod findings {}
 
 #[doc = include_str!("migrating.md")]
 pub mod migrating {}

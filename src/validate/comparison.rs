@@ -1,4 +1,4 @@
-//! What the server said, as findings; what the mirror says, as errors of the server; and where the two differ.
+//! Findings from the server's errors, the server's errors from findings, and the comparison of two reports.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -11,7 +11,7 @@ use super::format::{ELLIPSIS, Format};
 use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Source};
 use crate::model::{Condition, ServerError};
 
-/// What only one of two reports says: see [`compare`].
+/// Findings that only one of two reports has: see [`compare`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -22,7 +22,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether both reports say the same.
+    /// Whether both reports have the same findings.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.only_mirror.is_empty() && self.only_server.is_empty()
@@ -47,7 +47,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Names what only one side said: findings match by severity, code, and message whatever its case.
+/// Lists the findings that only one report has. Findings match by severity, code, and message regardless of case.
 ///
 /// A message of the mirror repeats at most 60 characters of a value, and nothing of a signature; it matches that of the
 /// server with the whole value.
@@ -120,7 +120,7 @@ fn is_cut_from(cut: &str, whole: &str) -> bool {
 }
 
 impl Finding {
-    /// What the server said, as a finding. The name of the operation is left out of the path.
+    /// An error of the server as a finding. The name of the operation is left out of the path.
     ///
     /// ```
     /// use envd_sdk::model::ServerError;
@@ -174,7 +174,7 @@ impl Finding {
 }
 
 impl Report {
-    /// What the server said, as a report, in the server's order.
+    /// The errors of the server as a report, in the server's order.
     #[must_use]
     pub fn from_server_errors(errors: &[ServerError]) -> Self {
         let findings = errors.iter().map(Finding::from_server).map(Arc::new);

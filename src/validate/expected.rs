@@ -9,8 +9,7 @@ use crate::model::Day;
 
 /// What would have been right, where the rule has a parameter: see [`Finding::expected`](super::Finding::expected).
 ///
-/// It lets an application say in its own words, or in another language, what [`message`](super::Finding::message) says in
-/// the server's.
+/// `Display` is plain English; [`Sentences::expected`] has other languages.
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, ConsignmentInput, Day, FormType, PartyInput};

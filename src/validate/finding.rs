@@ -9,7 +9,7 @@ use super::Expected;
 use super::format::excerpt;
 use crate::model::{QuestionId, Severity, input_path};
 
-/// Who said it.
+/// Where a finding comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -79,7 +79,7 @@ pub enum Rule {
     FormOnce,
     /// Advice: the first character of a PIC names a state or territory.
     PicState,
-    /// Advice: the question is asked by the forms and answers.
+    /// Advice: the question applies.
     AnswerApplies,
     /// Advice: the question exists.
     QuestionKnown,
@@ -88,7 +88,7 @@ pub enum Rule {
     /// Questions, rows and choices are few enough to be judged. The limits are this crate's: at most 100,000 questions in
     /// rows, and a million triggers, choices and answers to look at.
     Size,
-    /// Something else that the server said.
+    /// Another error of the server.
     Other,
 }
 
@@ -99,7 +99,7 @@ impl Rule {
     }
 }
 
-/// What the list of questions says of a question, for people.
+/// The texts of a question in the list of questions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -117,7 +117,7 @@ pub struct QuestionText {
     pub error_message: Option<String>,
 }
 
-/// A question, and the row where it stands inside a REPEATABLE question.
+/// A question, with its row if it is inside a REPEATABLE question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuestionRef {
@@ -160,21 +160,21 @@ pub struct Finding {
     /// The text for people, in the server's words where the specification shows them.
     ///
     /// Of a value that the user entered the mirror repeats at most 60 characters, and nothing of a signature; an ellipsis
-    /// stands for the rest. What the server said is whole.
+    /// stands for the rest. Messages of the server are complete.
     pub message: String,
     /// A longer text, where the server gives one.
     pub description: Option<String>,
     /// The question, where the finding is about an answer.
     pub question: Option<QuestionRef>,
-    /// Who said it.
+    /// Where it comes from.
     pub source: Source,
-    /// What would be right, where the mirror can tell.
+    /// What would be right, where the validator knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
-    /// The value that is wrong, as far as [`message`](Self::message) repeats it; `None` where the server tells.
+    /// The value that is wrong, as far as [`message`](Self::message) repeats it; `None` in findings of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What the list of questions says of the question, where one was loaded.
+    /// The texts of the question, where a list of questions is loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_text: Option<Box<QuestionText>>,
 }
@@ -248,7 +248,7 @@ impl Finding {
         self
     }
 
-    /// What the server is not known to say.
+    /// Makes this advice: the server is not known to report it.
     pub(super) fn advice(mut self) -> Arc<Self> {
         self.severity = Severity::Advice;
         self.source = Source::Advice;

@@ -5,11 +5,14 @@
 //! apart and off by default. No clock, no network: today is an argument.
 //!
 //! - [`validate_fields`] checks what needs no questions, [`Questionnaire::validate`] both layers, and
-//!   [`Questionnaire::validate_json`] reads JSON leniently before: what does not have the shape of a consignment is told
-//!   with its path.
+//!   [`Questionnaire::validate_json`] takes JSON of any shape: each value of the wrong type is a finding at its path.
+//! - [`Finding::sentence`] says in plain words what is wrong and what would be right, in English or in a language of your
+//!   own ([`Sentences`]).
 //! - [`Questionnaire::applicable`] and [`Questionnaire::next_questions`] say what to ask and why, [`Questionnaire::explain`]
 //!   why something is not asked, [`Questionnaire::progress`] how far it has come, [`Questionnaire::prune`] removes what
 //!   counts for nothing, and a [`Session`] follows a form answer by answer.
+//! - [`Questionnaire::json_schema`] and [`Questionnaire::typescript`] export the answers of forms for front ends in other
+//!   languages.
 //! - [`Finding::from_server`] and [`Report::to_server_errors`] turn what the server says and what the mirror says into
 //!   each other, and [`compare`] names what only one side said.
 //!
@@ -83,7 +86,7 @@
 //! * A form of a program for which the accreditation of the user is known to be false is an error (spec 1.3); [`Policy`] can
 //!   make it advice.
 //! * Question 185 of LPAHRG0 without an answer leaves a draft valid, with a warning, but nothing can be created from it.
-//! * After a value that the server's schema cannot take nothing else is checked, because the server stops there.
+//! * At a value that the server's schema cannot take the server stops: what else is wrong is in [`Report::not_judged`].
 //!
 //! # Limits
 //!

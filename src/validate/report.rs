@@ -14,7 +14,7 @@ use crate::model::{OneLine, QuestionId};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum QuestionRules {
-    /// They were.
+    /// They were checked.
     Checked,
     /// No questions were at hand, or nothing of them was checked after an error that ends the check: the answers may still
     /// be wrong.
@@ -36,7 +36,7 @@ pub enum UncheckedReason {
     NoId,
 }
 
-/// A rule of a question in play that could not be checked.
+/// A rule of a question that applies and that could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Unchecked {
@@ -180,17 +180,17 @@ impl Report {
         &self.findings
     }
 
-    /// What the server refuses the consignment for.
+    /// Findings for which the server refuses the consignment.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Error)
     }
 
-    /// What the server saves and remarks on.
+    /// Findings with which the server saves the consignment.
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Warning)
     }
 
-    /// What the server is not known to remark on; empty unless the context asked for it.
+    /// Findings that the server is not known to have; empty unless [`Context::advice`](super::Context::advice) is set.
     #[must_use]
     pub fn advice(&self) -> &[Arc<Finding>] {
         &self.advice
@@ -203,7 +203,7 @@ impl Report {
         &self.not_judged
     }
 
-    /// Rules of questions in play that could not be checked; none of them is a finding.
+    /// Rules of questions that apply and that could not be checked; none of them is a finding.
     #[must_use]
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
@@ -251,7 +251,7 @@ impl Report {
 
     /// Whether there is no error and no required answer is missing.
     ///
-    /// Without questions nobody knows what is required: see [`question_rules`](Self::question_rules).
+    /// Without questions it is not known what is required: see [`question_rules`](Self::question_rules).
     #[must_use]
     pub fn ready_to_submit(&self) -> bool {
         self.is_valid() && !self.findings.iter().any(|f| f.rule == Rule::Required)

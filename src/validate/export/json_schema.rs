@@ -15,8 +15,8 @@ impl Questionnaire {
     /// `MULTIPLE_CHOICE` question; to a list of rows, each an object of the same kind, for a `REPEATABLE` question. A question
     /// without an answer is absent. [`answers_from_json`] turns such an object into answers of an input.
     ///
-    /// The schema accepts the answers that [`validate`](Self::validate) has no finding about. What a schema cannot say stands
-    /// in a `$comment` of the question: a question in rows that hangs on answers outside of its row, and today.
+    /// The schema accepts the answers about which [`validate`](Self::validate) has no finding. Rules that a schema cannot
+    /// express are in a `$comment` of the question: dates after today, and triggers on answers outside of a row.
     ///
     /// ```
     /// use envd_sdk::model::{FormType, Question};
@@ -144,7 +144,7 @@ impl Export<'_> {
             }
             Kind::Several => {
                 if !choices.is_empty() {
-                    // An empty text is no answer, but opens what stands below.
+                    // An empty text is no answer, but questions below apply.
                     let choices = [&choices[..], &[("", "")]].concat();
                     value.insert("items".to_owned(), one_of(&choices).into());
                 }
@@ -166,7 +166,7 @@ impl Export<'_> {
         let node = &self.prepared.nodes[position];
         let unsaid = [
             matches!(self.conditions[position], Condition::Elsewhere).then_some(
-                "Whether it applies hangs on answers outside of this object, so no rule is stated.",
+                "Whether it applies depends on answers outside of this object, so no rule is stated.",
             ),
             (node.kind == Kind::Unknown && !node.choices.is_empty())
                 .then_some("Its type is unknown, so its choices are not stated."),

@@ -3,7 +3,7 @@
 mod json_schema;
 mod typescript;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
@@ -24,13 +24,13 @@ use crate::model::{AnswerInput, ConsignmentInput, FormType};
 ///
 /// let answers = answers_from_json(&json!({"17": "Yes", "1": [{"3": "12"}, {"3": "7"}]}));
 /// let rows: Vec<_> = answers.iter().map(|answer| answer.index.value().copied()).collect();
-/// assert_eq!(rows, [Some(0), Some(1), None]);
+/// assert_eq!(rows, [None, Some(0), Some(1)]);
 /// ```
 #[must_use]
 pub fn answers_from_json(answers: &Value) -> Vec<AnswerInput> {
     let mut found = Vec::new();
-    let mut open = vec![(answers, None)];
-    while let Some((object, row)) = open.pop() {
+    let mut open = VecDeque::from([(answers, None)]);
+    while let Some((object, row)) = open.pop_front() {
         for (id, value) in object.as_object().into_iter().flatten() {
             let items = match value {
                 Value::Array(items) => items.as_slice(),
@@ -40,7 +40,7 @@ pub fn answers_from_json(answers: &Value) -> Vec<AnswerInput> {
                 let text = match item {
                     Value::Null | Value::Array(_) => continue,
                     Value::Object(_) => {
-                        open.push((item, row.or(i64::try_from(position).ok())));
+                        open.push_back((item, row.or(i64::try_from(position).ok())));
                         continue;
                     }
                     Value::String(text) => text.clone(),
@@ -57,13 +57,13 @@ pub fn answers_from_json(answers: &Value) -> Vec<AnswerInput> {
     found
 }
 
-/// When a question applies, said of the object that holds its answer.
+/// When a question applies, in terms of the object that holds its answer.
 enum Condition {
     Always,
     Never,
     /// All of these schemas accept the object.
     If(Vec<Value>),
-    /// It hangs on what stands outside of the object.
+    /// It depends on answers outside of the object.
     Elsewhere,
 }
 
@@ -163,12 +163,12 @@ impl<'a> Export<'a> {
                 Kind::Several => json!({"contains": {"enum": wanted}}),
                 _ => json!({"enum": wanted}),
             };
-            let says = json!({"properties": {id: value}, "required": [id]});
+            let matches = json!({"properties": {id: value}, "required": [id]});
             any.push(match condition {
                 Condition::If(_) if !stale_count => {
-                    json!({"allOf": [self.reference(source), says]})
+                    json!({"allOf": [self.reference(source), matches]})
                 }
-                _ => says,
+                _ => matches,
             });
         }
         if any.is_empty() || wanted.is_empty() {

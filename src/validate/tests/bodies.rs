@@ -1,4 +1,4 @@
-//! The shared table: literal server bodies, and what the validator says to the same input.
+//! The shared table: literal server bodies, and the findings of the validator for the same input.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ fn cut(message: &str, code: &str) -> String {
     format!("{before}'{value}'{}", after.join("'"))
 }
 
-fn told(finding: &Finding) -> [String; 4] {
+fn shown(finding: &Finding) -> [String; 4] {
     // The table has the path of the body, and schema-level errors have none there.
     let end = finding
         .path
@@ -78,7 +78,7 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
     for case in index["invalid"].as_array().unwrap() {
         let file = case["file"].as_str().unwrap();
         let report = questionnaire.validate(&input(file), &context(case));
-        let mut found: Vec<_> = report.findings().iter().map(|f| told(f)).collect();
+        let mut found: Vec<_> = report.findings().iter().map(|f| shown(f)).collect();
         let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
         let mut wanted: Vec<_> = case["findings"]
             .as_array()

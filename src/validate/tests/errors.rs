@@ -1,4 +1,4 @@
-//! The literal server bodies, and for each that the mirror can know of an input that makes it say the same.
+//! The literal server bodies, each with an input for which the validator has the same findings.
 
 use std::collections::BTreeSet;
 
@@ -110,7 +110,7 @@ fn context(file: &str) -> Context {
 }
 
 #[test]
-fn the_mirror_says_what_each_literal_body_says() {
+fn the_findings_are_those_of_each_literal_body() {
     let questionnaire = Questionnaire::prepare(&questions());
     for (file, edit) in CASES {
         let mut input = fixture("consignments/lpac1.json")["input"].take();
@@ -145,7 +145,7 @@ fn the_mirror_says_what_each_literal_body_says() {
 }
 
 #[test]
-fn each_literal_body_is_mirrored_or_known_to_be_beyond_the_mirror() {
+fn each_literal_body_has_a_case_or_is_listed_as_out_of_reach() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/errors");
     let files = std::fs::read_dir(folder).unwrap();
     let files = files.map(|file| file.unwrap().path());
@@ -153,7 +153,7 @@ fn each_literal_body_is_mirrored_or_known_to_be_beyond_the_mirror() {
         .map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     let cases = CASES.iter().map(|(file, _)| *file);
-    let told: BTreeSet<String> = cases.chain(BEYOND).map(str::to_owned).collect();
-    assert_eq!(all, told);
-    assert_eq!(told.len(), CASES.len() + BEYOND.len());
+    let listed: BTreeSet<String> = cases.chain(BEYOND).map(str::to_owned).collect();
+    assert_eq!(all, listed);
+    assert_eq!(listed.len(), CASES.len() + BEYOND.len());
 }

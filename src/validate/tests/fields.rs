@@ -1,4 +1,4 @@
-//! Each field rule with what it takes and what it does not (spec 2.1 to 2.3).
+//! Each field rule with values that it accepts and values that it rejects (spec 2.1 to 2.3).
 
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn addresses_have_a_postcode_and_a_state() {
 }
 
 #[test]
-fn days_and_times_are_real() {
+fn dates_and_times_exist() {
     check(
         "movementDate",
         &["2026-11-23", "2024-02-29"],
@@ -163,7 +163,7 @@ fn days_and_times_are_real() {
 }
 
 #[test]
-fn the_declarer_can_be_reached() {
+fn email_phone_and_signature_have_their_formats() {
     check(
         "declaration.email",
         &[
@@ -234,7 +234,7 @@ fn the_declarer_can_be_reached() {
 }
 
 #[test]
-fn an_origin_of_another_is_told_only_when_the_account_is_known() {
+fn the_origin_pic_is_compared_only_with_a_known_account() {
     let input: ConsignmentInput = serde_json::from_value(
         json!({"forms": ["LPAC1"], "origin": {"pic": "qazz7777"}, "destination": {"pic": "QDZZ3333"}}),
     )

@@ -154,7 +154,7 @@ fn a_missing_accreditation_is_advice_if_the_policy_says_so() {
     let user: Accreditations =
         serde_json::from_str(r#"{"lPA": false, "eU": false, "nFAS": true, "hRG": false}"#).unwrap();
     let context = on(2026, 11, 20).accreditations(&user).advice(true);
-    let told = |policy: Policy, form: FormType| {
+    let shown = |policy: Policy, form: FormType| {
         let list = Questionnaire::prepare_with(&[], policy);
         let report = list.validate(&input(&[form]), &context);
         let advice: Vec<String> = report.advice().iter().map(ToString::to_string).collect();
@@ -169,18 +169,18 @@ fn a_missing_accreditation_is_advice_if_the_policy_says_so() {
             .map(|name| format!("{form} needs the accreditation {name}"))
             .collect()
     };
-    assert_eq!(told(Policy::default(), FormType::Euc1), (1, vec![]));
+    assert_eq!(shown(Policy::default(), FormType::Euc1), (1, vec![]));
     assert_eq!(
-        told(lowered, FormType::Euc1),
+        shown(lowered, FormType::Euc1),
         (0, needs("EUC1", &["lPA", "eU"]))
     );
     assert_eq!(
-        told(lowered, FormType::Lpahrg0),
+        shown(lowered, FormType::Lpahrg0),
         (0, needs("LPAHRG0", &["lPA", "hRG"]))
     );
     // The specification ties NFASEUC1 to no flag of the European Union.
     let export = needs("NFASEUC1", &["eU"]);
-    assert_eq!(told(Policy::default(), FormType::Nfaseuc1), (0, export));
+    assert_eq!(shown(Policy::default(), FormType::Nfaseuc1), (0, export));
 }
 
 #[test]
@@ -270,24 +270,24 @@ fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded(
 }
 
 #[test]
-fn a_session_tells_of_question_185_what_the_report_tells() {
+fn a_session_reports_question_185_as_the_report_does() {
     let question = serde_json::json!([{"id": "185", "type": "STRING", "forms": ["LPAHRG0", "LPAG3"],
         "triggers": [{"questionId": "1", "value": "A"}], "validators": [{"type": "required"}]},
         {"id": "1", "type": "STRING", "forms": ["LPAHRG0", "LPAG3"]}]);
     let questions: Vec<Question> = serde_json::from_value(question).unwrap();
     let list = Questionnaire::prepare(&questions);
-    for (form, told) in [(FormType::Lpahrg0, 0), (FormType::Lpag3, 1)] {
+    for (form, expected) in [(FormType::Lpahrg0, 0), (FormType::Lpag3, 1)] {
         let mut session = list.session(&bare(&[form]), &on(2026, 11, 20));
         let before = session.report().findings().len();
         let change = session.answer("1", None, Some("A"));
         assert_eq!(change.appeared.len(), 1);
-        assert_eq!((change.added.len(), before), (told, 1 - told));
+        assert_eq!((change.added.len(), before), (expected, 1 - expected));
         assert_eq!(session.report().question("185").count(), 1);
     }
 }
 
 #[test]
-fn the_server_looks_at_nothing_else_after_a_value_it_cannot_take() {
+fn a_value_that_the_schema_cannot_take_is_the_only_finding() {
     let odd = input(&["LPAC1".into(), "LPAC9".into(), "lpac1".into()])
         .status(ConsignmentStatus::from("SENT"))
         .movement("never", "never");

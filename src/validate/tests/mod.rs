@@ -1,6 +1,7 @@
 //! Cases of the validator as a whole.
 
 mod bodies;
+mod drafts;
 mod errors;
 mod exported_types;
 mod exports;
@@ -11,11 +12,10 @@ mod guidance;
 mod laws;
 mod places;
 mod questions;
+mod reports;
 mod rows;
 mod sentences;
 mod sessions;
 mod shapes;
 mod sources;
-mod told;
-mod wire;
 mod work;

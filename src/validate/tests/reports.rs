@@ -1,4 +1,4 @@
-//! How findings are told: drift, advice, rules that are read off the server's words, what a session counts.
+//! Reports: comparison with the server, advice, rules of the server's errors, excerpts of values.
 
 use serde_json::json;
 
@@ -16,15 +16,15 @@ fn a_comparison_names_each_side_and_the_code_where_there_is_one() {
     let nothing = Report::from_server_errors(&[]);
     let comparison = compare(&late, &nothing);
     assert!(!comparison.is_equal());
-    let told = comparison.to_string();
-    assert!(told.starts_with("only the mirror: error: ") && told.ends_with(" (movementTime)"));
+    let shown = comparison.to_string();
+    assert!(shown.starts_with("only the mirror: error: ") && shown.ends_with(" (movementTime)"));
     assert!(!compare(&nothing, &late).is_equal());
 
     wrong.movement_time = Maybe::Absent;
     wrong.forms.push(FormType::Hssl1);
     let mixed = validate_fields(&wrong, &today());
-    let told = compare(&nothing, &mixed).to_string();
-    assert_eq!(told, "only the server: error: Bad request");
+    let shown = compare(&nothing, &mixed).to_string();
+    assert_eq!(shown, "only the server: error: Bad request");
     assert_eq!(compare(&late, &mixed).to_string().lines().count(), 2);
     let same = compare(&late, &late);
     assert!(same.is_equal());
@@ -32,7 +32,7 @@ fn a_comparison_names_each_side_and_the_code_where_there_is_one() {
 }
 
 #[test]
-fn the_rule_is_read_off_what_the_server_says() {
+fn an_error_of_the_server_has_the_rule_of_the_finding() {
     let address =
         json!({"line1": "x".repeat(301), "town": "x".repeat(101), "state": "XX", "postcode": "0"});
     let wrong = json!({
@@ -52,7 +52,7 @@ fn the_rule_is_read_off_what_the_server_says() {
 }
 
 #[test]
-fn a_finding_says_what_would_have_been_right() {
+fn a_finding_has_what_would_be_right() {
     let years = json!({"id": "1", "type": "STRING", "forms": ["LPAC1"], "validators": [
         {"type": "minYear", "parameter": "2000"}, {"type": "maxYear", "parameter": "2040"},
         {"type": "maxYear", "parameter": "now"}]});
@@ -101,7 +101,7 @@ fn an_accreditation_that_is_not_known_is_advice() {
         .accreditations(&Accreditations::default())
         .advice(true);
     let report = prepare(&json!([])).validate(&cattle, &context);
-    let told: Vec<String> = report.advice().iter().map(ToString::to_string).collect();
+    let shown: Vec<String> = report.advice().iter().map(ToString::to_string).collect();
     for needs in [
         "LPAC1 needs the accreditation lPA",
         "NFASC0 needs the accreditation nFAS",
@@ -109,7 +109,10 @@ fn an_accreditation_that_is_not_known_is_advice() {
         "EUC1 needs the accreditation eU",
         "No question has this id",
     ] {
-        assert!(told.iter().any(|told| told == needs), "{needs}: {told:?}");
+        assert!(
+            shown.iter().any(|shown| shown == needs),
+            "{needs}: {shown:?}"
+        );
     }
     for advice in report.advice() {
         assert_eq!(
@@ -126,27 +129,27 @@ fn an_accreditation_that_is_not_known_is_advice() {
 }
 
 #[test]
-fn an_accreditation_that_is_there_or_not_needed_is_not_missed() {
+fn an_accreditation_that_is_held_or_not_needed_is_no_advice() {
     let mut cattle = input(&[]);
     cattle.forms = vec![FormType::Lpac1, FormType::Euc1];
     let mut known = Accreditations {
         lpa: Some(true),
         ..Accreditations::default()
     };
-    let told = |known: &Accreditations| -> Vec<String> {
+    let shown = |known: &Accreditations| -> Vec<String> {
         let context = today().accreditations(known).advice(true);
         let report = validate_fields(&cattle, &context);
         report.advice().iter().map(ToString::to_string).collect()
     };
-    assert_eq!(told(&known), ["EUC1 needs the accreditation eU"]);
+    assert_eq!(shown(&known), ["EUC1 needs the accreditation eU"]);
     known.eu = Some(true);
-    assert_eq!(told(&known), [""; 0]);
+    assert_eq!(shown(&known), [""; 0]);
     known.lpa = None;
-    assert_eq!(told(&known)[0], "LPAC1 needs the accreditation lPA");
+    assert_eq!(shown(&known)[0], "LPAC1 needs the accreditation lPA");
 }
 
 #[test]
-fn several_answers_are_odd_only_where_one_is_wanted() {
+fn several_answers_are_advice_only_where_one_is_expected() {
     let tree = prepare(&json!([
         ask("1", "STRING", &[], &[]),
         ask("2", "MULTIPLE_CHOICE", &[], &[])
@@ -158,8 +161,8 @@ fn several_answers_are_odd_only_where_one_is_wanted() {
         ("2", None, "b"),
     ];
     let report = tree.validate(&input(&twice), &today().advice(true));
-    let told: Vec<_> = report.advice().iter().map(|f| f.code.as_str()).collect();
-    assert_eq!(told, ["answers.1"]);
+    let shown: Vec<_> = report.advice().iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(shown, ["answers.1"]);
     assert_eq!(report.advice()[0].rule, Rule::AnsweredOnce);
 }
 
@@ -190,7 +193,7 @@ fn findings_are_found_by_their_question() {
 }
 
 #[test]
-fn a_finding_in_a_log_has_its_rule_and_place_but_no_text() {
+fn debug_of_a_finding_has_its_rule_and_code_but_no_text() {
     let mut wrong = input(&[]);
     wrong.movement_time = Maybe::from("13:70 Jo's");
     let report = validate_fields(&wrong, &today());
@@ -200,7 +203,7 @@ fn a_finding_in_a_log_has_its_rule_and_place_but_no_text() {
 }
 
 #[test]
-fn what_is_not_valid_is_not_ready_and_points_to_its_field() {
+fn an_invalid_report_is_not_ready_and_its_finding_names_the_field() {
     let report = validate_fields(&ConsignmentInput::default(), &today());
     assert!(!report.is_valid() && !report.can_create() && !report.ready_to_submit());
     let empty = report.at("programs").next().unwrap();

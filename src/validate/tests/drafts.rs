@@ -16,7 +16,7 @@ fn good() -> Value {
 }
 
 #[test]
-fn what_has_the_right_kinds_is_read_as_it_is() {
+fn input_of_the_right_types_is_read_unchanged() {
     let index = fixture("consignments/index.json");
     let cases = index["valid"].as_array().unwrap().iter();
     for case in cases.chain(index["invalid"].as_array().unwrap()) {
@@ -35,7 +35,7 @@ impl ConsignmentInput {
 }
 
 #[test]
-fn each_value_of_the_wrong_kind_is_told_with_its_path() {
+fn each_value_of_the_wrong_type_is_a_finding_at_its_path() {
     for (pointer, value, path, what) in [
         (
             "/origin/pic",
@@ -112,7 +112,7 @@ fn each_value_of_the_wrong_kind_is_told_with_its_path() {
 }
 
 #[test]
-fn all_of_them_are_told_at_once() {
+fn all_values_of_the_wrong_type_are_findings() {
     let input = json!({"forms": ["LPAC9"], "origin": {"pic": 1, "name": 2}, "status": "SENT", "answers": [1]});
     assert_eq!(validate_fields_json(&input, &today()).findings().len(), 5);
 }
