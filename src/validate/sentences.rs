@@ -133,9 +133,6 @@ impl Sentences {
     /// What would be right, in words that follow "Use" or "Enter".
     #[must_use]
     pub fn expected(&self, expected: &Expected) -> String {
-        let text = |day: &Option<_>| {
-            day.map_or_else(String::new, |day: crate::model::Day| day.to_string())
-        };
         match expected {
             Expected::Characters { at_most } => {
                 self.filled("expected.characters", &[("max", &at_most.to_string())])
@@ -150,9 +147,7 @@ impl Sentences {
                     (None, Some(_)) => "expected.years.to",
                     (None, None) => "expected.years",
                 };
-                let year =
-                    |year: &Option<i32>| year.map_or_else(String::new, |year| year.to_string());
-                let date = self.filled(key, &[("from", &year(from)), ("to", &year(to))]);
+                let date = self.filled(key, &[("from", &shown(from)), ("to", &shown(to))]);
                 match until {
                     Some(day) => {
                         let day = day.to_string();
@@ -167,7 +162,7 @@ impl Sentences {
                     (Some(_), None) => "expected.created.from",
                     (None, _) => "expected.created.before",
                 };
-                self.filled(key, &[("from", &text(from)), ("before", &text(before))])
+                self.filled(key, &[("from", &shown(from)), ("before", &shown(before))])
             }
             Expected::Corrected { value } => self.filled("expected.corrected", &[("value", value)]),
             Expected::Example { value } => self.filled("expected.example", &[("value", value)]),
@@ -247,6 +242,10 @@ impl ValueKind {
             Self::Fields => "expected.kind.fields",
         }
     }
+}
+
+fn shown(part: &Option<impl ToString>) -> String {
+    part.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Puts values into a text, on one line. A value that is missing takes the space before it along.

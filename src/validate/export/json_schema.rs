@@ -13,7 +13,7 @@ impl Questionnaire {
     ///
     /// The answers are an object: the id of a question leads to its answer, a text; to a list of texts for a
     /// `MULTIPLE_CHOICE` question; to a list of rows, each an object of the same kind, for a `REPEATABLE` question. A question
-    /// without an answer is absent. [`answers_from_json`] turns such an object into answers of an input.
+    /// without an answer is absent. [`answers_from_json`](crate::validate::answers_from_json) turns such an object into answers.
     ///
     /// The schema accepts the answers about which [`validate`](Self::validate) has no finding. Rules that a schema cannot
     /// express are in a `$comment` of the question: dates after today, and triggers on answers outside of a row.
@@ -228,7 +228,7 @@ fn date_pattern(min: Option<i32>, max: Option<i32>) -> String {
     }
     let years = if years.is_empty() {
         // No year will do.
-        "(?!)".to_owned()
+        "[^\\s\\S]".to_owned()
     } else {
         years.join("|")
     };
