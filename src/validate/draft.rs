@@ -3,9 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::format::excerpt;
-use super::{
-    Context, Expected, Finding, Policy, QuestionRules, Report, Rule, ValueKind, fields, forms,
-};
+use super::{Context, Expected, Finding, Policy, QuestionRules, Report, Rule, fields, forms};
 use crate::model::{ConsignmentInput, QuestionId};
 
 /// A consignment as far as it could be read, and what could not.
@@ -72,12 +70,12 @@ fn unread(input: &Value, findings: &[Finding]) -> Vec<Option<QuestionId>> {
 
 /// A type of the server's schema, with its name.
 enum Type {
-    Scalar(&'static str, ValueKind, fn(&Value) -> bool),
+    Scalar(&'static str, Expected, fn(&Value) -> bool),
     List(&'static Type),
     Object(&'static str, &'static [(&'static str, Type)]),
 }
 
-const TEXT: Type = Type::Scalar("String", ValueKind::Text, Value::is_string);
+const TEXT: Type = Type::Scalar("String", Expected::Text, Value::is_string);
 
 /// The fields of spec 2.1.
 static CONSIGNMENT: Type = Type::Object(
@@ -95,12 +93,12 @@ static CONSIGNMENT: Type = Type::Object(
         ("movementTime", TEXT),
         (
             "status",
-            Type::Scalar("ConsignmentStatus", ValueKind::Text, Value::is_string),
+            Type::Scalar("ConsignmentStatus", Expected::Text, Value::is_string),
         ),
         ("answers", Type::List(&ANSWER)),
     ],
 );
-static FORM: Type = Type::Scalar("EFormType", ValueKind::Text, Value::is_string);
+static FORM: Type = Type::Scalar("EFormType", Expected::Text, Value::is_string);
 /// Spec 2.2.
 const PARTY: Type = Type::Object(
     "PartyInput",
@@ -121,7 +119,7 @@ const DECLARATION: Type = Type::Object(
     &[
         (
             "accept",
-            Type::Scalar("Boolean", ValueKind::YesOrNo, Value::is_boolean),
+            Type::Scalar("Boolean", Expected::YesOrNo, Value::is_boolean),
         ),
         ("fullName", TEXT),
         ("phone", TEXT),
@@ -139,7 +137,7 @@ static ANSWER: Type = Type::Object(
         ("questionId", TEXT),
         (
             "index",
-            Type::Scalar("Int", ValueKind::WholeNumber, Value::is_i64),
+            Type::Scalar("Int", Expected::WholeNumber, Value::is_i64),
         ),
         ("value", TEXT),
     ],
@@ -156,9 +154,12 @@ impl Reader {
     fn read(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
         match (wanted, value) {
             (Type::Scalar(.., fits), value) if fits(value) => Some(value.clone()),
-            (Type::Scalar(name, kind, _), value) => {
+            (Type::Scalar(name, expected, _), value) => {
                 let value = shown(value);
-                self.reject(*kind, &format!("Unable to convert '{value}' to '{name}'"));
+                self.reject(
+                    expected.clone(),
+                    &format!("Unable to convert '{value}' to '{name}'"),
+                );
                 None
             }
             (Type::List(item), Value::Array(values)) => {
@@ -185,7 +186,7 @@ impl Reader {
             (Type::Object(name, _), _) => {
                 let message = "Did you provide a List or Scalar value accidentally?";
                 let message = format!("Unable to parse input as a '{name}' type. {message}");
-                self.reject(ValueKind::Fields, &message);
+                self.reject(Expected::Fields, &message);
                 None
             }
         }
@@ -193,12 +194,12 @@ impl Reader {
 
     fn item(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
         if value.is_null() {
-            let kind = match wanted {
-                Type::Scalar(_, kind, _) => *kind,
-                Type::List(_) => ValueKind::List,
-                Type::Object(..) => ValueKind::Fields,
+            let expected = match wanted {
+                Type::Scalar(_, expected, _) => expected.clone(),
+                Type::List(_) => Expected::List,
+                Type::Object(..) => Expected::Fields,
             };
-            self.reject(kind, "Received a null input for a non-null variable.");
+            self.reject(expected, "Received a null input for a non-null variable.");
             return None;
         }
         self.read(value, wanted)
@@ -224,9 +225,9 @@ impl Reader {
         read
     }
 
-    fn reject(&mut self, kind: ValueKind, what: &str) {
+    fn reject(&mut self, expected: Expected, what: &str) {
         let message = format!("Variable '{}' is invalid. {what}", self.variable());
-        self.push(message, Some(Expected::Kind { kind }));
+        self.push(message, Some(expected));
     }
 
     fn push(&mut self, message: String, expected: Option<Expected>) {

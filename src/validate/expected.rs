@@ -61,26 +61,7 @@ pub enum Expected {
         /// A value of that form.
         value: String,
     },
-    /// A value of this kind ([`Rule::WireType`](super::Rule::WireType)).
-    Kind {
-        /// The kind.
-        kind: ValueKind,
-    },
-    /// Another day of creation ([`Rule::FormOpen`](super::Rule::FormOpen)).
-    Created {
-        /// The first day on which the form can be created.
-        from: Option<Day>,
-        /// The first day on which it can no longer be created.
-        before: Option<Day>,
-    },
-}
-
-/// The kinds of values in an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum ValueKind {
-    /// A text.
+    /// A text; this and the next four belong to [`Rule::WireType`](super::Rule::WireType).
     Text,
     /// A whole number.
     WholeNumber,
@@ -90,6 +71,13 @@ pub enum ValueKind {
     List,
     /// An object: fields with values.
     Fields,
+    /// Another day of creation ([`Rule::FormOpen`](super::Rule::FormOpen)).
+    Created {
+        /// The first day on which the form can be created.
+        from: Option<Day>,
+        /// The first day on which it can no longer be created.
+        before: Option<Day>,
+    },
 }
 
 impl Expected {

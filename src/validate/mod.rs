@@ -132,7 +132,7 @@ pub use self::applied_question::{AppliedQuestion, Because, Choice, Progress};
 pub use self::comparison::{Comparison, compare};
 pub use self::context::{Context, Operation, Policy};
 pub use self::draft::validate_fields_json;
-pub use self::expected::{Expected, ValueKind};
+pub use self::expected::Expected;
 pub use self::explanation::Explanation;
 pub use self::export::answers_from_json;
 pub use self::fields::validate_fields;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, Finding, Rule, Severity, ValueKind};
+use super::{Expected, Finding, Rule, Severity};
 use crate::model::OneLine;
 
 /// Sentences and labels for findings, in English or in a language of the application's.
@@ -147,7 +147,7 @@ impl Sentences {
                     (None, Some(_)) => "expected.years.to",
                     (None, None) => "expected.years",
                 };
-                let date = self.filled(key, &[("from", &shown(from)), ("to", &shown(to))]);
+                let date = self.filled(key, &[("from", &shown(*from)), ("to", &shown(*to))]);
                 match until {
                     Some(day) => {
                         let day = day.to_string();
@@ -162,11 +162,15 @@ impl Sentences {
                     (Some(_), None) => "expected.created.from",
                     (None, _) => "expected.created.before",
                 };
-                self.filled(key, &[("from", &shown(from)), ("before", &shown(before))])
+                self.filled(key, &[("from", &shown(*from)), ("before", &shown(*before))])
             }
             Expected::Corrected { value } => self.filled("expected.corrected", &[("value", value)]),
             Expected::Example { value } => self.filled("expected.example", &[("value", value)]),
-            Expected::Kind { kind } => self.filled(kind.key(), &[]),
+            Expected::Text => self.filled("expected.text", &[]),
+            Expected::WholeNumber => self.filled("expected.wholeNumber", &[]),
+            Expected::YesOrNo => self.filled("expected.yesOrNo", &[]),
+            Expected::List => self.filled("expected.list", &[]),
+            Expected::Fields => self.filled("expected.fields", &[]),
         }
     }
 
@@ -232,20 +236,9 @@ impl Rule {
     }
 }
 
-impl ValueKind {
-    fn key(self) -> &'static str {
-        match self {
-            Self::Text => "expected.kind.text",
-            Self::WholeNumber => "expected.kind.wholeNumber",
-            Self::YesOrNo => "expected.kind.yesOrNo",
-            Self::List => "expected.kind.list",
-            Self::Fields => "expected.kind.fields",
-        }
-    }
-}
-
-fn shown(part: &Option<impl ToString>) -> String {
-    part.as_ref().map(ToString::to_string).unwrap_or_default()
+/// A part of an expectation; empty where there is none.
+fn shown(part: Option<impl ToString>) -> String {
+    part.map(|part| part.to_string()).unwrap_or_default()
 }
 
 /// Puts values into a text, on one line. A value that is missing takes the space before it along.
