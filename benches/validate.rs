@@ -134,14 +134,14 @@ fn main() -> ExitCode {
 
     for count in [300, 10_000] {
         let case = Case::nested(count);
-        let mut session = case.questionnaire.session(&case.input, &context);
+        let mut form = case.questionnaire.form(&case.input, &context);
         let mut yes = false;
         // The second of four: two more hang on it, and come and go.
         let [one, other] = times([
             &mut || {
                 yes = !yes;
                 let value = if yes { "No" } else { "Yes" };
-                black_box(session.answer("7", None, Some(value)));
+                black_box(form.answer("7", None, value).unwrap());
             },
             &mut || check(&small),
         ]);
@@ -151,7 +151,7 @@ fn main() -> ExitCode {
             &mut || {
                 yes = !yes;
                 let value = if yes { "Yes" } else { "No" };
-                black_box(session.answer("5", None, Some(value)));
+                black_box(form.answer("5", None, value).unwrap());
             },
             &mut || check(&small),
         ]);

@@ -26,7 +26,7 @@
 //! | save, submit, copy, delete consignments | [`Account::save_consignment`] and its neighbours |
 //! | list consignments and templates, also from where you stopped | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | comments, questions, user details, eDECs | [`ops`] |
-//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Session`](validate::Session) |
+//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form) |
 //! | look up properties, one or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
 //! | know what to do about an error | [`guide::errors`], [`Error`] |
 #![cfg_attr(

@@ -516,5 +516,5 @@ fn handles_are_shared_between_threads() {
     shared::<envd_sdk::auth::TokenManager>();
     shared::<envd_sdk::register::Register>();
     shared::<envd_sdk::validate::Questionnaire>();
-    shared::<envd_sdk::validate::Session>();
+    shared::<envd_sdk::validate::Form>();
 }

@@ -15,10 +15,9 @@ use std::process::ExitCode;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{
-    ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction, PartyInput, Question,
-    QuestionType,
+    ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction, PartyInput,
 };
-use envd_sdk::validate::{AppliedQuestion, Context, QuestionRef, Questionnaire, Session};
+use envd_sdk::validate::{Context, Form, ItemKind, Questionnaire};
 
 use cli::Failure;
 use out::Out;
@@ -41,53 +40,33 @@ async fn run(out: &Out) -> Result<(), Failure> {
     let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
         .status(ConsignmentStatus::Draft);
     let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
-    let mut session = questionnaire.session(&input, &Context::on(today));
+    let mut form = questionnaire.form(&input, &Context::on(today));
 
-    let asked = ask(&mut session, &questions);
-    eprintln!("\nThe consignment is {}", session.report());
-    out.write(&serde_json::to_string_pretty(session.input())?)?;
-    asked
+    let answered = fill_in(&mut form);
+    eprintln!("\nThe consignment is {}", form.report());
+    for blocker in form.blockers() {
+        eprintln!("  {}", cli::printable(blocker));
+    }
+    out.write(&serde_json::to_string_pretty(&form.to_input())?)?;
+    answered
 }
 
-/// Asks until nothing is left to ask. Where the user ends it, the session holds what was answered.
-fn ask(session: &mut Session, questions: &[Question]) -> Result<(), Failure> {
+/// Asks until nothing is left to ask. Where the user ends it, the form holds what was answered.
+fn fill_in(form: &mut Form) -> Result<(), Failure> {
     let user = User::at_the_terminal_or_scripted()?;
-    let mut skipped = Vec::new();
-    while let Some(next) = next(session, &skipped) {
-        screen::show(&next, session.progress());
-        let place = next.question.clone();
-        if next.question_type == Some(QuestionType::Repeatable) {
-            // A row exists once something in it is answered, so the first question below opens it.
-            if let Some((first, text)) = first_below(questions, place.id.as_str())
-                && user.wants_a_row()?
-            {
-                let value = user.begins_a_row(text)?;
-                screen::tell(&session.answer(first, Some(0), Some(&value)));
-            }
-            skipped.push(place);
-        } else if let Some(value) = user.answer(&next, session)? {
-            screen::tell(&session.answer(place.id, place.row, Some(&value)));
+    while let Some(item) = form.next() {
+        screen::show(&item, form.progress());
+        let change = if item.kind == ItemKind::Rows {
+            let adds = user.wants_a_row()?;
+            adds.then(|| form.add_row(item.question.clone()))
         } else {
-            skipped.push(place);
+            let value = user.answer(&item, form)?;
+            value.map(|value| form.answer(&item.question.id, item.question.row, value.as_str()))
+        };
+        match change {
+            Some(change) => screen::show_change(&change?),
+            None => form.skip(item.question)?,
         }
     }
     Ok(())
-}
-
-/// The first question that waits for an answer and was not left open by the user.
-fn next(session: &Session, skipped: &[QuestionRef]) -> Option<AppliedQuestion> {
-    let mut waiting = session.next_questions().into_iter();
-    waiting.find(|asked| !skipped.contains(&asked.question))
-}
-
-/// Id and text of the first question of the form below a REPEATABLE question, wherever that stands.
-fn first_below<'q>(questions: &'q [Question], rows: &str) -> Option<(&'q str, &'q str)> {
-    questions.iter().find_map(|question| {
-        if question.id.as_ref().is_none_or(|id| *id != rows) {
-            return first_below(&question.child_questions, rows);
-        }
-        let mut below = question.child_questions.iter();
-        let first = below.find(|child| child.forms.contains(&FormType::Lpac1))?;
-        Some((first.id.as_ref()?.as_str(), first.text.as_deref()?))
-    })
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use dialoguer::console::Term;
 use dialoguer::{Confirm, Input, Select};
-use envd_sdk::validate::{AppliedQuestion, Session};
+use envd_sdk::validate::{Form, Item};
 
 use super::cli::{self, Failure, printable};
 use super::script;
@@ -27,16 +27,12 @@ impl User {
     }
 
     /// The answer; none where the user leaves the question open.
-    pub(crate) fn answer(
-        self,
-        asked: &AppliedQuestion,
-        session: &Session,
-    ) -> Result<Option<String>, Failure> {
+    pub(crate) fn answer(self, item: &Item, form: &Form) -> Result<Option<String>, Failure> {
         let value = match self {
-            Self::AtTheTerminal if asked.choices.is_empty() => Some(text(asked, session)?),
-            Self::AtTheTerminal => choice(asked)?,
+            Self::AtTheTerminal if item.choices.is_empty() => Some(text(item, form)?),
+            Self::AtTheTerminal => choice(item)?,
             Self::Scripted => {
-                let value = script::answer(asked);
+                let value = script::answer(item);
                 eprintln!("  > {}", printable(&value));
                 Some(value)
             }
@@ -51,20 +47,6 @@ impl User {
             Self::Scripted => Ok(true),
         }
     }
-
-    pub(crate) fn begins_a_row(self, question: &str) -> Result<String, Failure> {
-        let prompt = format!("  {}", printable(question));
-        match self {
-            Self::AtTheTerminal => {
-                let prompt = Input::new().with_prompt(prompt);
-                prompt.interact_text().map_err(ended)
-            }
-            Self::Scripted => {
-                eprintln!("{prompt}\n  > 24");
-                Ok("24".to_owned())
-            }
-        }
-    }
 }
 
 /// Ctrl-C, or the terminal is gone. A prompt that hid the cursor does not show it again.
@@ -76,27 +58,25 @@ fn ended(dialoguer::Error::IO(error): dialoguer::Error) -> Failure {
     error.into()
 }
 
-fn choice(asked: &AppliedQuestion) -> Result<Option<String>, Failure> {
-    let names: Vec<String> = asked.choices.iter().map(|c| printable(&c.name)).collect();
+fn choice(item: &Item) -> Result<Option<String>, Failure> {
+    let names: Vec<String> = item.choices.iter().map(|c| printable(&c.name)).collect();
     let prompt = Select::new().items(&names).default(0);
     let chosen = prompt.interact_opt().map_err(ended)?;
-    Ok(chosen.map(|at| asked.choices[at].value.clone()))
+    Ok(chosen.map(|at| item.choices[at].value.clone()))
 }
 
-/// Each try is judged by a copy of the session, so that a wrong answer never gets into the form.
-fn text(asked: &AppliedQuestion, session: &Session) -> Result<String, Failure> {
-    let place = asked.question.clone();
-    let session = session.clone();
+/// Each try is judged by a copy of the form, so that a wrong answer never gets into the form.
+fn text(item: &Item, form: &Form) -> Result<String, Failure> {
+    let question = item.question.clone();
+    let form = form.clone();
     let judge = move |text: &String| -> Result<(), String> {
-        let mut session = session.clone();
-        session.answer(&place.id, place.row, Some(text));
-        let report = session.report();
-        let mut wrong = report.question(place.id.as_str()).filter(|f| {
-            f.question.as_ref().is_some_and(|q| q.row == place.row) && f.message != "Required"
-        });
-        wrong
-            .next()
-            .map_or(Ok(()), |finding| Err(printable(finding)))
+        let mut form = form.clone();
+        let change = form
+            .answer(&question.id, question.row, text.as_str())
+            .map_err(printable)?;
+        let mut wrong = change.added.iter();
+        let wrong = wrong.find(|finding| finding.question.as_ref() == Some(&question));
+        wrong.map_or(Ok(()), |finding| Err(printable(finding)))
     };
     Input::new()
         .with_prompt("  answer, or Enter to leave it open")

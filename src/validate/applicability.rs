@@ -1,12 +1,14 @@
 //! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` says whether their answers are right.
 
+use std::collections::BTreeSet;
+
 use super::answers::{Answers, Given};
 use super::prepared::{EMPTY, Group, Kind, NONE, Node, Prepared, at};
 use super::{order, size};
-use crate::model::{ConsignmentInput, FormType};
+use crate::model::{ConsignmentInput, FormType, QuestionId};
 
 /// A row of an outermost REPEATABLE question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Row {
     scope: u32,
     /// Its number; `None` for the row of answers without an index, as in the sample payloads (spec 2.4).
@@ -15,6 +17,9 @@ pub(super) struct Row {
     start: u32,
 }
 
+/// Rows that a form has opened, by REPEATABLE question: they are there before anything in them is answered.
+pub(super) type OpenedRows = BTreeSet<(QuestionId, Option<i64>)>;
+
 /// Which questions of a list apply to a consignment, row by row.
 ///
 /// A cell is a question in a row. Cells of questions outside rows come first and are numbered as the questions are.
@@ -22,6 +27,7 @@ pub(super) struct Row {
 pub(super) struct Applicability<'a> {
     pub(super) prepared: &'a Prepared,
     pub(super) answers: Answers<'a>,
+    opened: Option<&'a OpenedRows>,
     /// By scope, then by index.
     rows: Vec<Row>,
     /// By question: whether it and those above it appear in the forms.
@@ -38,9 +44,19 @@ pub(super) struct Applicability<'a> {
 
 impl<'a> Applicability<'a> {
     pub(super) fn new(prepared: &'a Prepared, input: &'a ConsignmentInput) -> Self {
+        Self::with_rows(prepared, input, None)
+    }
+
+    /// As `new`, with rows that a form has opened.
+    pub(super) fn with_rows(
+        prepared: &'a Prepared,
+        input: &'a ConsignmentInput,
+        opened: Option<&'a OpenedRows>,
+    ) -> Self {
         let mut this = Self {
             prepared,
             answers: Answers::new(prepared, input.answers()),
+            opened,
             rows: Vec::new(),
             on_forms: on_forms(prepared, &input.forms),
             in_ring: Vec::new(),
@@ -67,7 +83,8 @@ impl<'a> Applicability<'a> {
         this
     }
 
-    /// The rows of a REPEATABLE question are the distinct indexes of answers below it. False when there are too many.
+    /// The rows of a REPEATABLE question are the distinct indexes of answers below it, and those that a form has opened.
+    /// False when there are too many.
     fn find_rows(&mut self) -> bool {
         let prepared = self.prepared;
         let ids = self.answers.all().iter().map(|given| given.id);
@@ -88,6 +105,17 @@ impl<'a> Applicability<'a> {
                     self.rows.push(row);
                 }
             }
+        }
+        for (id, index) in self.opened.into_iter().flatten() {
+            let nodes = prepared
+                .nodes_of(id.as_str())
+                .filter(|node| self.on_forms[*node]);
+            let outermost = nodes.filter(|node| prepared.opens_scope(*node));
+            self.rows.extend(outermost.map(|node| Row {
+                scope: prepared.scope_below(node),
+                index: *index,
+                start: 0,
+            }));
         }
         self.rows.sort_unstable();
         self.rows.dedup();
@@ -146,7 +174,7 @@ impl<'a> Applicability<'a> {
     /// Whether a question lets anything below it apply. Rows inside rows: without an answer there is no such row.
     pub(super) fn opens(&self, position: usize, row: Option<Row>) -> bool {
         let node = &self.prepared.nodes[position];
-        node.kind != Kind::Rows || node.scope == 0 || self.is_answered_below(position, row)
+        node.kind != Kind::Rows || node.scope == 0 || self.is_there(position, row)
     }
 
     /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an
@@ -226,22 +254,32 @@ impl<'a> Applicability<'a> {
         given.any(|given| !given.is_empty())
     }
 
-    /// Whether there is an answer in the row below a REPEATABLE question inside another, to a question of the forms.
-    fn is_answered_below(&self, position: usize, row: Option<Row>) -> bool {
-        let mut below = position + 1..self.prepared.nodes[position].end as usize;
+    /// Whether a REPEATABLE question inside another is there in a row: opened, or something below it is answered.
+    fn is_there(&self, position: usize, row: Option<Row>) -> bool {
+        let is_opened = |row: Row| {
+            let opened =
+                |opened: &OpenedRows| opened.contains(&(self.prepared.id_of(position), row.index));
+            self.opened.is_some_and(opened)
+        };
+        row.is_some_and(is_opened) || self.is_answered_below(position, row)
+    }
+
+    /// Whether there is an answer in the row below a REPEATABLE question, to a question of the forms.
+    pub(super) fn is_answered_below(&self, position: usize, row: Option<Row>) -> bool {
+        let mut below = self.prepared.below(position);
         row.is_some() && below.any(|node| self.on_forms[node] && !self.given(node, row).is_empty())
     }
 
     /// Whether there is a row of a REPEATABLE question.
     pub(super) fn has_rows(&self, position: usize, row: Option<Row>) -> bool {
         if self.prepared.nodes[position].scope != 0 {
-            return self.is_answered_below(position, row);
+            return self.is_there(position, row);
         }
         !self.rows(self.prepared.scope_below(position)).is_empty()
     }
 
     /// The rows of a scope, by their index.
-    fn rows(&self, scope: u32) -> &[Row] {
+    pub(super) fn rows(&self, scope: u32) -> &[Row] {
         &self.rows[self.rows_of(scope)]
     }
 

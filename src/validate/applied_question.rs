@@ -34,7 +34,7 @@ pub struct AppliedQuestion {
 }
 
 /// An answer to choose.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
     /// What is sent as the answer.
@@ -43,21 +43,36 @@ pub struct Choice {
     pub name: String,
 }
 
-/// An answer by which a question applies.
+impl From<(&str, &str)> for Choice {
+    fn from((value, name): (&str, &str)) -> Self {
+        Self {
+            value: value.to_owned(),
+            name: if name.is_empty() { value } else { name }.to_owned(),
+        }
+    }
+}
+
+/// An answer by which a question applies. `Display` says it in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Because {
     /// The question that was answered, or that stands above.
     pub question: QuestionId,
-    /// The value that was wanted and found; `None` where any answer will do.
-    pub value: Option<String>,
+    /// The text of that question; empty where it has none.
+    pub text: String,
+    /// The value that was wanted and found, with its name; `None` where any answer will do.
+    pub answer: Option<Choice>,
 }
 
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.value {
-            Some(value) => write!(f, "question {} is answered {value}", self.question),
-            None => write!(f, "it stands under question {}", self.question),
+        let question = match self.text.trim() {
+            "" => format!("question {}", self.question),
+            text => format!("\u{201c}{text}\u{201d}"),
+        };
+        match &self.answer {
+            Some(answer) => write!(f, "{question} is answered {}", answer.name),
+            None => write!(f, "it stands under {question}"),
         }
     }
 }
@@ -85,7 +100,11 @@ pub(super) fn list(questions: &Applicability<'_>) -> Vec<AppliedQuestion> {
     applied
 }
 
-fn describe(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> AppliedQuestion {
+pub(super) fn describe(
+    questions: &Applicability<'_>,
+    position: usize,
+    row: Option<Row>,
+) -> AppliedQuestion {
     let prepared = questions.prepared;
     let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
     AppliedQuestion {
@@ -108,15 +127,8 @@ fn choices(prepared: &Prepared, position: usize) -> Vec<Choice> {
     let node = &prepared.nodes[position];
     let names = prepared.choice_names[node.choices.range()].iter();
     let choices = prepared.choices(node).iter().zip(names);
-    let choices = choices.map(|(value, name)| {
-        let value = prepared.values.text(*value);
-        let name = if name.is_empty() { value } else { name };
-        Choice {
-            value: value.to_owned(),
-            name: name.to_owned(),
-        }
-    });
-    choices.collect()
+    let choices = choices.map(|(value, name)| (prepared.values.text(*value), name.as_str()));
+    choices.map(Choice::from).collect()
 }
 
 fn because(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> Vec<Because> {
@@ -125,7 +137,8 @@ fn because(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> 
     if node.groups.is_empty() {
         let above = prepared.parent(position).map(|above| Because {
             question: prepared.id_of(above),
-            value: None,
+            text: prepared.shown[above].text.to_string(),
+            answer: None,
         });
         return above.into_iter().collect();
     }
@@ -140,9 +153,14 @@ fn because(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> 
             },
         });
         let found = values.find(|one| questions.is_met(one, node, row))?;
+        let value = prepared.wanted(&found).next()?;
+        let source = prepared.nodes_of_number(group.source).next()?;
+        let mut choices = choices(prepared, source).into_iter();
+        let choice = choices.find(|choice| choice.value == value);
         Some(Because {
-            question: prepared.ids.text(group.source).into(),
-            value: prepared.wanted(&found).next().map(str::to_owned),
+            question: prepared.id_of(source),
+            text: prepared.shown[source].text.to_string(),
+            answer: choice.or_else(|| Some((value, "").into())),
         })
     });
     met.collect()

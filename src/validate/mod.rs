@@ -10,7 +10,7 @@
 //!   own ([`Sentences`]).
 //! - [`Questionnaire::applicable`] and [`Questionnaire::next_questions`] say what to ask and why, [`Questionnaire::explain`]
 //!   why something is not asked, [`Questionnaire::progress`] how far it has come, [`Questionnaire::prune`] removes what
-//!   counts for nothing, and a [`Session`] follows a form answer by answer.
+//!   counts for nothing, and a [`Form`] is what a screen needs to fill one in.
 //! - [`Questionnaire::json_schema`] and [`Questionnaire::typescript`] export the answers of forms for front ends in other
 //!   languages.
 //! - [`Finding::from_server`] and [`Report::to_server_errors`] turn what the server says and what the mirror says into
@@ -105,6 +105,7 @@ mod answers;
 mod applicability;
 mod applied_question;
 mod comparison;
+mod content_hash;
 mod context;
 mod draft;
 mod expected;
@@ -112,6 +113,7 @@ mod explanation;
 mod export;
 mod fields;
 mod finding;
+mod form;
 mod format;
 mod forms;
 mod judge;
@@ -122,7 +124,6 @@ mod prune;
 mod questionnaire;
 mod report;
 mod sentences;
-mod session;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -130,6 +131,7 @@ mod year;
 
 pub use self::applied_question::{AppliedQuestion, Because, Choice, Progress};
 pub use self::comparison::{Comparison, compare};
+pub use self::content_hash::ContentHash;
 pub use self::context::{Context, Operation, Policy};
 pub use self::draft::validate_fields_json;
 pub use self::expected::Expected;
@@ -137,8 +139,10 @@ pub use self::explanation::Explanation;
 pub use self::export::answers_from_json;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, QuestionText, Rule, Source};
+pub use self::form::{
+    Blocker, Change, EditError, Form, Item, ItemKind, ItemRow, Items, QuestionsChanged, SavedForm,
+};
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
 pub use self::sentences::Sentences;
-pub use self::session::{Change, Session};
 pub use crate::model::Severity;

@@ -50,6 +50,7 @@ impl Prepared {
 
     fn add(&mut self, question: &Question, parent: u32) -> u32 {
         let position = at(self.nodes.len());
+        self.content.add(question, parent);
         let name = question.id.as_ref().map_or("", |id| id.as_str());
         let id = self.ids.intern(name);
         if question.id.is_none() {

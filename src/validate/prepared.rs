@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
+use super::content_hash::Content;
 use super::size::Weights;
 use super::year::Years;
-use super::{Finding, Policy, QuestionText, UncheckedReason};
+use super::{ContentHash, Finding, Policy, QuestionText, UncheckedReason};
 use crate::model::{FormType, Question, QuestionId, QuestionType};
 
 /// No position and no number: no list is that long.
@@ -169,6 +170,9 @@ pub(super) struct Prepared {
     /// By node: the finding that its answer is missing, outside rows. Made once, then shared.
     pub(super) missing: Vec<OnceLock<Arc<Finding>>>,
     pub(super) weights: Weights,
+    pub(super) content: Content,
+    /// Made when it is first asked for: SHA-256 takes longer than everything else here.
+    pub(super) hash: OnceLock<ContentHash>,
     /// Whether there are too many triggers to be followed; then nothing is linked and nothing judged.
     pub(super) too_large: bool,
 }
@@ -182,6 +186,16 @@ impl Prepared {
     pub(super) fn parent(&self, position: usize) -> Option<usize> {
         let parent = self.nodes[position].parent;
         (parent != NONE).then_some(parent as usize)
+    }
+
+    /// The positions of all questions below one.
+    pub(super) fn below(&self, position: usize) -> Range<usize> {
+        position + 1..self.nodes[position].end as usize
+    }
+
+    /// Whether it is an outermost REPEATABLE question.
+    pub(super) fn opens_scope(&self, position: usize) -> bool {
+        self.nodes[position].kind == Kind::Rows && self.nodes[position].scope == 0
     }
 
     /// The scope that an outermost REPEATABLE question opens.

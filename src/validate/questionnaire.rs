@@ -1,6 +1,5 @@
 //! A list of questions, prepared for many consignments.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use super::draft::Draft;
 use super::explanation::{Explanation, explain};
 use super::prepared::Prepared;
 use super::{
-    AppliedQuestion, Context, Policy, Progress, QuestionRef, QuestionRules, Report, Session,
+    AppliedQuestion, ContentHash, Context, Policy, Progress, QuestionRules, Report,
     applied_question, fields, forms, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
@@ -53,17 +52,30 @@ impl Questionnaire {
     /// [`Report::not_judged`] then.
     #[must_use]
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
-        let report = self.check(input, context);
+        self.judge(&self.of(input), input, context)
+    }
+
+    pub(super) fn judge(
+        &self,
+        questions: &Applicability<'_>,
+        input: &ConsignmentInput,
+        context: &Context,
+    ) -> Report {
+        let report = self.check(questions, input, context);
         report.stopped_by(forms::refused_values(input), &[])
     }
 
-    fn check(&self, input: &ConsignmentInput, context: &Context) -> Report {
+    fn check(
+        &self,
+        questions: &Applicability<'_>,
+        input: &ConsignmentInput,
+        context: &Context,
+    ) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
         fields::check(input, context, self.0.policy, &mut report);
-        let questions = self.of(input);
-        judge::check(&questions, context, &mut report);
+        judge::check(questions, context, &mut report);
         if context.advice {
-            judge::advise(&questions, &mut report);
+            judge::advise(questions, &mut report);
         }
         report
     }
@@ -75,7 +87,7 @@ impl Questionnaire {
     #[must_use]
     pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
         let draft = Draft::read(input);
-        let report = self.check(&draft.input, context);
+        let report = self.check(&self.of(&draft.input), &draft.input, context);
         draft.report(report)
     }
 
@@ -131,28 +143,13 @@ impl Questionnaire {
         prune::remove(input, &kept)
     }
 
-    /// Follows a consignment while it is filled in: see [`Session`].
+    /// What tells this list of questions apart: a hash of all that the service sends of them.
+    ///
+    /// It is the same in every process and every version of this crate, so a draft that is kept can name the list that it
+    /// was filled in with. Another [`Policy`] does not change it.
     #[must_use]
-    pub fn session(&self, input: &ConsignmentInput, context: &Context) -> Session {
-        Session::new(self.clone(), input.clone(), context.clone())
-    }
-
-    pub(super) fn is_outside_rows(&self, id: &str) -> bool {
-        let mut nodes = self.0.nodes_of(id).peekable();
-        nodes.peek().is_some() && nodes.all(|node| self.0.nodes[node].scope == 0)
-    }
-
-    pub(super) fn question_ref(&self, position: usize, row: Option<i64>) -> QuestionRef {
-        QuestionRef::new(self.0.id_of(position), row)
-    }
-
-    /// The questions that apply, by position and row.
-    pub(super) fn cells(&self, input: &ConsignmentInput) -> BTreeSet<(usize, Option<i64>)> {
-        let mut cells = BTreeSet::new();
-        self.of(input).walk(|position, row| {
-            cells.insert((position, row.and_then(|row| row.index)));
-        });
-        cells
+    pub fn content_hash(&self) -> ContentHash {
+        *self.0.hash.get_or_init(|| self.0.content.hash())
     }
 
     /// What applies of the questions to a consignment.

@@ -119,6 +119,15 @@ impl fmt::Display for UncheckedReason {
     }
 }
 
+impl Finding {
+    /// Whether the consignment cannot be created because of it: see [`Report::can_create`].
+    pub(super) fn blocks_creating(&self) -> bool {
+        let question = self.question.as_ref();
+        let is_devices = question.is_some_and(|question| question.id == DEVICES_QUESTION);
+        self.severity == Severity::Error || self.rule == Rule::Required && is_devices
+    }
+}
+
 impl Report {
     pub(super) fn new(question_rules: QuestionRules) -> Self {
         Self {
@@ -239,14 +248,7 @@ impl Report {
 
     /// The findings that keep the consignment from being created: see [`can_create`](Self::can_create).
     pub fn create_blockers(&self) -> impl Iterator<Item = &Finding> {
-        let is_devices = |f: &Finding| {
-            f.question
-                .as_ref()
-                .is_some_and(|q| q.id == DEVICES_QUESTION)
-        };
-        self.all().filter(move |f| {
-            f.severity == Severity::Error || f.rule == Rule::Required && is_devices(f)
-        })
+        self.all().filter(|finding| finding.blocks_creating())
     }
 
     /// Whether there is no error and no required answer is missing.

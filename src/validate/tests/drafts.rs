@@ -8,7 +8,7 @@ use super::questions::today;
 use crate::model::{ConsignmentInput, Question};
 use crate::seeded::cases;
 use crate::validate::draft::Draft;
-use crate::validate::{Questionnaire, Rule, Session, validate_fields_json};
+use crate::validate::{Form, Questionnaire, Rule, validate_fields_json};
 
 fn good() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {"town": "x"}}, "destination": {"pic": "QDZZ3333"},
@@ -131,7 +131,7 @@ fn a_single_value_stands_for_a_list_of_one() {
 fn everything_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Questionnaire>();
-    shared::<Session>();
+    shared::<Form>();
     shared::<crate::validate::Report>();
     shared::<crate::validate::Context>();
     shared::<Draft>();

@@ -238,7 +238,7 @@ fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded(
             validate_fields(&input, &today),
             with.validate(&input, &today),
             without.validate(&input, &today),
-            with.session(&input, &today).report(),
+            with.form(&input, &today).report().clone(),
         ];
         for report in reports {
             let case = format!("{form} {answer:?} {status}\n{report}");
@@ -270,19 +270,19 @@ fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded(
 }
 
 #[test]
-fn a_session_reports_question_185_as_the_report_does() {
+fn a_form_has_the_findings_about_question_185_that_the_report_has() {
     let question = serde_json::json!([{"id": "185", "type": "STRING", "forms": ["LPAHRG0", "LPAG3"],
         "triggers": [{"questionId": "1", "value": "A"}], "validators": [{"type": "required"}]},
         {"id": "1", "type": "STRING", "forms": ["LPAHRG0", "LPAG3"]}]);
     let questions: Vec<Question> = serde_json::from_value(question).unwrap();
     let list = Questionnaire::prepare(&questions);
-    for (form, expected) in [(FormType::Lpahrg0, 0), (FormType::Lpag3, 1)] {
-        let mut session = list.session(&bare(&[form]), &on(2026, 11, 20));
-        let before = session.report().findings().len();
-        let change = session.answer("1", None, Some("A"));
+    for (form, told) in [(FormType::Lpahrg0, 0), (FormType::Lpag3, 1)] {
+        let mut form = list.form(&bare(&[form]), &on(2026, 11, 20));
+        let before = form.report().findings().len();
+        let change = form.answer("1", None, "A").unwrap();
         assert_eq!(change.appeared.len(), 1);
-        assert_eq!((change.added.len(), before), (expected, 1 - expected));
-        assert_eq!(session.report().question("185").count(), 1);
+        assert_eq!((change.added.len(), before), (told, 1 - told));
+        assert_eq!(form.report().question("185").count(), 1);
     }
 }
 

@@ -1,7 +1,5 @@
 //! What must hold for every list of questions and every consignment (validator.md, section 7).
 
-use std::sync::Arc;
-
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
@@ -158,48 +156,5 @@ proptest! {
         prop_assert_eq!(&before, &judge(&wrapped, &answers));
         answers.pop();
         prop_assert!(judge(&wrapped, &answers).is_empty());
-    }
-
-    #[test]
-    fn a_session_says_what_a_full_look_says(
-        trees in trees(),
-        stale in any::<bool>(),
-        start in answers(),
-        edits in prop::collection::vec((0..7_u8, prop::option::of(0..3_i64), prop::option::of(text())), 0..16),
-    ) {
-        let tree = prepare_with(&json!(trees), stale);
-        let context = today().advice(true);
-        let mut session = tree.session(&input(&start), &context);
-        for (id, row, value) in edits {
-            let (before, asked) = (session.report(), session.applicable());
-            let change = session.answer(id.to_string(), row, value.as_deref());
-            let after = tree.validate(session.input(), &context);
-            prop_assert_eq!(&session.report(), &after);
-            prop_assert_eq!(session.applicable(), tree.applicable(session.input()));
-            prop_assert_eq!(session.progress(), tree.progress(session.input()));
-
-            let mut told = before.findings().to_vec();
-            for finding in &change.removed {
-                let at = told.iter().position(|f| f == finding);
-                prop_assert!(at.is_some(), "not there before: {:?}", finding);
-                told.remove(at.unwrap());
-            }
-            told.extend(change.added.iter().cloned());
-            let sorted = |findings: &[Arc<Finding>]| {
-                let mut lines: Vec<String> = findings.iter().map(|f| format!("{f:?}{f}")).collect();
-                lines.sort();
-                lines
-            };
-            prop_assert_eq!(sorted(&told), sorted(after.findings()));
-            let now = session.applicable();
-            let is_in = |list: &[crate::validate::AppliedQuestion], q: &QuestionRef| list.iter().any(|a| a.question == *q);
-            for question in &change.appeared {
-                prop_assert!(is_in(&now, question));
-            }
-            for question in &change.vanished {
-                prop_assert!(is_in(&asked, question));
-            }
-            prop_assert_eq!(asked.len() + change.appeared.len(), now.len() + change.vanished.len());
-        }
     }
 }

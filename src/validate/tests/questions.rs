@@ -5,18 +5,26 @@ use serde_json::{Value, json};
 use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
 use crate::validate::{Context, Explanation, Policy, Questionnaire, UncheckedReason};
 
-pub(super) fn prepare(questions: &Value) -> Questionnaire {
+pub(in crate::validate) fn prepare(questions: &Value) -> Questionnaire {
     prepare_with(questions, false)
 }
 
-pub(super) fn prepare_with(questions: &Value, stale_answers_count: bool) -> Questionnaire {
+pub(in crate::validate) fn prepare_with(
+    questions: &Value,
+    stale_answers_count: bool,
+) -> Questionnaire {
     let questions: Vec<Question> = serde_json::from_value(questions.clone()).unwrap();
     let policy = Policy::default().stale_answers_count(stale_answers_count);
     Questionnaire::prepare_with(&questions, policy)
 }
 
 /// A required question of LPAC1.
-pub(super) fn ask(id: &str, kind: &str, triggers: &[(&str, &str)], children: &[Value]) -> Value {
+pub(in crate::validate) fn ask(
+    id: &str,
+    kind: &str,
+    triggers: &[(&str, &str)],
+    children: &[Value],
+) -> Value {
     let triggers: Vec<Value> = triggers
         .iter()
         .map(|(id, value)| json!({"questionId": id, "value": value}))
@@ -25,7 +33,7 @@ pub(super) fn ask(id: &str, kind: &str, triggers: &[(&str, &str)], children: &[V
         "validators": [{"type": "required", "parameter": ""}]})
 }
 
-pub(super) fn input(answers: &[(&str, Option<i64>, &str)]) -> ConsignmentInput {
+pub(in crate::validate) fn input(answers: &[(&str, Option<i64>, &str)]) -> ConsignmentInput {
     let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     answers.iter().fold(input, |input, (id, row, value)| {
@@ -34,12 +42,12 @@ pub(super) fn input(answers: &[(&str, Option<i64>, &str)]) -> ConsignmentInput {
     })
 }
 
-pub(super) fn today() -> Context {
+pub(in crate::validate) fn today() -> Context {
     Context::on(Day::new(2026, 11, 20).unwrap())
 }
 
 /// Codes without the word `answers`, errors with an exclamation mark.
-pub(super) fn found(
+pub(in crate::validate) fn found(
     questionnaire: &Questionnaire,
     answers: &[(&str, Option<i64>, &str)],
 ) -> Vec<String> {

@@ -212,20 +212,19 @@ fn an_invalid_report_is_not_ready_and_its_finding_names_the_field() {
 }
 
 #[test]
-fn a_session_asks_for_what_is_open_and_reports_only_what_changed() {
+fn a_form_asks_for_what_is_open_and_reports_only_what_changed() {
     let tree = prepare(&json!([
         ask("1", "STRING", &[], &[]),
         ask("2", "STRING", &[], &[])
     ]));
-    let mut session = tree.session(&input(&[]), &today());
-    let report = session.report();
-    assert_eq!(report.findings()[0].source, Source::Mirror);
-    assert!(report.can_create() && !report.ready_to_submit());
-    assert_eq!(session.edit(|_| ()), Change::default());
-    session.answer("1", None, Some("x"));
-    let open = session.next_questions();
+    let mut form = tree.form(&input(&[]), &today());
+    assert_eq!(form.report().findings()[0].source, Source::Mirror);
+    assert!(form.report().can_create() && !form.report().ready_to_submit());
+    assert_eq!(form.answer("1", None, None), Ok(Change::default()));
+    form.answer("1", None, "x").unwrap();
+    let open = tree.next_questions(&form.to_input());
     assert_eq!(open.len(), 1);
-    assert_eq!(open[0].question.id, "2");
+    assert_eq!(open[0].question, form.next().unwrap().question);
 }
 
 /// A consignment with a value of more than 60 characters in each text, and the whole values.

@@ -60,7 +60,7 @@ fn a_report_survives_a_round_trip() {
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
 }
 
-pub(super) fn text() -> BoxedStrategy<String> {
+pub(in crate::validate) fn text() -> BoxedStrategy<String> {
     prop_oneof![
         "[0-3]",
         ".{0,12}",
@@ -70,7 +70,7 @@ pub(super) fn text() -> BoxedStrategy<String> {
     .boxed()
 }
 
-pub(super) fn tree() -> impl Strategy<Value = Value> {
+pub(in crate::validate) fn tree() -> impl Strategy<Value = Value> {
     let node =
         |children: Vec<Value>,
          (id, kind, target, value, order): (u8, &str, u8, String, Option<i8>)| {

@@ -167,14 +167,10 @@ fn assert_refused(list: &Questionnaire, input: &ConsignmentInput) {
     // Nothing is known to be superfluous.
     assert!(list.prune(&mut input.clone()).is_empty());
 
-    let mut session = list.session(input, &today());
-    assert_eq!(session.report(), report);
-    let change = session.answer("0", Some(0), Some("y"));
-    assert!(change.added.is_empty() && change.appeared.is_empty());
-    assert_eq!(session.report(), list.validate(session.input(), &today()));
-    // Once there are fewer rows, all of it is judged.
-    session.edit(|input| input.answers = Maybe::from(vec![AnswerInput::new("0", "x").row(0)]));
-    assert_eq!(session.report(), list.validate(session.input(), &today()));
+    let mut form = list.form(input, &today());
+    assert_eq!(form.report(), &report);
+    assert!(form.answer("0", Some(0), "y").is_err());
+    assert_eq!(form.report(), &report);
 }
 
 #[test]
@@ -257,7 +253,7 @@ fn what_multiplies_answers_is_refused() {
 }
 
 #[test]
-fn a_session_that_reaches_the_limit_says_what_a_full_look_says() {
+fn a_form_that_reaches_the_limit_refuses_more() {
     let choices = |id: usize| {
         let mut question = question(id, "MULTIPLE_CHOICE");
         let choices = (0..30_000).map(|n| json!({"value": n.to_string()}));
@@ -267,13 +263,11 @@ fn a_session_that_reaches_the_limit_says_what_a_full_look_says() {
     let questions: Vec<Question> = (0..8).map(choices).collect();
     let list = Questionnaire::prepare(&questions);
     let start = answers((0..30).map(|_| AnswerInput::new("0", "7")));
-    let mut session = list.session(&start, &today());
+    let mut form = list.form(&start, &today());
     let mut refused = 0;
     for n in 1..8 {
-        session.answer(n.to_string(), None, Some("7"));
-        let report = list.validate(session.input(), &today());
-        assert_eq!(session.report(), report);
-        refused += usize::from(report.findings().iter().any(|f| f.rule == Rule::Size));
+        refused += usize::from(form.answer(n.to_string(), None, "7").is_err());
+        assert_eq!(form.report(), &list.validate(&form.to_input(), &today()));
     }
     // 33 answers of 30,001 steps each are within a million.
     assert_eq!(refused, 37 - 33);

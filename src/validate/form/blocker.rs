@@ -1,0 +1,131 @@
+//! What stands between a form and its consignment.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::super::applicability::{Applicability, Row};
+use super::super::prepared::Kind;
+use super::super::{Finding, QuestionRef, Rule, Severity};
+use super::Form;
+
+/// What stands between a form and its consignment: see [`Form::blockers`]. `Display` says it in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Blocker {
+    /// Something is wrong, or a required answer is missing.
+    Finding(Arc<Finding>),
+    /// A section with questions that must be answered has no row, and was not [skipped](Form::skip).
+    NoRow {
+        /// The section.
+        section: QuestionRef,
+        /// Its text.
+        text: String,
+    },
+    /// A row was added, and nothing in it is answered although something must be.
+    EmptyRow {
+        /// The section.
+        section: QuestionRef,
+        /// Its text.
+        text: String,
+        /// The row.
+        row: Option<i64>,
+    },
+}
+
+impl Blocker {
+    /// Whether it already keeps the consignment from being created, and not only from being submitted.
+    #[must_use]
+    pub fn blocks_creating(&self) -> bool {
+        matches!(self, Self::Finding(finding) if finding.blocks_creating())
+    }
+}
+
+impl fmt::Display for Blocker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |section: &QuestionRef, text: &str| match text.trim() {
+            "" => format!("Section {}", section.id),
+            text => format!("\u{201c}{text}\u{201d}"),
+        };
+        match self {
+            Self::Finding(finding) => f.write_str(&finding.sentence()),
+            Self::NoRow { section, text } => {
+                write!(
+                    f,
+                    "{} has no row: add one, or leave it out.",
+                    name(section, text)
+                )
+            }
+            Self::EmptyRow { section, text, row } => {
+                // People count from 1.
+                let row = row.unwrap_or_default().saturating_add(1);
+                let section = name(section, text);
+                write!(
+                    f,
+                    "Row {row} of {section} is empty: fill it in or remove it."
+                )
+            }
+        }
+    }
+}
+
+impl Form {
+    /// What stands between this and submitting it: errors first, which also keep it from being created, then what is
+    /// required and missing. Empty when it is ready.
+    #[must_use]
+    pub fn blockers(&self) -> Vec<Blocker> {
+        let findings = self.report().findings().iter();
+        let blocking =
+            findings.filter(|f| f.severity == Severity::Error || f.rule == Rule::Required);
+        let mut blockers: Vec<Blocker> = blocking.cloned().map(Blocker::Finding).collect();
+        let questions = self.questions();
+        questions.walk(|position, row| {
+            if questions.prepared.nodes[position].kind == Kind::Rows {
+                self.section(&questions, position, row, &mut blockers);
+            }
+        });
+        blockers.sort_by_key(|blocker| !blocker.blocks_creating());
+        blockers
+    }
+
+    fn section(
+        &self,
+        questions: &Applicability<'_>,
+        position: usize,
+        row: Option<Row>,
+        blockers: &mut Vec<Blocker>,
+    ) {
+        let prepared = questions.prepared;
+        let is_required = |node: &usize| prepared.nodes[*node].required;
+        let text = || prepared.shown[position].text.to_string();
+        let section = QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index));
+        if !questions.has_rows(position, row) {
+            let mut below = prepared
+                .below(position)
+                .filter(|node| questions.is_on_forms(*node));
+            if below.any(|node| is_required(&node)) && self.is_open(questions, position, row) {
+                let text = text();
+                blockers.push(Blocker::NoRow { section, text });
+            }
+            return;
+        }
+        let rows = match row {
+            Some(row) => std::slice::from_ref(&row).to_vec(),
+            None => questions.rows(prepared.scope_below(position)).to_vec(),
+        };
+        for row in rows {
+            let mut required = prepared.below(position).filter(is_required);
+            if !questions.is_answered_below(position, Some(row))
+                && required.any(|node| questions.applies(node, Some(row)))
+            {
+                blockers.push(Blocker::EmptyRow {
+                    section: section.clone(),
+                    text: text(),
+                    row: row.index,
+                });
+            }
+        }
+    }
+}

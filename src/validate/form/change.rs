@@ -1,0 +1,100 @@
+//! What an edit of a form changed, or why it was refused.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::super::{Explanation, Finding, QuestionRef};
+use crate::model::QuestionId;
+
+/// What an edit changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// Questions that apply now and did not before.
+    pub appeared: Vec<QuestionRef>,
+    /// Questions that no longer apply.
+    pub vanished: Vec<QuestionRef>,
+    /// Findings that were not there before.
+    pub added: Vec<Arc<Finding>>,
+    /// Findings that are no longer there.
+    pub removed: Vec<Arc<Finding>>,
+}
+
+/// Why an edit was refused. Nothing was stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// No question has this id.
+    #[error("no question has the id {0}")]
+    UnknownQuestion(QuestionId),
+    /// A heading takes no answer.
+    #[error("question {0} is a heading and takes no answer")]
+    Heading(QuestionId),
+    /// A section takes no answer; the questions in its rows do.
+    #[error("question {0} is answered in its rows: add a row")]
+    Section(QuestionId),
+    /// Only a section has rows.
+    #[error("question {0} has no rows")]
+    NotASection(QuestionId),
+    /// The question is only shown.
+    #[error("question {0} is read-only")]
+    ReadOnly(QuestionId),
+    /// The row is not there, or the question stands outside rows.
+    #[error("question {0}: no such row")]
+    NoSuchRow(QuestionRef),
+    /// A section inside a row has at most one row, which is there already.
+    #[error("question {0}: the row is there already")]
+    RowExists(QuestionRef),
+    /// The question does not apply now.
+    #[error("question {question} does not apply: {because}")]
+    DoesNotApply {
+        /// The question.
+        question: QuestionRef,
+        /// What keeps it from applying.
+        because: Explanation,
+    },
+    /// There would be too much to judge: see [`Rule::Size`](super::super::Rule::Size).
+    #[error("there would be too many rows and answers to judge")]
+    TooLarge,
+    /// The consignment has no such field, or the value does not fit it: all that is wrong with it.
+    #[error("the value does not fit the field {path}: {}", .findings.first().map_or("", |f| f.message.as_str()))]
+    Field {
+        /// The path.
+        path: String,
+        /// What is wrong, each at its place.
+        findings: Vec<Finding>,
+    },
+}
+
+/// What only the first of two lists has, and what only the second has; equals count one by one.
+pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (Vec<T>, Vec<T>) {
+    // Mostly all is the same but a part in the middle.
+    let same = before
+        .iter()
+        .zip(after)
+        .take_while(|(one, other)| one == other);
+    let start = same.count();
+    let (before, after) = (&before[start..], &after[start..]);
+    let same = before.iter().rev().zip(after.iter().rev());
+    let end = same.take_while(|(one, other)| one == other).count();
+    let before = &before[..before.len() - end];
+    let after = &after[..after.len() - end];
+    let only = |all: &[T], others: &[T]| {
+        let mut counts: HashMap<&T, usize> = HashMap::new();
+        for other in others {
+            *counts.entry(other).or_default() += 1;
+        }
+        let only = all.iter().filter(|one| match counts.get_mut(one) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                false
+            }
+            _ => true,
+        });
+        only.cloned().collect()
+    };
+    (only(before, after), only(after, before))
+}

@@ -1,0 +1,336 @@
+//! Edits of a form.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::draft::Draft;
+use super::super::prepared::{Kind, Prepared};
+use super::super::{Explanation, QuestionRef, answers, explanation};
+use super::change::{Change, EditError, differences};
+use super::{Form, Judged, State};
+use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
+
+/// How many edits can be undone.
+const UNDO_STEPS: usize = 100;
+
+impl From<&str> for QuestionRef {
+    /// A question outside rows.
+    fn from(id: &str) -> Self {
+        Self::new(id, None)
+    }
+}
+
+impl Form {
+    /// Answers a question in a row (`None` outside rows). `None` and an empty text take the answer away.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`] if nothing can be answered there; the value itself is judged by the [report](Self::report).
+    pub fn answer<'v>(
+        &mut self,
+        id: impl Into<QuestionId>,
+        row: impl Into<Option<i64>>,
+        value: impl Into<Option<&'v str>>,
+    ) -> Result<Change, EditError> {
+        let question = QuestionRef::new(id, row.into());
+        let position = self.position(&question, |kind| {
+            !matches!(kind, Kind::Rows | Kind::Display)
+        })?;
+        let questionnaire = self.questionnaire.clone();
+        if questionnaire.0.nodes[position].read_only {
+            return Err(EditError::ReadOnly(question.id));
+        }
+        let value = value.into().filter(|value| !value.is_empty());
+        self.edit(|state| {
+            state.skipped.remove(&question);
+            put(&questionnaire.0, &mut state.input, &question, value);
+        })
+    }
+
+    /// Adds a row to a section. It is sent once something in it is answered.
+    ///
+    /// A section inside a row is named with that row, as [`Item::question`](super::Item::question) is, and has at most one.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`] if there is no such section, or no room for a row.
+    pub fn add_row(&mut self, section: impl Into<QuestionRef>) -> Result<Change, EditError> {
+        let section = section.into();
+        let first = self.position(&section, |kind| kind == Kind::Rows)?;
+        let questions = self.questions();
+        // Where several sections have the id, the one that waits for its first row.
+        let position = questions
+            .prepared
+            .nodes_of(section.id.as_str())
+            .find(|node| {
+                let row = questions.row(*node, section.row);
+                let is_there = self.judged.cells.contains(&(*node, section.row));
+                is_there
+                    && questions.prepared.nodes[*node].kind == Kind::Rows
+                    && !questions.has_rows(*node, row)
+            });
+        let position = position.unwrap_or(first);
+        let index = if questions.prepared.opens_scope(position) {
+            let rows = questions.rows(questions.prepared.scope_below(position));
+            let last = rows.last().and_then(|row| row.index).unwrap_or(-1);
+            let next = last.max(-1).checked_add(1);
+            Some(next.ok_or(EditError::TooLarge)?)
+        } else if questions.has_rows(position, questions.row(position, section.row)) {
+            return Err(EditError::RowExists(section));
+        } else {
+            section.row
+        };
+        self.edit(|state| {
+            state.skipped.remove(&section);
+            state.opened.insert((section.id, index));
+        })
+    }
+
+    /// Removes a row of a section with all answers in it. Other rows keep their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`] if there is no such section or row.
+    pub fn remove_row(
+        &mut self,
+        section: impl Into<QuestionId>,
+        row: impl Into<Option<i64>>,
+    ) -> Result<Change, EditError> {
+        let (id, index) = (section.into(), row.into());
+        let questionnaire = self.questionnaire.clone();
+        let prepared = &questionnaire.0;
+        let at = QuestionRef::new(id.clone(), index);
+        let is_inner = |node| !prepared.opens_scope(node);
+        let inner = prepared.nodes_of(id.as_str()).all(is_inner);
+        let outside = QuestionRef::new(id.clone(), None);
+        let section = if inner { &at } else { &outside };
+        let position = self.position(section, |kind| kind == Kind::Rows)?;
+        let questions = self.questions();
+        let is_there = if inner {
+            questions.has_rows(position, questions.row(position, index))
+        } else {
+            let rows = questions.rows(prepared.scope_below(position));
+            rows.iter().any(|row| row.index == index)
+        };
+        if !is_there {
+            return Err(EditError::NoSuchRow(at));
+        }
+        let ids: Vec<QuestionId> = prepared
+            .below(position)
+            .map(|n| prepared.id_of(n))
+            .collect();
+        let is_below = |other: &QuestionId| *other == id || ids.contains(other);
+        self.edit(|state| {
+            state
+                .opened
+                .retain(|(other, row)| *row != index || !is_below(other));
+            state
+                .skipped
+                .retain(|other| other.row != index || !ids.contains(&other.id));
+            if let Some(answers) = state.input.answers.value_mut() {
+                answers.retain(|given| {
+                    let is_below = given.question_id.value().is_some_and(|id| ids.contains(id));
+                    answers::row(given) != index || !is_below
+                });
+            }
+        })
+    }
+
+    /// Leaves a question open, or a section without rows: [`next`](Self::next) does not return it any more until it is
+    /// answered or its answer is taken away.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`] if there is no such question now.
+    pub fn skip(&mut self, question: impl Into<QuestionRef>) -> Result<(), EditError> {
+        let question = question.into();
+        self.position(&question, |_| true)?;
+        self.edit(|state| {
+            state.skipped.insert(question);
+        })?;
+        Ok(())
+    }
+
+    /// Sets a field that is no question, by its path: `origin.pic`, `movementDate`, `declaration.accept`, `forms`. `None`
+    /// takes it away.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError::Field`] if the consignment has no such field, or another kind of value is wanted. What is wrong with a
+    /// value of the right kind is in the [report](Self::report).
+    ///
+    /// ```
+    /// # use envd_sdk::model::{ConsignmentInput, Day};
+    /// # use envd_sdk::validate::{Context, Questionnaire};
+    /// # let context = Context::on(Day::parse("2026-11-20")?);
+    /// let mut form = Questionnaire::prepare(&[]).form(&ConsignmentInput::default(), &context);
+    /// form.field("forms", ["LPAC1"])?;
+    /// form.field("declaration.accept", true)?;
+    /// let change = form.field("origin.pic", "QAZZ777")?;
+    /// assert_eq!(change.added[0].code, "origin.pic");
+    /// assert!(form.field("origin.colour", "red").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn field(&mut self, path: &str, value: impl Serialize) -> Result<Change, EditError> {
+        let mut input = self.state.input.clone();
+        let answers = std::mem::take(&mut input.answers);
+        let value = serde_json::to_value(value).unwrap_or_default();
+        let json = with_field(
+            serde_json::to_value(&input).unwrap_or_default(),
+            path,
+            value,
+        );
+        let draft = json.map(|json| Draft::read(&json));
+        let refused = |findings| EditError::Field {
+            path: path.to_owned(),
+            findings,
+        };
+        let draft = draft.ok_or_else(|| refused(Vec::new()))?;
+        if !draft.findings.is_empty() {
+            return Err(refused(draft.findings));
+        }
+        input = draft.input;
+        input.answers = answers;
+        self.edit(|state| state.input = input)
+    }
+
+    /// Takes back the last edit, of at most 100; `None` if there is none.
+    pub fn undo(&mut self) -> Option<Change> {
+        self.state = self.before.pop()?;
+        let judged = Judged::new(&self.questionnaire, &self.state, &self.context);
+        Some(self.show(judged))
+    }
+
+    /// Edits the state and judges it again.
+    fn edit(&mut self, edit: impl FnOnce(&mut State)) -> Result<Change, EditError> {
+        let before = self.state.clone();
+        edit(&mut self.state);
+        if self.state == before {
+            return Ok(Change::default());
+        }
+        let judged = Judged::new(&self.questionnaire, &self.state, &self.context);
+        if judged.is_too_large && !self.judged.is_too_large {
+            self.state = before;
+            return Err(EditError::TooLarge);
+        }
+        if self.before.len() == UNDO_STEPS {
+            self.before.remove(0);
+        }
+        self.before.push(before);
+        Ok(self.show(judged))
+    }
+
+    fn show(&mut self, judged: Judged) -> Change {
+        let before = std::mem::replace(&mut self.judged, judged);
+        let prepared = &self.questionnaire.0;
+        let questions = |cells: Vec<(usize, Option<i64>)>| -> Vec<QuestionRef> {
+            let cells = cells.into_iter();
+            cells
+                .map(|(position, row)| QuestionRef::new(prepared.id_of(position), row))
+                .collect()
+        };
+        let (vanished, appeared) = differences(&before.cells, &self.judged.cells);
+        let (removed, added) = differences(&before.report.findings, &self.judged.report.findings);
+        Change {
+            appeared: questions(appeared),
+            vanished: questions(vanished),
+            added,
+            removed,
+        }
+    }
+
+    /// The question of a kind that applies in a row, or why there is none.
+    fn position(
+        &self,
+        question: &QuestionRef,
+        is_wanted: impl Fn(Kind) -> bool,
+    ) -> Result<usize, EditError> {
+        let prepared = &self.questionnaire.0;
+        let id = question.id.clone();
+        let nodes = prepared.nodes_of_number(prepared.ids.number(id.as_str()));
+        let nodes = nodes.filter(|_| !question.id.as_str().is_empty());
+        let kind = |node: usize| prepared.nodes[node].kind;
+        let applying = |node: &usize| self.judged.cells.contains(&(*node, question.row));
+        if let Some(node) = nodes
+            .clone()
+            .find(|node| applying(node) && is_wanted(kind(*node)))
+        {
+            return Ok(node);
+        }
+        let Some(first) = nodes.clone().next() else {
+            return Err(EditError::UnknownQuestion(id));
+        };
+        Err(
+            match kind(nodes.into_iter().find(applying).unwrap_or(first)) {
+                kind if is_wanted(kind) => self.hidden(question),
+                Kind::Rows => EditError::Section(id),
+                Kind::Display if !is_wanted(Kind::Rows) => EditError::Heading(id),
+                _ => EditError::NotASection(id),
+            },
+        )
+    }
+
+    fn hidden(&self, question: &QuestionRef) -> EditError {
+        let questions = self.questions();
+        let because = explanation::explain(&questions, question.id.as_str(), question.row);
+        let question = question.clone();
+        match because {
+            // It applies, but in another row or in none.
+            Explanation::Applies | Explanation::NoSuchRow => EditError::NoSuchRow(question),
+            because => EditError::DoesNotApply { question, because },
+        }
+    }
+}
+
+/// Puts an answer in the place of the first that is there, or takes all of them away.
+fn put(
+    prepared: &Prepared,
+    input: &mut ConsignmentInput,
+    question: &QuestionRef,
+    value: Option<&str>,
+) {
+    let is_outside = |node: usize| prepared.nodes[node].scope == 0;
+    let is_outside = prepared.nodes_of(question.id.as_str()).all(is_outside);
+    let mut answer = value.map(|value| {
+        let answer = AnswerInput::new(&question.id, value);
+        match question.row {
+            Some(row) => answer.row(row),
+            None => answer,
+        }
+    });
+    if answer.is_some() && input.answers.value().is_none() {
+        input.answers = Maybe::Value(Vec::new());
+    }
+    let Some(answers) = input.answers.value_mut() else {
+        return;
+    };
+    answers.retain_mut(|given| {
+        let is_here = given.question_id.value() == Some(&question.id)
+            && (is_outside || answers::row(given) == question.row);
+        if is_here && let Some(answer) = answer.take() {
+            *given = answer;
+            return true;
+        }
+        !is_here
+    });
+    answers.extend(answer);
+}
+
+/// Puts a value into an object by its path; `None` where something on the way is no object, and for the answers.
+fn with_field(mut json: Value, path: &str, value: Value) -> Option<Value> {
+    let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let mut object = json.as_object_mut()?;
+    for name in above.split('.').filter(|name| !name.is_empty()) {
+        let below = object.entry(name).or_insert(Value::Null);
+        if below.is_null() {
+            *below = Map::new().into();
+        }
+        object = below.as_object_mut()?;
+    }
+    if value.is_null() {
+        object.remove(name);
+    } else {
+        object.insert(name.to_owned(), value);
+    }
+    (path != "answers").then_some(json)
+}

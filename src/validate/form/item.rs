@@ -1,0 +1,260 @@
+//! What a screen shows of a form.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::super::applicability::{Applicability, Row};
+use super::super::applied_question;
+use super::super::prepared::Kind;
+use super::super::{Choice, Finding, QuestionRef, Report};
+use crate::model::QuestionType;
+
+/// What kind of answer an [`Item`] takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum ItemKind {
+    /// A heading, or a text to read: no answer.
+    Display,
+    /// A section that is answered row by row: [`Item::rows`].
+    Rows,
+    /// One of the [`Item::choices`].
+    Choice,
+    /// Some of the [`Item::choices`], with commas between their values.
+    MultipleChoice,
+    /// One of the two [`Item::choices`] `True` and `False`.
+    YesNo,
+    /// A text.
+    Text,
+    /// A number.
+    Number,
+    /// A date, yyyy-MM-dd.
+    Date,
+    /// A time, HH:mm.
+    Time,
+    /// A month, yyyy-MM.
+    Month,
+    /// A picture.
+    Image,
+    /// A type of question that this version of the crate does not know: best shown as a text.
+    Unknown,
+}
+
+impl ItemKind {
+    fn of(question_type: Option<&QuestionType>) -> Self {
+        match question_type {
+            Some(QuestionType::Display) => Self::Display,
+            Some(QuestionType::Repeatable) => Self::Rows,
+            Some(QuestionType::SingleChoice) => Self::Choice,
+            Some(QuestionType::MultipleChoice) => Self::MultipleChoice,
+            Some(QuestionType::Boolean) => Self::YesNo,
+            Some(QuestionType::String) => Self::Text,
+            Some(QuestionType::Number) => Self::Number,
+            Some(QuestionType::Date) => Self::Date,
+            Some(QuestionType::DateTime) => Self::Time,
+            Some(QuestionType::DateMonth) => Self::Month,
+            Some(QuestionType::Image) => Self::Image,
+            Some(QuestionType::Unrecognized(_)) | None => Self::Unknown,
+        }
+    }
+}
+
+/// A question that applies, a heading, or a section with rows: see [`Form::items`](super::Form::items).
+///
+/// `Debug` leaves out what the user entered.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Item {
+    /// The question and its row.
+    pub question: QuestionRef,
+    /// What kind of answer it takes.
+    pub kind: ItemKind,
+    /// The text of the question.
+    pub text: String,
+    /// A longer explanation.
+    pub help: Option<String>,
+    /// A short hint.
+    pub tip: Option<String>,
+    /// The answers to choose from; empty where the question is no choice.
+    pub choices: Vec<Choice>,
+    /// The answer; several answers have commas between them.
+    pub value: Option<String>,
+    /// Whether an answer must be given, filled or not.
+    pub required: bool,
+    /// Whether it is only shown.
+    pub read_only: bool,
+    /// Why it is asked, in words; `None` for a question that stands under no other and has no trigger.
+    pub why: Option<String>,
+    /// What is wrong with the answer.
+    pub findings: Vec<Arc<Finding>>,
+    /// Whether [`Form::add_row`](super::Form::add_row) adds a row to it.
+    pub can_add: bool,
+    /// The rows of a section.
+    pub rows: Vec<ItemRow>,
+    /// What stands under it outside rows, in display order.
+    pub children: Items,
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Item")
+            .field("question", &self.question)
+            .field("kind", &self.kind)
+            .field("required", &self.required)
+            .field("findings", &self.findings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A row of a section.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct ItemRow {
+    /// Its number, as it stands in the answers; `None` for answers without one.
+    pub index: Option<i64>,
+    /// What stands in it, in display order.
+    pub items: Items,
+}
+
+/// Items in display order. It is a slice.
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+pub struct Items(Vec<Item>);
+
+impl Deref for Items {
+    type Target = [Item];
+
+    fn deref(&self) -> &[Item] {
+        &self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a Items {
+    type Item = &'a Item;
+    type IntoIter = std::slice::Iter<'a, Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl fmt::Debug for Items {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} items", self.0.len())
+    }
+}
+
+/// Not recursive: questions may be nested thousands of levels deep.
+impl Drop for Items {
+    fn drop(&mut self) {
+        let mut open = std::mem::take(&mut self.0);
+        while let Some(mut item) = open.pop() {
+            open.append(&mut item.children.0);
+            for row in &mut item.rows {
+                open.append(&mut row.items.0);
+            }
+        }
+    }
+}
+
+/// Makes items of the questions that apply.
+pub(super) struct Builder<'a> {
+    questions: &'a Applicability<'a>,
+    findings: HashMap<&'a QuestionRef, Vec<&'a Arc<Finding>>>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(questions: &'a Applicability<'a>, report: &'a Report) -> Self {
+        let mut findings: HashMap<_, Vec<_>> = HashMap::new();
+        for finding in &report.findings {
+            if let Some(question) = &finding.question {
+                findings.entry(question).or_default().push(finding);
+            }
+        }
+        Self {
+            questions,
+            findings,
+        }
+    }
+
+    /// All items, as a tree. Each is made when all below it are, so that nothing is recursive.
+    pub(super) fn tree(&self) -> Items {
+        let mut cells = Vec::new();
+        self.questions
+            .walk(|position, row| cells.push((position, row)));
+        // By the cell above: what stands under it, the last one first.
+        let mut below: HashMap<(Option<usize>, Option<Row>), Vec<Item>> = HashMap::new();
+        let take = |items: Option<Vec<Item>>| {
+            let mut items = items.unwrap_or_default();
+            items.reverse();
+            Items(items)
+        };
+        let prepared = self.questions.prepared;
+        for (position, row) in cells.into_iter().rev() {
+            let mut item = self.item(position, row);
+            if prepared.opens_scope(position) {
+                let rows = self.questions.rows(prepared.scope_below(position)).iter();
+                let rows = rows.map(|row| ItemRow {
+                    index: row.index,
+                    items: take(below.remove(&(Some(position), Some(*row)))),
+                });
+                item.rows = rows.collect();
+            } else {
+                let items = take(below.remove(&(Some(position), row)));
+                match row {
+                    Some(row) if item.kind == ItemKind::Rows => {
+                        if self.questions.has_rows(position, Some(row)) {
+                            let index = row.index;
+                            item.rows.push(ItemRow { index, items });
+                        }
+                    }
+                    _ => item.children = items,
+                }
+            }
+            let parent = prepared.parent(position);
+            // The cell above is in no row where this one stands directly in a row of it.
+            below.entry((parent, row)).or_default().push(item);
+        }
+        take(below.remove(&(None, None)))
+    }
+
+    /// One item without what stands under it.
+    pub(super) fn item(&self, position: usize, row: Option<Row>) -> Item {
+        let asked = applied_question::describe(self.questions, position, row);
+        let prepared = self.questions.prepared;
+        let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
+        let kind = ItemKind::of(asked.question_type.as_ref());
+        let mut choices = asked.choices;
+        if kind == ItemKind::YesNo && choices.is_empty() {
+            choices = [("True", "Yes"), ("False", "No")].map(Choice::from).into();
+        }
+        let given = self.questions.given(position, row).iter();
+        let given = given.filter(|given| !given.is_empty());
+        let texts: Vec<&str> = given
+            .map(|given| self.questions.answers.text(given))
+            .collect();
+        let because: Vec<String> = asked.because.iter().map(ToString::to_string).collect();
+        let findings = self.findings.get(&asked.question).into_iter().flatten();
+        Item {
+            findings: findings.copied().cloned().collect(),
+            question: asked.question,
+            kind,
+            text: asked.text,
+            help: shown.help.as_ref().map(ToString::to_string),
+            tip: shown.tip.as_ref().map(ToString::to_string),
+            choices,
+            value: (!texts.is_empty()).then(|| texts.join(", ")),
+            required: asked.required,
+            read_only: node.read_only,
+            why: (!because.is_empty()).then(|| because.join(" and ")),
+            can_add: node.kind == Kind::Rows && (node.scope == 0 || !asked.answered),
+            rows: Vec::new(),
+            children: Items::default(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A form that is kept, to be opened later.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::applicability::OpenedRows;
+use super::super::{ContentHash, Context, QuestionRef, Questionnaire};
+use super::{Form, State};
+use crate::model::{ConsignmentInput, QuestionId};
+
+/// A form that is kept, to be opened later: see [`Form::save`]. `Debug` leaves out what the user entered.
+///
+/// ```
+/// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+/// # use envd_sdk::validate::{Context, Questionnaire, SavedForm};
+/// # let questions: Vec<Question> = serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+/// # let questionnaire = Questionnaire::prepare(&questions);
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let context = Context::on(Day::parse("2026-11-20")?);
+/// let mut form = questionnaire.form(&input, &context);
+/// form.answer("17", None, "Yes")?;
+/// let json = serde_json::to_string(&form.save())?;
+///
+/// let saved: SavedForm = serde_json::from_str(&json)?;
+/// assert_eq!(saved.content_hash(), questionnaire.content_hash());
+/// assert_eq!(questionnaire.open(saved, &context)?.to_input(), form.to_input());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedForm {
+    content_hash: ContentHash,
+    input: ConsignmentInput,
+    #[serde(default)]
+    opened: Vec<(QuestionId, Option<i64>)>,
+    #[serde(default)]
+    skipped: Vec<QuestionRef>,
+}
+
+impl fmt::Debug for SavedForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SavedForm")
+            .field("content_hash", &self.content_hash)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A form was saved with another list of questions.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the form was saved with other questions ({saved}, now {current}); open it with those, or start a form with its input"
+)]
+#[non_exhaustive]
+pub struct QuestionsChanged {
+    /// The hash of the list that the form was saved with.
+    pub saved: ContentHash,
+    /// The hash of the list at hand.
+    pub current: ContentHash,
+}
+
+impl SavedForm {
+    /// The hash of the list of questions that the form was filled in with.
+    #[must_use]
+    pub fn content_hash(&self) -> ContentHash {
+        self.content_hash
+    }
+
+    /// The consignment as far as it was filled in, to start a [form](Questionnaire::form) with a newer list of questions.
+    #[must_use]
+    pub fn into_input(self) -> ConsignmentInput {
+        self.input
+    }
+}
+
+impl Form {
+    /// All of the form but what can be undone, to be kept and [opened](Questionnaire::open) later.
+    #[must_use]
+    pub fn save(&self) -> SavedForm {
+        let mut skipped: Vec<QuestionRef> = self.state.skipped.iter().cloned().collect();
+        skipped.sort_by(|one, other| (&one.id, one.row).cmp(&(&other.id, other.row)));
+        SavedForm {
+            content_hash: self.questionnaire.content_hash(),
+            input: self.state.input.clone(),
+            opened: self.state.opened.iter().cloned().collect(),
+            skipped,
+        }
+    }
+}
+
+impl Questionnaire {
+    /// Opens a form that was saved; the context is today's, and nothing can be undone.
+    ///
+    /// # Errors
+    ///
+    /// [`QuestionsChanged`] if it was saved with another list of questions.
+    pub fn open(&self, saved: SavedForm, context: &Context) -> Result<Form, QuestionsChanged> {
+        let current = self.content_hash();
+        if saved.content_hash != current {
+            let saved = saved.content_hash;
+            return Err(QuestionsChanged { saved, current });
+        }
+        let state = State {
+            input: saved.input,
+            opened: OpenedRows::from_iter(saved.opened),
+            skipped: HashSet::from_iter(saved.skipped),
+        };
+        Ok(Form::new(self.clone(), state, context.clone()))
+    }
+}

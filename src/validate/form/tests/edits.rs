@@ -1,0 +1,326 @@
+//! What edits change, and which are refused.
+
+use serde_json::{Value, json};
+
+use crate::model::{AnswerInput, ConsignmentInput, FormType, PartyInput};
+use crate::validate::tests::questions::{ask, input, prepare, today};
+use crate::validate::{Change, EditError, Form, QuestionRef, Questionnaire};
+
+fn yard() -> Questionnaire {
+    prepare(&json!([
+        ask(
+            "1",
+            "STRING",
+            &[],
+            &[ask("2", "STRING", &[("1", "Yes")], &[])]
+        ),
+        ask(
+            "3",
+            "REPEATABLE",
+            &[],
+            &[
+                ask("4", "STRING", &[], &[]),
+                ask("5", "STRING", &[("1", "Yes")], &[]),
+                ask("6", "REPEATABLE", &[], &[ask("7", "STRING", &[], &[])]),
+            ]
+        ),
+        ask("8", "DISPLAY", &[], &[]),
+    ]))
+}
+
+fn form(list: &Questionnaire, answers: &[(&str, Option<i64>, &str)]) -> Form {
+    list.form(&input(answers), &today())
+}
+
+fn ids(questions: &[QuestionRef]) -> Vec<String> {
+    let id = |question: &QuestionRef| match question.row {
+        Some(row) => format!("{}.{row}", question.id),
+        None => question.id.to_string(),
+    };
+    questions.iter().map(id).collect()
+}
+
+fn codes(form: &Form) -> Vec<&str> {
+    let findings = form.report().findings().iter();
+    findings.map(|f| f.code.as_str()).collect()
+}
+
+#[test]
+fn an_answer_brings_and_takes_questions_with_their_findings() {
+    let mut form = form(&yard(), &[("4", Some(0), "x")]);
+    let change = form.answer("1", None, "Yes").unwrap();
+    assert_eq!(ids(&change.appeared), ["2", "5.0"]);
+    assert_eq!(change.added.len(), 2);
+    assert_eq!(change.removed[0].code, "answers.1");
+    let change = form.answer("1", None, "No").unwrap();
+    assert_eq!(ids(&change.vanished), ["2", "5.0"]);
+    assert_eq!((change.added.len(), change.removed.len()), (0, 2));
+    let change = form.answer("1", None, None).unwrap();
+    assert_eq!(change.added[0].code, "answers.1");
+    assert_eq!(form.to_input().answers().len(), 1);
+    assert_eq!(form.answer("1", None, ""), Ok(Change::default()));
+}
+
+#[test]
+fn answers_to_hidden_questions_stay_in_the_form_and_are_not_sent() {
+    let mut form = form(&yard(), &[]);
+    for (id, value) in [("1", "Yes"), ("2", "because"), ("1", "No")] {
+        form.answer(id, None, value).unwrap();
+    }
+    assert_eq!(form.to_input().answers(), [AnswerInput::new("1", "No")]);
+    form.answer("1", None, "Yes").unwrap();
+    assert_eq!(form.to_input().answers().len(), 2);
+}
+
+#[test]
+fn rows_are_opened_filled_and_removed() {
+    let mut form = form(&yard(), &[]);
+    let change = form.add_row("3").unwrap();
+    assert_eq!(ids(&change.appeared), ["4.0", "6.0"]);
+    // It is sent once something in it is answered.
+    assert_eq!(codes(&form), ["answers.1"]);
+    assert!(form.to_input().answers().is_empty());
+    let change = form.add_row("3").unwrap();
+    assert_eq!(ids(&change.appeared), ["4.1", "6.1"]);
+    form.answer("4", 1, "x").unwrap();
+    let inner = QuestionRef::new("6", Some(1));
+    let change = form.add_row(inner.clone()).unwrap();
+    assert_eq!(ids(&change.appeared), ["7.1"]);
+    assert_eq!(
+        form.add_row(inner.clone()),
+        Err(EditError::RowExists(inner))
+    );
+    form.answer("7", 1, "x").unwrap();
+    let change = form.remove_row("6", 1).unwrap();
+    assert_eq!(ids(&change.vanished), ["7.1"]);
+    let change = form.remove_row("3", 0).unwrap();
+    assert_eq!(ids(&change.vanished), ["4.0", "6.0"]);
+    // Other rows keep their numbers, and a new one gets the next.
+    assert_eq!(ids(&form.add_row("3").unwrap().appeared), ["4.2", "6.2"]);
+    assert_eq!(form.to_input().answers().len(), 1);
+}
+
+#[test]
+fn a_row_of_answers_without_an_index_is_edited_and_removed() {
+    let mut form = form(&yard(), &[("4", None, "x")]);
+    form.answer("4", None, "y").unwrap();
+    assert_eq!(form.to_input().answers(), [AnswerInput::new("4", "y")]);
+    assert_eq!(ids(&form.add_row("3").unwrap().appeared), ["4.0", "6.0"]);
+    form.remove_row("3", None).unwrap();
+    assert!(form.to_input().answers().is_empty());
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_nothing_is_stored() {
+    let mut shown = ask("9", "STRING", &[], &[]);
+    shown["readOnly"] = json!(true);
+    let mut other = ask("10", "STRING", &[], &[]);
+    other["forms"] = json!(["MSAC1"]);
+    let mut no_id = ask("", "STRING", &[], &[]);
+    no_id["id"] = json!(null);
+    let rows = ask("3", "REPEATABLE", &[], &[ask("4", "STRING", &[], &[])]);
+    let below = ask("2", "STRING", &[("1", "Yes")], &[]);
+    let list = json!([
+        ask("1", "STRING", &[], &[below]),
+        rows,
+        ask("8", "DISPLAY", &[], &[]),
+        shown,
+        other,
+        no_id
+    ]);
+    let list = prepare(&list);
+    let mut form = form(&list, &[("4", Some(0), "x")]);
+    let before = form.save();
+    for (id, row, said) in [
+        ("77", None, "no question has the id 77"),
+        ("", None, "no question has the id "),
+        ("8", None, "question 8 is a heading and takes no answer"),
+        ("3", None, "question 3 is answered in its rows: add a row"),
+        ("9", None, "question 9 is read-only"),
+        ("4", Some(1), "no such row"),
+        ("4", None, "no such row"),
+        ("1", Some(0), "no such row"),
+        (
+            "2",
+            None,
+            "question 2 does not apply: question 1 is not answered Yes",
+        ),
+        (
+            "10",
+            None,
+            "question 10 does not apply: it belongs to other forms",
+        ),
+    ] {
+        let error = form.answer(id, row, "x").unwrap_err().to_string();
+        assert!(error.contains(said), "{id}: {error}");
+        assert_eq!(form.save(), before);
+    }
+    for (id, said) in [
+        ("1", "question 1 has no rows"),
+        ("8", "has no rows"),
+        ("77", "no question"),
+    ] {
+        assert!(
+            form.add_row(id).unwrap_err().to_string().contains(said),
+            "{id}"
+        );
+        assert!(
+            form.remove_row(id, 0)
+                .unwrap_err()
+                .to_string()
+                .contains(said),
+            "{id}"
+        );
+    }
+    assert!(matches!(
+        form.remove_row("3", 1),
+        Err(EditError::NoSuchRow(_))
+    ));
+    assert!(matches!(
+        form.skip("77"),
+        Err(EditError::UnknownQuestion(_))
+    ));
+    assert_eq!(form.save(), before);
+    assert_eq!(form.undo(), None);
+}
+
+#[test]
+fn fields_are_set_by_their_paths_and_judged() {
+    let list = yard();
+    let mut form = list.form(&ConsignmentInput::default(), &today());
+    form.field("forms", ["LPAC1"]).unwrap();
+    form.field("origin", PartyInput::new("QAZZ7777")).unwrap();
+    form.field("destination.pic", "QDZZ3333").unwrap();
+    form.field("declaration.accept", true).unwrap();
+    let change = form.field("movementTime", "25:00").unwrap();
+    assert_eq!(change.added[0].code, "movementTime");
+    form.answer("1", None, "Yes").unwrap();
+    let change = form.field("movementTime", None::<&str>).unwrap();
+    assert_eq!(change.removed[0].code, "movementTime");
+    assert!(form.to_input().movement_time.is_absent());
+    assert_eq!(form.to_input().answers().len(), 1);
+    // Forms decide which questions apply.
+    let change = form.field("forms", ["MSAC1"]).unwrap();
+    assert_eq!(ids(&change.vanished), ["1", "2", "3", "8"]);
+    let change = form.undo().unwrap();
+    assert_eq!(ids(&change.appeared), ["1", "2", "3", "8"]);
+    let change = form.field("forms", ["LPAC9"]).unwrap();
+    assert!(change.added.iter().any(|f| f.message.contains("EFormType")));
+}
+
+#[test]
+fn fields_that_are_none_and_values_of_another_type_are_refused_with_all_that_is_wrong() {
+    let mut form = form(&yard(), &[]);
+    let before = form.save();
+    let mut refused = |path: &str, value: Value| match form.field(path, value) {
+        Err(EditError::Field { path: at, findings }) => {
+            assert_eq!(at, path);
+            let places = findings.iter().map(|finding| finding.path.join("."));
+            places.collect::<Vec<_>>().join(" ")
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused("colour", json!("red")), "colour");
+    assert_eq!(refused("origin.pic.x", json!("red")), "");
+    assert_eq!(refused("answers", json!([])), "");
+    assert_eq!(refused("", json!("x")), "");
+    assert_eq!(
+        refused("declaration.accept", json!("x")),
+        "declaration.accept"
+    );
+    let wrong = json!({"pic": 7, "name": [], "colour": "red"});
+    assert_eq!(
+        refused("origin", wrong),
+        "origin.name origin.pic origin.colour"
+    );
+    assert_eq!(form.save(), before);
+}
+
+#[test]
+fn at_most_100_edits_are_undone() {
+    let mut form = form(&yard(), &[]);
+    for n in 0..150 {
+        form.answer("1", None, n.to_string().as_str()).unwrap();
+    }
+    let undone = std::iter::from_fn(|| form.undo()).count();
+    assert_eq!(undone, 100);
+    assert_eq!(form.to_input().answers(), [AnswerInput::new("1", "49")]);
+}
+
+#[test]
+fn several_answers_in_one_place_give_way_to_the_new_one() {
+    let mut form = form(&yard(), &[("1", None, "a"), ("1", Some(7), "b")]);
+    form.answer("1", None, "Yes").unwrap();
+    assert_eq!(form.to_input().answers(), [AnswerInput::new("1", "Yes")]);
+}
+
+#[test]
+fn questions_in_rings_do_not_appear() {
+    let list = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("3", "STRING", &[("4", "x"), ("1", "Yes")], &[]),
+        ask("4", "STRING", &[("3", "x")], &[]),
+        ask("5", "STRING", &[("5", "x"), ("1", "Yes")], &[]),
+    ]));
+    let mut form = form(
+        &list,
+        &[("3", None, "x"), ("4", None, "x"), ("5", None, "x")],
+    );
+    let change = form.answer("1", None, "Yes").unwrap();
+    assert_eq!(change.appeared, []);
+    assert_eq!(change.removed.len(), 1);
+    let error = form.answer("5", None, "y").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "question 5 does not apply: it waits for itself"
+    );
+}
+
+#[test]
+fn of_findings_that_are_alike_as_many_are_told_as_come_and_go() {
+    // Both are required, and their findings are equal.
+    let list = prepare(&json!([
+        ask("1", "STRING", &[], &[]),
+        ask("2", "STRING", &[("1", "Yes")], &[]),
+        ask("2", "STRING", &[("1", "Yes"), ("1", "No")], &[]),
+    ]));
+    let mut form = form(&list, &[("1", None, "Yes")]);
+    let change = form.answer("1", None, "No").unwrap();
+    assert_eq!((change.added.len(), change.removed.len()), (0, 1));
+    let change = form.answer("1", None, "Yes").unwrap();
+    assert_eq!((change.added.len(), change.removed.len()), (1, 0));
+    assert_eq!(codes(&form), ["answers.2", "answers.2"]);
+}
+
+#[test]
+fn question_185_is_judged_again_with_the_answers() {
+    let list = prepare(&json!([{"id": "185", "type": "STRING", "forms": ["LPAHRG0"]}]));
+    let mut goats = input(&[("185", None, "Yes")]);
+    goats.forms = vec![FormType::Lpahrg0];
+    let mut form = list.form(&goats, &today());
+    let change = form.answer("185", None, "No").unwrap();
+    assert_eq!(change.added[0].code, "");
+    assert!(form.blockers()[0].blocks_creating());
+    form.answer("185", None, None).unwrap();
+    assert!(form.report().is_valid() && form.blockers()[0].blocks_creating());
+}
+
+#[test]
+fn an_edit_that_makes_too_much_to_judge_is_refused() {
+    let children: Vec<Value> = (10..1_010)
+        .map(|id| ask(&id.to_string(), "STRING", &[], &[]))
+        .collect();
+    let list = prepare(&json!([ask("3", "REPEATABLE", &[], &children)]));
+    let mut form = form(&list, &[]);
+    for _ in 0..100 {
+        form.add_row("3").unwrap();
+    }
+    let before = form.save();
+    assert_eq!(form.add_row("3"), Err(EditError::TooLarge));
+    assert_eq!(form.save(), before);
+    let many: Vec<(&str, Option<i64>, &str)> = (0..101).map(|row| ("10", Some(row), "x")).collect();
+    let mut form = list.form(&input(&many), &today());
+    assert!(form.items().is_empty() && form.next().is_none());
+    assert!(form.blockers()[0].blocks_creating());
+    assert!(form.answer("10", 0, "y").is_err());
+}

@@ -1,0 +1,264 @@
+//! What a form shows, what comes next, and what is missing.
+
+use serde_json::{Value, json};
+
+use crate::model::{AnswerInput, List, Question};
+use crate::validate::tests::questions::{ask, input, prepare, today};
+use crate::validate::{Form, Item, ItemKind, ItemRow, Questionnaire};
+
+fn texts() -> Value {
+    let mut animals = ask(
+        "1",
+        "REPEATABLE",
+        &[],
+        &[ask("3", "NUMBER", &[], &[]), ask("4", "STRING", &[], &[])],
+    );
+    animals["text"] = json!("Animals");
+    animals["childQuestions"][1]["validators"] = json!([]);
+    let mut since = ask("20", "SINGLE_CHOICE", &[("17", "N")], &[]);
+    since["text"] = json!("Held since");
+    let mut bred = ask(
+        "17",
+        "SINGLE_CHOICE",
+        &[],
+        &[since, ask("21", "STRING", &[], &[])],
+    );
+    bred["text"] = json!("Bred here?");
+    bred["help"] = json!("All of them.");
+    bred["tip"] = json!("Ask the vendor.");
+    bred["acceptableAnswers"] =
+        json!([{"value": "Y", "displayName": "Yes"}, {"value": "N", "displayName": "No"}]);
+    json!([
+        ask("9", "DISPLAY", &[], &[]),
+        animals,
+        bred,
+        ask("30", "BOOLEAN", &[], &[]),
+        ask("31", "COLOUR", &[], &[])
+    ])
+}
+
+fn form(answers: &[(&str, Option<i64>, &str)]) -> Form {
+    prepare(&texts()).form(&input(answers), &today())
+}
+
+/// An item with what stands under it, in brackets, and its rows.
+fn outline(items: &[Item]) -> String {
+    let row = |row: &ItemRow| {
+        let index = row.index.unwrap_or(-1);
+        format!("[{index}: {}]", outline(&row.items))
+    };
+    let one = |item: &Item| {
+        let children = match &*item.children {
+            [] => String::new(),
+            children => format!("({})", outline(children)),
+        };
+        let rows: String = item.rows.iter().map(row).collect();
+        format!("{}{children}{rows}", item.question.id)
+    };
+    items.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn items_are_a_tree_in_display_order_with_rows() {
+    let mut form = form(&[("17", None, "N"), ("4", Some(2), "x"), ("4", Some(0), "x")]);
+    assert_eq!(
+        outline(&form.items()),
+        "9 1[0: 3 4][2: 3 4] 17(20 21) 30 31"
+    );
+    form.add_row("1").unwrap();
+    assert_eq!(
+        outline(&form.items()),
+        "9 1[0: 3 4][2: 3 4][3: 3 4] 17(20 21) 30 31"
+    );
+    let inner = ask(
+        "6",
+        "REPEATABLE",
+        &[],
+        &[ask("7", "STRING", &[], &[]), ask("8", "STRING", &[], &[])],
+    );
+    let list = prepare(&json!([ask(
+        "3",
+        "REPEATABLE",
+        &[],
+        &[ask("4", "STRING", &[], &[]), inner]
+    )]));
+    let form = list.form(
+        &input(&[("4", Some(0), "x"), ("7", Some(1), "x"), ("4", None, "x")]),
+        &today(),
+    );
+    assert_eq!(outline(&form.items()), "3[-1: 4 6][0: 4 6][1: 4 6[1: 7 8]]");
+}
+
+#[test]
+fn an_item_has_what_a_screen_shows() {
+    let form = form(&[("17", None, "N"), ("20", None, "x")]);
+    let items = form.items();
+    let bred = &items[2];
+    assert_eq!(
+        (bred.kind, bred.text.as_str()),
+        (ItemKind::Choice, "Bred here?")
+    );
+    assert_eq!(bred.help.as_deref(), Some("All of them."));
+    assert_eq!(bred.tip.as_deref(), Some("Ask the vendor."));
+    assert_eq!(bred.value.as_deref(), Some("N"));
+    assert_eq!(bred.choices[1].name, "No");
+    assert_eq!(bred.why, None);
+    assert!(bred.required && !bred.read_only && bred.findings.is_empty());
+    assert_eq!(
+        bred.children[0].why.as_deref(),
+        Some("“Bred here?” is answered No")
+    );
+    assert_eq!(
+        bred.children[1].why.as_deref(),
+        Some("it stands under “Bred here?”")
+    );
+    assert_eq!(items[1].kind, ItemKind::Rows);
+    assert!(items[1].can_add && items[1].rows.is_empty());
+    assert_eq!(items[0].kind, ItemKind::Display);
+    let yes_no: Vec<&str> = items[3]
+        .choices
+        .iter()
+        .map(|choice| choice.value.as_str())
+        .collect();
+    assert_eq!(yes_no, ["True", "False"]);
+    assert_eq!(items[3].findings[0].message, "Required");
+    assert_eq!(items[4].kind, ItemKind::Unknown);
+    let json = serde_json::to_value(&items).unwrap();
+    assert_eq!(json[2]["children"][0]["question"]["id"], "20");
+    assert!(!format!("{items:?}{:?}{form:?}", items[2]).contains("\"N\""));
+}
+
+#[test]
+fn next_goes_through_what_is_open_with_what_is_required_first_on_request() {
+    let mut form = form(&[]);
+    let next = |form: &Form| form.next().map(|item| item.question.id.to_string());
+    assert_eq!(next(&form).unwrap(), "1");
+    assert_eq!(form.next_required_first().unwrap().question.id, "17");
+    form.add_row("1").unwrap();
+    assert_eq!(next(&form).unwrap(), "3");
+    form.answer("3", 0, "24").unwrap();
+    assert_eq!(next(&form).unwrap(), "4");
+    assert_eq!(form.next_required_first().unwrap().question.id, "17");
+    form.skip(form.next().unwrap().question).unwrap();
+    assert_eq!(next(&form).unwrap(), "17");
+    for id in ["17", "30", "31"] {
+        form.skip(id).unwrap();
+    }
+    assert_eq!(next(&form), None);
+    form.answer("17", None, "Y").unwrap();
+    assert_eq!(next(&form).unwrap(), "21");
+    // What was skipped is open again once it was answered.
+    form.answer("17", None, None).unwrap();
+    assert_eq!(next(&form).unwrap(), "17");
+}
+
+#[test]
+fn of_sections_with_one_id_each_gets_its_first_row() {
+    let inner = ask("3", "REPEATABLE", &[], &[ask("7", "STRING", &[], &[])]);
+    let outer = [ask("4", "STRING", &[], &[]), inner];
+    let list = prepare(&json!([ask("3", "REPEATABLE", &[], &outer)]));
+    // The row of answers without an index: both sections are outside of numbered rows.
+    let mut form = list.form(&input(&[("4", None, "x")]), &today());
+    let section = form.next().unwrap();
+    assert!(section.rows.is_empty() && section.kind == ItemKind::Rows);
+    form.add_row(section.question).unwrap();
+    assert_eq!(form.next().unwrap().question.id, "7");
+}
+
+#[test]
+fn blockers_say_in_words_what_is_missing() {
+    let mut form = form(&[
+        ("17", None, "maybe"),
+        ("30", None, "True"),
+        ("31", None, "x"),
+        ("21", None, "x"),
+    ]);
+    let said =
+        |form: &Form| -> Vec<String> { form.blockers().iter().map(ToString::to_string).collect() };
+    let first = &form.blockers()[0];
+    assert!(first.blocks_creating());
+    form.answer("17", None, "Y").unwrap();
+    assert_eq!(
+        said(&form),
+        ["“Animals” has no row: add one, or leave it out."]
+    );
+    assert!(!form.blockers()[0].blocks_creating());
+    form.add_row("1").unwrap();
+    assert_eq!(
+        said(&form),
+        ["Row 1 of “Animals” is empty: fill it in or remove it."]
+    );
+    assert!(form.report().ready_to_submit());
+    form.answer("3", 0, "24").unwrap();
+    assert!(form.blockers().is_empty());
+    form.remove_row("1", 0).unwrap();
+    form.skip("1").unwrap();
+    assert!(form.blockers().is_empty());
+}
+
+#[test]
+fn progress_counts_rows_that_are_opened() {
+    let mut form = form(&[]);
+    assert_eq!(form.progress().questions, 3);
+    form.add_row("1").unwrap();
+    assert_eq!(
+        (form.progress().questions, form.progress().answered),
+        (5, 0)
+    );
+}
+
+#[test]
+fn a_form_is_opened_with_the_questions_that_it_was_saved_with() {
+    let mut form = form(&[]);
+    form.add_row("1").unwrap();
+    form.skip("17").unwrap();
+    let saved = form.save();
+    assert!(!format!("{saved:?}").contains("QAZZ"));
+    let mut newer = texts();
+    newer[2]["text"] = json!("Bred at home?");
+    let newer = prepare(&newer);
+    let error = newer.open(saved.clone(), &today()).unwrap_err();
+    assert_eq!(
+        (error.saved, error.current),
+        (saved.content_hash(), newer.content_hash())
+    );
+    assert!(
+        error
+            .to_string()
+            .contains(&saved.content_hash().to_string())
+    );
+    let form = newer.form(&saved.into_input(), &today());
+    assert!(form.items()[1].rows.is_empty());
+}
+
+#[test]
+fn twenty_thousand_levels_are_shown_and_dropped() {
+    let mut question: Vec<Question> = Vec::new();
+    for level in (0..20_000).rev() {
+        let parent = json!({"id": level.to_string(), "type": "STRING", "forms": ["LPAC1"]});
+        let mut parent: Question = serde_json::from_value(parent).unwrap();
+        parent.child_questions = List::from(question);
+        question = vec![parent];
+    }
+    let list = Questionnaire::prepare(&question);
+    while let Some(mut level) = question.pop() {
+        question.extend(std::mem::take(&mut level.child_questions).into_vec());
+    }
+    let mut all = input(&[]);
+    let answers: Vec<AnswerInput> = (0..19_999)
+        .map(|n| AnswerInput::new(n.to_string(), "x"))
+        .collect();
+    all.answers = answers.into();
+    let mut form = list.form(&all, &today());
+    assert_eq!(form.next().unwrap().question.id, "19999");
+    let items = form.items();
+    let mut item = &items[0];
+    let mut levels = 1;
+    while let Some(below) = item.children.first() {
+        item = below;
+        levels += 1;
+    }
+    assert_eq!(levels, 20_000);
+    drop(items);
+    assert_eq!(form.answer("0", None, None).unwrap().vanished.len(), 19_999);
+}

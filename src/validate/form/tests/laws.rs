@@ -1,0 +1,212 @@
+//! What must hold for every list of questions and every sequence of edits.
+
+use std::sync::Arc;
+
+use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use serde_json::{Value, json};
+
+use crate::model::ConsignmentInput;
+use crate::seeded::cases;
+use crate::validate::tests::questions::{prepare, prepare_with, today};
+use crate::validate::tests::shapes::{text, tree};
+use crate::validate::{Blocker, Change, Finding, Form, Item, ItemKind, QuestionRef, Rule};
+
+fn trees() -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(tree(), 0..5)
+}
+
+fn row() -> impl Strategy<Value = Option<i64>> {
+    prop::option::of(0..3_i64)
+}
+
+fn input() -> impl Strategy<Value = ConsignmentInput> {
+    let answer = (0..7_u8, row(), text());
+    let answer = answer.prop_map(
+        |(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}),
+    );
+    prop::collection::vec(answer, 0..8).prop_map(|answers| {
+        serde_json::from_value(json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"},
+            "destination": {"pic": "QDZZ3333"}, "answers": answers}))
+        .unwrap()
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Answer(u8, Option<i64>, Option<String>),
+    AddRow(u8, Option<i64>),
+    RemoveRow(u8, Option<i64>),
+    Skip(u8),
+    Field(&'static str, String),
+    Undo,
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let field = prop::sample::select(vec![
+        "origin.pic",
+        "movementDate",
+        "owner.name",
+        "forms",
+        "x.y",
+    ]);
+    prop_oneof![
+        6 => (0..8_u8, row(), prop::option::of(text())).prop_map(|(id, row, value)| Edit::Answer(id, row, value)),
+        3 => (0..7_u8, row()).prop_map(|(id, row)| Edit::AddRow(id, row)),
+        2 => (0..7_u8, row()).prop_map(|(id, row)| Edit::RemoveRow(id, row)),
+        1 => (0..7_u8).prop_map(Edit::Skip),
+        1 => (field, text()).prop_map(|(path, value)| Edit::Field(path, value)),
+        1 => any::<()>().prop_map(|()| Edit::Undo),
+    ]
+}
+
+/// The change, or `None` where the edit was refused.
+fn apply(form: &mut Form, edit: &Edit) -> Option<Change> {
+    match edit {
+        Edit::Answer(id, row, value) => form.answer(id.to_string(), *row, value.as_deref()).ok(),
+        Edit::AddRow(id, row) => form.add_row(QuestionRef::new(id.to_string(), *row)).ok(),
+        Edit::RemoveRow(id, row) => form.remove_row(id.to_string(), *row).ok(),
+        Edit::Skip(id) => {
+            let skipped = form.skip(id.to_string().as_str());
+            skipped.ok().map(|()| Change::default())
+        }
+        Edit::Field(path, value) => form.field(path, value).ok(),
+        Edit::Undo => form.undo(),
+    }
+}
+
+/// All that can be seen of a form.
+fn seen(form: &Form) -> Value {
+    json!([
+        form.save(),
+        form.items(),
+        form.report(),
+        form.progress(),
+        form.blockers()
+    ])
+}
+
+fn questions(items: &[Item]) -> Vec<QuestionRef> {
+    let mut open: Vec<&Item> = items.iter().collect();
+    let mut questions = Vec::new();
+    while let Some(item) = open.pop() {
+        questions.push(item.question.clone());
+        open.extend(&item.children);
+        open.extend(item.rows.iter().flat_map(|row| &row.items));
+    }
+    questions.sort_by(|one, other| (&one.id, one.row).cmp(&(&other.id, other.row)));
+    questions
+}
+
+/// What is there after a change of what was there before.
+fn changed<T: Clone + PartialEq>(before: Vec<T>, gone: &[T], new: &[T]) -> Vec<T> {
+    let mut now = before;
+    for one in gone {
+        let at = now.iter().position(|other| other == one);
+        now.remove(at.expect("it was not there before"));
+    }
+    now.extend_from_slice(new);
+    now
+}
+
+fn lines(findings: &[Arc<Finding>]) -> Vec<String> {
+    let mut lines: Vec<String> = findings.iter().map(|f| format!("{f:?}{f}")).collect();
+    lines.sort();
+    lines
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn the_obvious_loop_reaches_ready_or_a_finding_about_an_answer(
+        trees in trees(),
+        start in input(),
+        required_first in any::<bool>(),
+        stale in any::<bool>(),
+        // By step: whether a section gets a row, and which text a question gets.
+        choices in prop::collection::vec((any::<bool>(), text()), 1..20),
+    ) {
+        let list = prepare_with(&json!(trees), stale);
+        let mut form = list.form(&start, &today());
+        let next = |form: &Form| if required_first { form.next_required_first() } else { form.next() };
+        let most = 8 * (list.0.nodes.len() + 1) * (list.0.nodes.len() + 4);
+        let (mut steps, mut skipped) = (0, Vec::new());
+        while let Some(item) = next(&form) {
+            let (adds, text) = &choices[steps % choices.len()];
+            steps += 1;
+            prop_assert!(steps <= most, "{item:?} after {steps} steps");
+            if item.kind == ItemKind::Rows {
+                prop_assert!(item.can_add);
+                if *adds {
+                    form.add_row(item.question).unwrap();
+                } else {
+                    skipped.push(item.question.clone());
+                    form.skip(item.question).unwrap();
+                }
+                continue;
+            }
+            let value = item.choices.iter().map(|choice| choice.value.as_str());
+            let value = value.chain([text.as_str(), "x"]).find(|value| !value.is_empty());
+            let QuestionRef { id, row, .. } = item.question;
+            form.answer(id, row, value).unwrap();
+        }
+        for blocker in form.blockers() {
+            prop_assert!(!blocker.to_string().is_empty());
+            let Blocker::Finding(finding) = &blocker else {
+                return Err(proptest::test_runner::TestCaseError::fail(blocker.to_string()));
+            };
+            // A section that was left out may have the id of a question.
+            let is_skipped = skipped.iter().any(|skipped| Some(skipped) == finding.question.as_ref());
+            prop_assert!(finding.rule != Rule::Required || is_skipped, "{}", blocker);
+        }
+        prop_assert_eq!(form.blockers().is_empty(), form.report().ready_to_submit());
+    }
+
+    #[test]
+    fn a_form_says_what_a_full_look_says_and_undo_brings_back_what_was_there(
+        trees in trees(),
+        stale in any::<bool>(),
+        start in input(),
+        edits in prop::collection::vec(edit(), 0..16),
+    ) {
+        let list = prepare_with(&json!(trees), stale);
+        let context = today().advice(true);
+        let mut form = list.form(&start, &context);
+        let mut states = vec![form.clone()];
+        for edit in &edits {
+            let before = form.clone();
+            let Some(change) = apply(&mut form, edit) else {
+                prop_assert_eq!(seen(&form), seen(&before), "{:?} stored something", edit);
+                continue;
+            };
+            prop_assert_eq!(form.report(), &list.validate(&form.to_input(), &context), "{:?}", edit);
+            let found = changed(before.report().findings().to_vec(), &change.removed, &change.added);
+            prop_assert_eq!(lines(&found), lines(form.report().findings()));
+            let mut asked = changed(questions(&before.items()), &change.vanished, &change.appeared);
+            asked.sort_by(|one, other| (&one.id, one.row).cmp(&(&other.id, other.row)));
+            prop_assert_eq!(asked, questions(&form.items()));
+            if matches!(edit, Edit::Undo) {
+                states.pop();
+                prop_assert_eq!(seen(&form), seen(states.last().unwrap()));
+            } else if seen(&form) != seen(&before) {
+                states.push(form.clone());
+            }
+        }
+        let saved = serde_json::to_string(&form.save()).unwrap();
+        let opened = list.open(serde_json::from_str(&saved).unwrap(), &context).unwrap();
+        prop_assert_eq!(seen(&opened), seen(&form));
+        while states.pop().is_some() && form.undo().is_some() {
+            prop_assert_eq!(seen(&form), seen(states.last().unwrap()));
+        }
+    }
+
+    #[test]
+    fn items_are_the_questions_that_apply(trees in trees(), start in input()) {
+        let list = prepare(&json!(trees));
+        let form = list.form(&start, &today());
+        let applied = list.applicable(&start).into_iter();
+        let mut applied: Vec<QuestionRef> = applied.map(|applied| applied.question).collect();
+        applied.sort_by(|one, other| (&one.id, one.row).cmp(&(&other.id, other.row)));
+        prop_assert_eq!(applied, questions(&form.items()));
+    }
+}

@@ -1,0 +1,5 @@
+//! Forms: edits, items, and what must hold after any of them.
+
+mod edits;
+mod items;
+mod laws;
