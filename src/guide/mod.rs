@@ -1,6 +1,6 @@
 //! Pages to read: what is covered and how sure it is, what its sources are, why things
 //! are as they are, what to do about errors and about a
-//! live schema that differs, how to show findings, how to test an application, what is fast.
+//! live schema that differs, how to show findings and build forms, how to test an application, what is fast.
 //!
 //! What can go wrong with tokens has its page beside them: [`failure_modes`](crate::auth::failure_modes).
 
@@ -23,6 +23,11 @@ pub mod errors {}
 ///
 #[doc = include_str!("findings.md")]
 pub mod findings {}
+
+/// How to build a screen on a form: what comes next, what an edit changes, save and open.
+///
+#[doc = include_str!("forms.md")]
+pub mod forms {}
 
 #[doc = include_str!("migrating.md")]
 pub mod migrating {}

@@ -45,15 +45,25 @@ impl<'a> Answers<'a> {
             of_id: vec![Span::default(); prepared.ids.len()],
             parts: Vec::new(),
         };
+        let (mut id, mut value, mut parts) = (NONE, NONE, Span::default());
         for (position, answer) in input.iter().enumerate() {
-            let id = answer.question_id.value();
             let text = text(answer);
-            let parts = answers.split(prepared, text);
+            id = match answer.question_id.value() {
+                Some(name) => prepared
+                    .ids
+                    .number_guessed(name.as_str(), id.wrapping_add(1)),
+                None => NONE,
+            };
+            let before = value;
+            value = prepared.values.number_guessed(text, before);
+            if value != before || value == NONE {
+                parts = answers.split(prepared, text);
+            }
             answers.given.push(Given {
-                id: id.map_or(NONE, |id| prepared.ids.number(id.as_str())),
+                id,
                 row: row(answer),
                 position: at(position),
-                value: prepared.values.number(text),
+                value,
                 parts,
             });
         }
@@ -69,6 +79,7 @@ impl<'a> Answers<'a> {
         answers
     }
 
+    #[inline]
     fn split(&mut self, prepared: &Prepared, text: &str) -> Span {
         let start = at(self.parts.len());
         if text.contains(',') || text.trim().len() < text.len() {
@@ -86,6 +97,7 @@ impl<'a> Answers<'a> {
     }
 
     /// The answers to an id.
+    #[inline]
     pub(super) fn of(&self, id: u32) -> &[Given] {
         let span = self.of_id.get(id as usize);
         span.map_or(&[], |span| &self.given[span.range()])
@@ -100,6 +112,7 @@ impl<'a> Answers<'a> {
     }
 
     /// The parts of a list with commas.
+    #[inline]
     pub(super) fn parts(&self, given: &Given) -> &[u32] {
         &self.parts[given.parts.range()]
     }
@@ -110,6 +123,7 @@ impl<'a> Answers<'a> {
         answer.question_id.value().map_or("", QuestionId::as_str)
     }
 
+    #[inline]
     pub(super) fn text(&self, given: &Given) -> &'a str {
         text(&self.input[given.position as usize])
     }

@@ -137,18 +137,17 @@ impl<'a> Applicability<'a> {
 
     /// Settles all questions, each behind what it waits for.
     fn evaluate(&mut self, order: &[u32]) {
-        for &position in order {
-            let position = position as usize;
+        let order = order.iter().map(|position| *position as usize);
+        for position in order {
             if !self.on_forms[position] || self.is_in_ring(position) {
                 continue;
             }
             let scope = self.prepared.nodes[position].scope;
             if scope == 0 {
                 self.applies[position] = self.decide(position, None);
-                continue;
             }
             for nth in self.rows_of(scope) {
-                let row = Some(self.rows[nth]);
+                let row = Some(&self.rows[nth]);
                 let cell = self.cell(position, row);
                 self.applies[cell] = self.decide(position, row);
             }
@@ -156,7 +155,8 @@ impl<'a> Applicability<'a> {
     }
 
     /// Whether a question of the forms applies, when all that it waits for has been settled (spec 2.6).
-    fn decide(&self, position: usize, row: Option<Row>) -> bool {
+    #[inline]
+    fn decide(&self, position: usize, row: Option<&Row>) -> bool {
         size::step();
         let node = &self.prepared.nodes[position];
         let groups = self.prepared.groups(node);
@@ -172,14 +172,14 @@ impl<'a> Applicability<'a> {
     }
 
     /// Whether a question lets anything below it apply. Rows inside rows: without an answer there is no such row.
-    pub(super) fn opens(&self, position: usize, row: Option<Row>) -> bool {
+    pub(super) fn opens(&self, position: usize, row: Option<&Row>) -> bool {
         let node = &self.prepared.nodes[position];
         node.kind != Kind::Rows || node.scope == 0 || self.is_there(position, row)
     }
 
     /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an
     /// empty text (public); what cannot have an answer of its own counts as answered. assumed
-    fn is_answered(&self, position: usize, row: Option<Row>) -> bool {
+    fn is_answered(&self, position: usize, row: Option<&Row>) -> bool {
         match self.prepared.nodes[position].kind {
             Kind::Rows | Kind::Display => true,
             Kind::Several => !self.given(position, row).is_empty(),
@@ -189,7 +189,8 @@ impl<'a> Applicability<'a> {
 
     /// Whether some answer that counts has one of the values: in the same row if there is an answer in it, else anywhere.
     /// assumed
-    pub(super) fn is_met(&self, group: &Group, asking: &Node, row: Option<Row>) -> bool {
+    #[inline]
+    pub(super) fn is_met(&self, group: &Group, asking: &Node, row: Option<&Row>) -> bool {
         let sources = self.prepared.nodes_of_number(group.source);
         if asking.scope != 0 {
             let in_row = sources.clone().filter(|source| {
@@ -207,20 +208,22 @@ impl<'a> Applicability<'a> {
                 // Other rows of the asking question's own scope do not count.
                 scope if scope == asking.scope => false,
                 scope => self.rows(scope).iter().any(|row| {
-                    self.counts(source, Some(*row)) && self.triggers(source, Some(*row), group)
+                    self.counts(source, Some(row)) && self.triggers(source, Some(row), group)
                 }),
             }
         })
     }
 
     /// Whether answers to a question trigger others: stale ones do only if the policy says so.
-    fn counts(&self, source: usize, row: Option<Row>) -> bool {
+    #[inline]
+    fn counts(&self, source: usize, row: Option<&Row>) -> bool {
         self.applies(source, row)
             || self.prepared.policy.stale_answers_count && self.on_forms[source]
     }
 
     /// Whether an answer to the question is one of the values, or a list of several choices that has it.
-    fn triggers(&self, source: usize, row: Option<Row>, group: &Group) -> bool {
+    #[inline]
+    fn triggers(&self, source: usize, row: Option<&Row>, group: &Group) -> bool {
         let wanted = &self.prepared.wanted[group.wanted.range()];
         let is_wanted = |value: u32| {
             let mut wanted = wanted.iter().inspect(|_| size::step());
@@ -240,7 +243,8 @@ impl<'a> Applicability<'a> {
     }
 
     /// The answers to a question: in its row, or all of them outside rows, whatever their index.
-    pub(super) fn given(&self, position: usize, row: Option<Row>) -> &[Given] {
+    #[inline]
+    pub(super) fn given(&self, position: usize, row: Option<&Row>) -> &[Given] {
         let node = &self.prepared.nodes[position];
         match row {
             Some(row) if node.scope != 0 => self.answers.in_row(node.id, row.index),
@@ -249,14 +253,15 @@ impl<'a> Applicability<'a> {
     }
 
     /// Whether some answer is not empty.
-    pub(super) fn is_filled(&self, position: usize, row: Option<Row>) -> bool {
+    #[inline]
+    pub(super) fn is_filled(&self, position: usize, row: Option<&Row>) -> bool {
         let mut given = self.given(position, row).iter();
         given.any(|given| !given.is_empty())
     }
 
     /// Whether a REPEATABLE question inside another is there in a row: opened, or something below it is answered.
-    fn is_there(&self, position: usize, row: Option<Row>) -> bool {
-        let is_opened = |row: Row| {
+    fn is_there(&self, position: usize, row: Option<&Row>) -> bool {
+        let is_opened = |row: &Row| {
             let opened =
                 |opened: &OpenedRows| opened.contains(&(self.prepared.id_of(position), row.index));
             self.opened.is_some_and(opened)
@@ -265,13 +270,13 @@ impl<'a> Applicability<'a> {
     }
 
     /// Whether there is an answer in the row below a REPEATABLE question, to a question of the forms.
-    pub(super) fn is_answered_below(&self, position: usize, row: Option<Row>) -> bool {
+    pub(super) fn is_answered_below(&self, position: usize, row: Option<&Row>) -> bool {
         let mut below = self.prepared.below(position);
         row.is_some() && below.any(|node| self.on_forms[node] && !self.given(node, row).is_empty())
     }
 
     /// Whether there is a row of a REPEATABLE question.
-    pub(super) fn has_rows(&self, position: usize, row: Option<Row>) -> bool {
+    pub(super) fn has_rows(&self, position: usize, row: Option<&Row>) -> bool {
         if self.prepared.nodes[position].scope != 0 {
             return self.is_there(position, row);
         }
@@ -290,14 +295,15 @@ impl<'a> Applicability<'a> {
     }
 
     /// The row of a question with an index; `None` outside rows, and where no such row is.
-    pub(super) fn row(&self, position: usize, index: Option<i64>) -> Option<Row> {
+    pub(super) fn row(&self, position: usize, index: Option<i64>) -> Option<&Row> {
         let rows = self.rows(self.prepared.nodes[position].scope);
         let nth = rows.binary_search_by_key(&index, |row| row.index).ok()?;
-        Some(rows[nth])
+        Some(&rows[nth])
     }
 
     /// The cell of a question; the row is that of its scope and is not looked at outside rows.
-    fn cell(&self, position: usize, row: Option<Row>) -> usize {
+    #[inline]
+    fn cell(&self, position: usize, row: Option<&Row>) -> usize {
         match (self.prepared.nodes[position].scope as usize, row) {
             (0, _) | (_, None) => position,
             (scope, Some(row)) => {
@@ -307,7 +313,8 @@ impl<'a> Applicability<'a> {
     }
 
     /// Whether a question applies; the row is that of its scope and is not looked at outside rows.
-    pub(super) fn applies(&self, position: usize, row: Option<Row>) -> bool {
+    #[inline]
+    pub(super) fn applies(&self, position: usize, row: Option<&Row>) -> bool {
         self.applies[self.cell(position, row)]
     }
 
@@ -321,7 +328,7 @@ impl<'a> Applicability<'a> {
     pub(super) fn applies_somewhere(&self, position: usize) -> bool {
         let rows = self.rows(self.prepared.nodes[position].scope);
         // Outside rows there are none, and below a question without rows nothing applies.
-        self.applies[position] || rows.iter().any(|row| self.applies(position, Some(*row)))
+        self.applies[position] || rows.iter().any(|row| self.applies(position, Some(row)))
     }
 
     pub(super) fn is_on_forms(&self, position: usize) -> bool {
@@ -333,7 +340,8 @@ impl<'a> Applicability<'a> {
     }
 
     /// Calls back for each question that applies, in display order, rows one after the other.
-    pub(super) fn walk(&self, mut visit: impl FnMut(usize, Option<Row>)) {
+    #[inline]
+    pub(super) fn walk(&self, mut visit: impl FnMut(usize, Option<&Row>)) {
         let mut position = 0;
         while let Some(node) = self.prepared.nodes.get(position) {
             if self.applies[position] {
@@ -344,8 +352,8 @@ impl<'a> Applicability<'a> {
                 let below = position..node.end as usize;
                 for row in self.rows(self.prepared.scope_below(position - 1)) {
                     let inside = below.clone();
-                    let inside = inside.filter(|inner| self.applies(*inner, Some(*row)));
-                    inside.for_each(|inner| visit(inner, Some(*row)));
+                    let inside = inside.filter(|inner| self.applies(*inner, Some(row)));
+                    inside.for_each(|inner| visit(inner, Some(row)));
                 }
                 position = below.end;
             }

@@ -103,7 +103,7 @@ pub(super) fn list(questions: &Applicability<'_>) -> Vec<AppliedQuestion> {
 pub(super) fn describe(
     questions: &Applicability<'_>,
     position: usize,
-    row: Option<Row>,
+    row: Option<&Row>,
 ) -> AppliedQuestion {
     let prepared = questions.prepared;
     let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
@@ -131,7 +131,7 @@ fn choices(prepared: &Prepared, position: usize) -> Vec<Choice> {
     choices.map(Choice::from).collect()
 }
 
-fn because(questions: &Applicability<'_>, position: usize, row: Option<Row>) -> Vec<Because> {
+fn because(questions: &Applicability<'_>, position: usize, row: Option<&Row>) -> Vec<Because> {
     let prepared = questions.prepared;
     let node = &prepared.nodes[position];
     if node.groups.is_empty() {

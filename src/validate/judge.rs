@@ -47,7 +47,7 @@ pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &m
 fn check_answers(
     questions: &Applicability<'_>,
     position: usize,
-    row: Option<Row>,
+    row: Option<&Row>,
     context: &Context,
     found: &mut Vec<Arc<Finding>>,
 ) {
@@ -69,8 +69,8 @@ fn check_answers(
     let given = questions.given(position, row).iter();
     for given in given.filter(|given| !given.is_empty()) {
         is_answered = true;
-        let text = questions.answers.text(given);
         if !is_acceptable(questions, node, given) {
+            let text = questions.answers.text(given);
             let values = acceptable(prepared, node);
             let message = format!(
                 "Answer: {} is not valid. Acceptable answers are: {}",
@@ -82,6 +82,10 @@ fn check_answers(
             let expected = Expected::OneOf { values, names };
             found.push(finding.of_value(text).expecting(expected).into());
         }
+        if node.years.is_none() {
+            continue;
+        }
+        let text = questions.answers.text(given);
         if node.years.broken_by(text, context.today) {
             let id = prepared.id_of(position);
             let message = format!("Question {id}: {} is not valid", excerpt(text));

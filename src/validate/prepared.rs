@@ -183,6 +183,7 @@ impl Prepared {
         self.ids.text(self.nodes[position].id).into()
     }
 
+    #[inline]
     pub(super) fn parent(&self, position: usize) -> Option<usize> {
         let parent = self.nodes[position].parent;
         (parent != NONE).then_some(parent as usize)
@@ -205,11 +206,13 @@ impl Prepared {
     }
 
     /// The acceptable answers of a node, as numbers.
+    #[inline]
     pub(super) fn choices(&self, node: &Node) -> &[u32] {
         &self.choices[node.choices.range()]
     }
 
     /// The triggers of a node.
+    #[inline]
     pub(super) fn groups(&self, node: &Node) -> &[Group] {
         &self.groups[node.groups.range()]
     }
@@ -226,6 +229,7 @@ impl Prepared {
     }
 
     /// The nodes that have an id by its number; none have `NONE`.
+    #[inline]
     pub(super) fn nodes_of_number(&self, id: u32) -> impl Iterator<Item = usize> + Clone {
         self.id_nodes.of(id).iter().map(|node| *node as usize)
     }
@@ -254,6 +258,15 @@ impl Texts {
     /// The number of a text; `NONE` where it has none.
     pub(super) fn number(&self, text: &str) -> u32 {
         self.numbers.get(text).copied().unwrap_or(NONE)
+    }
+
+    /// As `number`, where the text is likely to have a number: answers mostly come as the questions do, and many are alike.
+    #[inline]
+    pub(super) fn number_guessed(&self, text: &str, guess: u32) -> u32 {
+        match self.texts.get(guess as usize) {
+            Some(guessed) if guessed == text => guess,
+            _ => self.number(text),
+        }
     }
 
     pub(super) fn text(&self, number: u32) -> &str {

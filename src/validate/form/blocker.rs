@@ -94,7 +94,7 @@ impl Form {
         &self,
         questions: &Applicability<'_>,
         position: usize,
-        row: Option<Row>,
+        row: Option<&Row>,
         blockers: &mut Vec<Blocker>,
     ) {
         let prepared = questions.prepared;
@@ -112,8 +112,8 @@ impl Form {
             return;
         }
         let rows = match row {
-            Some(row) => std::slice::from_ref(&row).to_vec(),
-            None => questions.rows(prepared.scope_below(position)).to_vec(),
+            Some(row) => std::slice::from_ref(row),
+            None => questions.rows(prepared.scope_below(position)),
         };
         for row in rows {
             let mut required = prepared.below(position).filter(is_required);

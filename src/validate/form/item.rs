@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
     pub(super) fn tree(&self) -> Items {
         let mut cells = Vec::new();
         self.questions
-            .walk(|position, row| cells.push((position, row)));
+            .walk(|position, row| cells.push((position, row.copied())));
         // By the cell above: what stands under it, the last one first.
         let mut below: HashMap<(Option<usize>, Option<Row>), Vec<Item>> = HashMap::new();
         let take = |items: Option<Vec<Item>>| {
@@ -196,7 +196,7 @@ impl<'a> Builder<'a> {
         };
         let prepared = self.questions.prepared;
         for (position, row) in cells.into_iter().rev() {
-            let mut item = self.item(position, row);
+            let mut item = self.item(position, row.as_ref());
             if prepared.opens_scope(position) {
                 let rows = self.questions.rows(prepared.scope_below(position)).iter();
                 let rows = rows.map(|row| ItemRow {
@@ -208,7 +208,7 @@ impl<'a> Builder<'a> {
                 let items = take(below.remove(&(Some(position), row)));
                 match row {
                     Some(row) if item.kind == ItemKind::Rows => {
-                        if self.questions.has_rows(position, Some(row)) {
+                        if self.questions.has_rows(position, Some(&row)) {
                             let index = row.index;
                             item.rows.push(ItemRow { index, items });
                         }
@@ -224,7 +224,7 @@ impl<'a> Builder<'a> {
     }
 
     /// One item without what stands under it.
-    pub(super) fn item(&self, position: usize, row: Option<Row>) -> Item {
+    pub(super) fn item(&self, position: usize, row: Option<&Row>) -> Item {
         let asked = applied_question::describe(self.questions, position, row);
         let prepared = self.questions.prepared;
         let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);

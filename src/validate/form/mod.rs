@@ -155,7 +155,6 @@ impl Form {
 
     /// The consignment, to be sent: without answers to questions that do not apply. They stay in the form, in case that
     /// the questions apply again.
-    #[must_use]
     pub fn to_input(&self) -> ConsignmentInput {
         self.questionnaire.to_input(&self.state)
     }
@@ -176,7 +175,7 @@ impl Form {
         found
     }
 
-    fn is_open(&self, questions: &Applicability<'_>, position: usize, row: Option<Row>) -> bool {
+    fn is_open(&self, questions: &Applicability<'_>, position: usize, row: Option<&Row>) -> bool {
         let node = &questions.prepared.nodes[position];
         let is_open = match node.kind {
             Kind::Display => false,

@@ -68,7 +68,6 @@ impl SavedForm {
     }
 
     /// The consignment as far as it was filled in, to start a [form](Questionnaire::form) with a newer list of questions.
-    #[must_use]
     pub fn into_input(self) -> ConsignmentInput {
         self.input
     }
