@@ -14,9 +14,7 @@ pub(crate) fn show(item: &Item, progress: Progress) {
         if item.required { "(required)" } else { "" }
     );
     let why = item.why.as_deref();
-    let why = why.map_or("asked of everybody".into(), |why| {
-        format!("asked because {why}")
-    });
+    let why = why.map_or("always asked".into(), |why| format!("asked because {why}"));
     let line = format!("question {}: {why}", item.question);
     eprintln!("  {}", printable(line));
 }
@@ -24,7 +22,7 @@ pub(crate) fn show(item: &Item, progress: Progress) {
 /// What has become wrong, and which questions have gone.
 pub(crate) fn show_change(change: &Change) {
     for finding in &change.added {
-        let line = format!("{}: {finding} ({})", finding.severity, finding.code);
+        let line = format!("{}: {}", finding.severity, finding.sentence());
         eprintln!("  {}", printable(line));
     }
     for question in &change.vanished {

@@ -76,7 +76,7 @@ fn text(item: &Item, form: &Form) -> Result<String, Failure> {
             .map_err(printable)?;
         let mut wrong = change.added.iter();
         let wrong = wrong.find(|finding| finding.question.as_ref() == Some(&question));
-        wrong.map_or(Ok(()), |finding| Err(printable(finding)))
+        wrong.map_or(Ok(()), |finding| Err(printable(finding.sentence())))
     };
     Input::new()
         .with_prompt("  answer, or Enter to leave it open")

@@ -277,7 +277,7 @@ fn questions_in_rings_do_not_appear() {
 }
 
 #[test]
-fn of_findings_that_are_alike_as_many_are_told_as_come_and_go() {
+fn equal_findings_are_counted_one_by_one() {
     // Both are required, and their findings are equal.
     let list = prepare(&json!([
         ask("1", "STRING", &[], &[]),
