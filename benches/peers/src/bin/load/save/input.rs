@@ -1,8 +1,24 @@
 //! Inputs and replies as a careful user would write them by hand.
 
+use std::sync::LazyLock;
+
+use envd_sdk::graphql::generated::{CreateOrSaveConsignment, create_or_save_consignment};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
 
-use super::{ACCOUNT, operation};
+use super::ACCOUNT;
+
+/// The document that the SDK sends.
+static DOCUMENT: LazyLock<&str> = LazyLock::new(|| {
+    let party = || PartyInput::new("QAZZ7777");
+    let input = ConsignmentInput::new([FormType::Lpac1], party(), party());
+    let variables = create_or_save_consignment::Variables {
+        envd_account_id: ACCOUNT.into(),
+        input,
+    };
+    CreateOrSaveConsignment::build_query(variables).query
+});
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,8 +38,8 @@ struct Variables<'a> {
 impl<'a> Body<'a> {
     pub fn of(input: &'a Input) -> Self {
         Self {
-            operation_name: operation::OPERATION_NAME,
-            query: operation::QUERY,
+            operation_name: "CreateOrSaveConsignment",
+            query: &DOCUMENT,
             variables: Variables {
                 envd_account_id: ACCOUNT,
                 input,

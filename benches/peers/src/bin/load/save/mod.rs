@@ -5,7 +5,6 @@ mod by_hand;
 pub mod by_sdk;
 mod input;
 
-use envd_sdk::graphql::generated::create_or_save_consignment as operation;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
