@@ -1,8 +1,10 @@
 //! Lists of replies, positions in them, and irregularities of lists that are read page by page.
 
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::{fmt, slice, vec};
 
+use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -135,24 +137,49 @@ impl<T: Serialize> Serialize for List<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Some(elements) = Option::<Vec<Option<T>>>::deserialize(deserializer)? else {
-            return Ok(Self {
+        let elements = Option::<Elements<T>>::deserialize(deserializer)?;
+        Ok(elements.map_or_else(
+            || Self {
                 items: Vec::new(),
                 nulls: Nulls::Whole,
-            });
-        };
-        let positions = elements.iter().enumerate();
-        let nulls: Box<[usize]> = positions
-            .filter_map(|(position, element)| element.is_none().then_some(position))
-            .collect();
-        Ok(Self {
-            items: elements.into_iter().flatten().collect(),
-            nulls: if nulls.is_empty() {
-                Nulls::None
-            } else {
-                Nulls::At(nulls)
             },
-        })
+            |Elements(list)| list,
+        ))
+    }
+}
+
+/// A list that is not null. Records are large, so each is moved once, to its place.
+struct Elements<T>(List<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Elements<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ElementsVisitor(PhantomData))
+    }
+}
+
+struct ElementsVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
+    type Value = Elements<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or null")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let (mut items, mut nulls) = (Vec::new(), Vec::new());
+        while let Some(element) = sequence.next_element::<Option<T>>()? {
+            match element {
+                Some(item) => items.push(item),
+                None => nulls.push(items.len() + nulls.len()),
+            }
+        }
+        let nulls = if nulls.is_empty() {
+            Nulls::None
+        } else {
+            Nulls::At(nulls.into())
+        };
+        Ok(Elements(List { items, nulls }))
     }
 }
 
