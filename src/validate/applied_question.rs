@@ -29,7 +29,7 @@ pub struct AppliedQuestion {
     pub required: bool,
     /// Whether there is an answer; for a REPEATABLE question, whether there is a row.
     pub answered: bool,
-    /// Whether the user can answer it: not a heading, and not only shown.
+    /// Whether the user can answer it: not a heading, and not only presentation.
     pub answerable: bool,
 }
 
@@ -106,12 +106,12 @@ pub(super) fn describe(
     row: Option<&Row>,
 ) -> AppliedQuestion {
     let prepared = questions.prepared;
-    let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
+    let (node, presentation) = (&prepared.nodes[position], &prepared.presentations[position]);
     AppliedQuestion {
         question: QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index)),
-        text: shown.text.to_string(),
-        order: shown.order,
-        question_type: shown.question_type.clone(),
+        text: presentation.text.to_string(),
+        order: presentation.order,
+        question_type: presentation.question_type.clone(),
         choices: choices(prepared, position),
         because: because(questions, position, row),
         required: node.required,
@@ -137,7 +137,7 @@ fn because(questions: &Applicability<'_>, position: usize, row: Option<&Row>) ->
     if node.groups.is_empty() {
         let above = prepared.parent(position).map(|above| Because {
             question: prepared.id_of(above),
-            text: prepared.shown[above].text.to_string(),
+            text: prepared.presentations[above].text.to_string(),
             answer: None,
         });
         return above.into_iter().collect();
@@ -159,7 +159,7 @@ fn because(questions: &Applicability<'_>, position: usize, row: Option<&Row>) ->
         let choice = choices.find(|choice| choice.value == value);
         Some(Because {
             question: prepared.id_of(source),
-            text: prepared.shown[source].text.to_string(),
+            text: prepared.presentations[source].text.to_string(),
             answer: choice.or_else(|| Some((value, "").into())),
         })
     });

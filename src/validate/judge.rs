@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::answers::Given;
 use super::applicability::{Applicability, Row};
 use super::fields::DEVICES_QUESTION;
 use super::format::excerpt;
-use super::prepared::{Kind, Node, Prepared};
+use super::prepared::{Kind, Node, Prepared, Presentation};
 use super::{
     Context, Expected, Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Unchecked, size,
 };
+use crate::model::Day;
 
 /// Question by question, row by row.
 pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &mut Report) {
@@ -23,8 +26,8 @@ pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &m
         let question = finding.question.as_ref();
         let position = question.and_then(|q| questions.prepared.nodes_of(q.id.as_str()).next());
         if let Some(position) = position {
-            let shown = &questions.prepared.shown[position];
-            let text = shown.for_finding(Some(&shown.required_message));
+            let presentation = &questions.prepared.presentations[position];
+            let text = presentation.for_finding(Some(&presentation.required_message));
             Arc::make_mut(finding).question_text = Some(text.into());
         }
     }
@@ -51,70 +54,108 @@ fn check_answers(
     context: &Context,
     found: &mut Vec<Arc<Finding>>,
 ) {
-    let prepared = questions.prepared;
-    let node = &prepared.nodes[position];
+    let question = QuestionInRow {
+        prepared: questions.prepared,
+        position,
+        index: row.and_then(|row| row.index),
+    };
+    let node = question.node();
     if !node.takes_answers() {
         return;
     }
-    let index = row.and_then(|row| row.index);
-    let shown = &prepared.shown[position];
-    let finding = |severity, rule, message, error_message| {
-        let question = QuestionRef::new(prepared.id_of(position), index);
-        Finding {
-            question_text: Some(shown.for_finding(error_message).into()),
-            ..Finding::answer(severity, rule, question, message)
-        }
-    };
     let mut is_answered = false;
     let given = questions.given(position, row).iter();
     for given in given.filter(|given| !given.is_empty()) {
         is_answered = true;
         if !is_acceptable(questions, node, given) {
             let text = questions.answers.text(given);
-            let values = acceptable(prepared, node);
-            let message = format!(
-                "Answer: {} is not valid. Acceptable answers are: {}",
-                excerpt(text),
-                values.join(", ")
-            );
-            let finding = finding(Severity::Error, Rule::Acceptable, message, None);
-            let names = names(prepared, node, &values);
-            let expected = Expected::OneOf { values, names };
-            found.push(finding.of_value(text).expecting(expected).into());
+            found.push(question.not_acceptable(text).into());
         }
-        if node.years.is_none() {
-            continue;
-        }
-        let text = questions.answers.text(given);
-        if node.years.broken_by(text, context.today) {
-            let id = prepared.id_of(position);
-            let message = format!("Question {id}: {} is not valid", excerpt(text));
-            let mut messages = shown.year_messages.iter();
-            let failed = messages.find(|(years, _)| years.broken_by(text, context.today));
-            let error_message = failed.map(|(_, message)| message);
-            let finding = finding(Severity::Warning, Rule::Year, message, error_message);
-            let expected = node.years.expected(context.today);
-            found.push(finding.of_value(text).expecting(expected).into());
+        if !node.years.is_none() {
+            let text = questions.answers.text(given);
+            found.extend(question.outside_years(text, context.today).map(Arc::new));
         }
     }
     if node.required && !is_answered {
         // Question 185 of rangeland goats needs no list of questions, and is reported once.
-        if questions.has_rangeland_goats
-            && index.is_none()
-            && prepared.id_of(position) == DEVICES_QUESTION
-        {
-            return;
+        let is_reported = questions.has_rangeland_goats
+            && question.index.is_none()
+            && question.prepared.id_of(position) == DEVICES_QUESTION;
+        if !is_reported {
+            found.push(question.missing());
         }
+    }
+}
+
+/// A question that applies, in one row.
+struct QuestionInRow<'a> {
+    prepared: &'a Prepared,
+    position: usize,
+    index: Option<i64>,
+}
+
+impl QuestionInRow<'_> {
+    fn node(&self) -> &Node {
+        &self.prepared.nodes[self.position]
+    }
+
+    fn presentation(&self) -> &Presentation {
+        &self.prepared.presentations[self.position]
+    }
+
+    fn finding(
+        &self,
+        severity: Severity,
+        rule: Rule,
+        message: String,
+        error_message: Option<&SmolStr>,
+    ) -> Finding {
+        let question = QuestionRef::new(self.prepared.id_of(self.position), self.index);
+        Finding {
+            question_text: Some(self.presentation().for_finding(error_message).into()),
+            ..Finding::answer(severity, rule, question, message)
+        }
+    }
+
+    fn not_acceptable(&self, text: &str) -> Finding {
+        let values = acceptable(self.prepared, self.node());
+        let message = format!(
+            "Answer: {} is not valid. Acceptable answers are: {}",
+            excerpt(text),
+            values.join(", ")
+        );
+        let names = names(self.prepared, self.node(), &values);
+        self.finding(Severity::Error, Rule::Acceptable, message, None)
+            .of_value(text)
+            .expecting(Expected::OneOf { values, names })
+    }
+
+    fn outside_years(&self, text: &str, today: Day) -> Option<Finding> {
+        let years = &self.node().years;
+        if !years.broken_by(text, today) {
+            return None;
+        }
+        let id = self.prepared.id_of(self.position);
+        let message = format!("Question {id}: {} is not valid", excerpt(text));
+        let mut messages = self.presentation().year_messages.iter();
+        let failed = messages.find(|(years, _)| years.broken_by(text, today));
+        let error_message = failed.map(|(_, message)| message);
+        let finding = self.finding(Severity::Warning, Rule::Year, message, error_message);
+        Some(finding.of_value(text).expecting(years.expected(today)))
+    }
+
+    fn missing(&self) -> Arc<Finding> {
         let missing = || {
-            let (severity, message) = (Severity::Warning, "Required".to_owned());
-            let error_message = Some(&shown.required_message);
-            finding(severity, Rule::Required, message, error_message).into()
+            let error_message = Some(&self.presentation().required_message);
+            let message = "Required".to_owned();
+            self.finding(Severity::Warning, Rule::Required, message, error_message)
+                .into()
         };
-        found.push(match index {
+        match self.index {
             Some(_) => missing(),
             // Lists of what is still missing are long and are made again and again.
-            None => Arc::clone(prepared.missing[position].get_or_init(missing)),
-        });
+            None => Arc::clone(self.prepared.missing[self.position].get_or_init(missing)),
+        }
     }
 }
 
@@ -182,7 +223,8 @@ pub(super) fn advise(questions: &Applicability<'_>, report: &mut Report) {
         let message = message.to_owned();
         let mut finding = Finding::answer(Severity::Advice, rule, question, message);
         let node = applying.or(first);
-        finding.question_text = node.map(|node| prepared.shown[node].for_finding(None).into());
+        finding.question_text =
+            node.map(|node| prepared.presentations[node].for_finding(None).into());
         report.advice.push(finding.into());
     }
 }

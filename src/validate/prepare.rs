@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use smol_str::SmolStr;
 
-use super::prepared::{Group, Kind, NONE, Node, Prepared, Shown, Span, Table, at};
+use super::prepared::{Group, Kind, NONE, Node, Prepared, Presentation, Span, Table, at};
 use super::size::{self, Weights, step};
 use super::year::Years;
 use super::{Policy, UncheckedReason, order};
@@ -77,8 +77,8 @@ impl Prepared {
                 end: position,
             });
         }
-        let mut shown = Shown::new(question);
-        let (required, years) = self.rules(question, position, &mut shown);
+        let mut presentation = Presentation::new(question);
+        let (required, years) = self.rules(question, position, &mut presentation);
         let read_only = question.read_only == Some(true);
         let choices = self.acceptable(question);
         let groups = self.triggers(question);
@@ -98,7 +98,7 @@ impl Prepared {
         // Without an id it cannot be answered.
         node.required = required && !read_only && question.id.is_some() && node.takes_answers();
         self.nodes.push(node);
-        self.shown.push(shown);
+        self.presentations.push(presentation);
         position
     }
 
@@ -117,8 +117,13 @@ impl Prepared {
         Kind::Unknown
     }
 
-    /// Whether an answer is required, and which years will do; the service's texts go to what is shown.
-    fn rules(&mut self, question: &Question, position: u32, shown: &mut Shown) -> (bool, Years) {
+    /// Whether an answer is required, and which years will do; the service's texts go to what is presentation.
+    fn rules(
+        &mut self,
+        question: &Question,
+        position: u32,
+        presentation: &mut Presentation,
+    ) -> (bool, Years) {
         let mut required = false;
         let mut years = Years::default();
         for validator in &question.validators {
@@ -126,7 +131,7 @@ impl Prepared {
             match bound(validator) {
                 Ok(None) => {
                     required = true;
-                    shown.required_message = message;
+                    presentation.required_message = message;
                 }
                 Ok(Some(bound)) => {
                     years.min = years.min.max(bound.min);
@@ -135,7 +140,7 @@ impl Prepared {
                         (one, other) => one.or(other),
                     };
                     years.not_future |= bound.not_future;
-                    shown.year_messages.push((bound, message));
+                    presentation.year_messages.push((bound, message));
                 }
                 Err(reason) => self.unchecked.push((position, reason)),
             }

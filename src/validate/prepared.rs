@@ -73,7 +73,7 @@ pub(super) struct Node {
     pub(super) forms: u64,
     pub(super) kind: Kind,
     pub(super) read_only: bool,
-    /// Whether an answer must be given when it applies. What is only shown is never required.
+    /// Whether an answer must be given when it applies. What is only presentation is never required.
     pub(super) required: bool,
     pub(super) years: Years,
     /// Positions in `Prepared::choices`.
@@ -91,7 +91,7 @@ impl Node {
 
 /// What only people read of a question.
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct Presentation {
     pub(super) order: Option<i64>,
     pub(super) question_type: Option<QuestionType>,
     pub(super) text: SmolStr,
@@ -103,7 +103,7 @@ pub(super) struct Shown {
     pub(super) year_messages: Vec<(Years, SmolStr)>,
 }
 
-impl Shown {
+impl Presentation {
     pub(super) fn new(question: &Question) -> Self {
         Self {
             order: question.order,
@@ -143,7 +143,7 @@ pub(super) struct Prepared {
     pub(super) policy: Policy,
     /// In display order: siblings by their `order`.
     pub(super) nodes: Vec<Node>,
-    pub(super) shown: Vec<Shown>,
+    pub(super) presentations: Vec<Presentation>,
     pub(super) ids: Texts,
     /// The nodes of each id; several where a question differs between forms.
     pub(super) id_nodes: Table,

@@ -107,9 +107,9 @@ impl Export<'_> {
 
     /// Shape and texts of an answer.
     fn described(&self, position: usize) -> Map<String, Value> {
-        let (node, shown) = (
+        let (node, presentation) = (
             &self.prepared.nodes[position],
-            &self.prepared.shown[position],
+            &self.prepared.presentations[position],
         );
         let shape = match node.kind {
             Kind::Rows => json!({"type": "array"}),
@@ -117,8 +117,8 @@ impl Export<'_> {
             _ => json!({"type": "string", "minLength": 1}),
         };
         let texts = [
-            ("title", Some(&shown.text)),
-            ("description", shown.help.as_ref()),
+            ("title", Some(&presentation.text)),
+            ("description", presentation.help.as_ref()),
         ];
         let texts = texts.into_iter().filter_map(|(key, text)| {
             let text = text.filter(|text| !text.is_empty())?;

@@ -38,7 +38,7 @@ impl Export<'_> {
                 always && self.prepared.nodes[*position].required
             });
             let optional = if is_needed { "" } else { "?" };
-            let text = comment(&self.prepared.shown[positions[0]].text);
+            let text = comment(&self.prepared.presentations[positions[0]].text);
             let (name, types) = (json!(id), types.join(" | "));
             lines.extend([&indent, text.as_str(), "\n", &indent]);
             lines.extend([&name.to_string(), optional, ": ", &types, ";\n"]);

@@ -99,7 +99,7 @@ impl Form {
     ) {
         let prepared = questions.prepared;
         let is_required = |node: &usize| prepared.nodes[*node].required;
-        let text = || prepared.shown[position].text.to_string();
+        let text = || prepared.presentations[position].text.to_string();
         let section = QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index));
         if !questions.has_rows(position, row) {
             let mut below = prepared

@@ -40,7 +40,7 @@ pub enum ItemKind {
     Month,
     /// A picture.
     Image,
-    /// A type of question that this version of the crate does not know: best shown as a text.
+    /// A type of question that this version of the crate does not know: best presentation as a text.
     Unknown,
 }
 
@@ -86,7 +86,7 @@ pub struct Item {
     pub value: Option<String>,
     /// Whether an answer must be given, filled or not.
     pub required: bool,
-    /// Whether it is only shown.
+    /// Whether it is only presentation.
     pub read_only: bool,
     /// Why it is asked, in words; `None` for a question that stands under no other and has no trigger.
     pub why: Option<String>,
@@ -227,7 +227,7 @@ impl<'a> Builder<'a> {
     pub(super) fn item(&self, position: usize, row: Option<&Row>) -> Item {
         let asked = applied_question::describe(self.questions, position, row);
         let prepared = self.questions.prepared;
-        let (node, shown) = (&prepared.nodes[position], &prepared.shown[position]);
+        let (node, presentation) = (&prepared.nodes[position], &prepared.presentations[position]);
         let kind = ItemKind::of(asked.question_type.as_ref());
         let mut choices = asked.choices;
         if kind == ItemKind::YesNo && choices.is_empty() {
@@ -245,8 +245,8 @@ impl<'a> Builder<'a> {
             question: asked.question,
             kind,
             text: asked.text,
-            help: shown.help.as_ref().map(ToString::to_string),
-            tip: shown.tip.as_ref().map(ToString::to_string),
+            help: presentation.help.as_ref().map(ToString::to_string),
+            tip: presentation.tip.as_ref().map(ToString::to_string),
             choices,
             value: (!texts.is_empty()).then(|| texts.join(", ")),
             required: asked.required,
