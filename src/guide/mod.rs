@@ -1,8 +1,10 @@
-//! Pages to read: what is covered and how sure it is, what its sources are, why things
-//! are as they are, what to do about errors and about a
-//! live schema that differs, how to show findings and build forms, how to test an application, what is fast.
+//! Guide pages: calls and their settings, errors, forms and findings, differences of the live schema, documents of your own,
+//! tests, performance, coverage with its sources, and design decisions.
 //!
-//! What can go wrong with tokens has its page beside them: [`failure_modes`](crate::auth::failure_modes).
+//! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
+
+#[doc = include_str!("calls.md")]
+pub mod calls {}
 
 /// What each operation, argument and field rests on. Written by `tests/codegen.rs` from `graphql/schema.graphql`.
 ///
