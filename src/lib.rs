@@ -2,13 +2,13 @@
 //! each movement of cattle, sheep, goats and bobby calves) and the property register API (REST: properties by their
 //! identification code, PIC).
 //!
-//! | you want to | go to |
+//! | task | see |
 //! | --- | --- |
-//! | log a user in, keep tokens fresh and stored | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
-//! | do that for many users, or with a store of yours | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [what can go wrong](auth::failure_modes) |
+//! | log a user in, refresh and store tokens | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
+//! | the same for many users, or with your own store | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
 #![cfg_attr(
     feature = "loopback",
-    doc = "| let the browser come back to the user's own machine | [`loopback`] |"
+    doc = "| receive the login's redirect on the user's own machine | [`loopback`] |"
 )]
 #![cfg_attr(
     feature = "keyring",
@@ -22,13 +22,13 @@
     feature = "postgres",
     doc = "| share tokens between many hosts | [`auth::postgres`] |"
 )]
-//! | work in the name of an account | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
-//! | save, submit, copy, delete consignments | [`Account::save_consignment`] and its neighbours |
-//! | list consignments and templates, also from where you stopped | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
-//! | comments, questions, user details, eDECs | [`ops`] |
+//! | choose the account to act for | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
+//! | save, submit, copy, delete consignments | [`Account::save_consignment`] and the other methods of [`Account`] |
+//! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
+//! | read comments, questions, user details, eDECs | [`ops`] |
 //! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form) |
-//! | look up properties, one or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
-//! | know what to do about an error | [`guide::errors`], [`Error`] |
+//! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
+//! | handle an error | [`guide::errors`], [`Error`] |
 #![cfg_attr(
     feature = "fake",
     doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake): [`Fault`](fake::Fault), [`World`](fake::World) |"
@@ -37,19 +37,19 @@
     not(feature = "fake"),
     doc = "| test your application without credentials | the feature `fake` |"
 )]
-//! | go on when the live schema differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
+//! | adapt to a live schema that differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
 //! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
-//! | give one call a header, a time limit, or only look at it | [`Call`], [`DryRun`] |
-//! | serve many users over one pool of connections | [`Client::with_token_source`] |
+//! | set a header or a deadline for one call, or inspect its request | [`guide::calls`], [`Call`], [`DryRun`] |
+//! | serve many users over one pool of connections | [`guide::calls`], [`Client::with_token_source`] |
 //! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
-//! | know how sure a field or an argument is | [`guide::coverage`], [`guide::sources`] |
-//! | know what is fast | [`guide::performance`] |
-//! | know why something is as it is | [`guide::decisions`] |
+//! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
+//! | see what operations cost | [`guide::performance`] |
+//! | read the reasons of design decisions | [`guide::decisions`] |
 //!
 //! # A first call
 //!
-//! Addresses and the client id come from the service's support team. Every address is given in full; none is derived from
-//! another. Here they are those of the fake.
+//! The service's support team gives you the addresses and the client id. Every address is set in full; none is derived from
+//! another. This example uses those of the fake.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -67,25 +67,25 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The example `quickstart` goes the whole way: `cargo run --example quickstart`. The README shows a program for the real
-//! service, with a login.
+//! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. The README shows a program
+//! for the real service, with a login.
 //!
-//! # How sure it is
+//! # How certain the interface is
 //!
-//! Nothing here has been tried against the live service. Every part of the interface says in its documentation whether
-//! the specification states it, public material shows it, or we assumed it. What is assumed can be replaced at run time
-//! by a document of yours, see [`guide::migrating`].
+//! Nothing here has been tried against the live service. The documentation of each operation, argument and field says whether
+//! the specification states it, public material shows it, or it is assumed. Replace what is assumed at run time with a document
+//! of your own, see [`guide::migrating`].
 //!
 //! # Features
 //!
 //! | feature | default | what it adds |
 //! | --- | --- | --- |
-//! | `client` | yes | everything that talks to a server |
+//! | `client` | yes | everything that sends requests |
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
-//! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, around any store |
+//! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store |
 //! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed` |
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
@@ -96,13 +96,13 @@
 //! # Safety
 //!
 //! Tokens, codes, secrets, signatures and personal data do not appear in `Debug`, in error messages or in traces. A change
-//! is never sent twice unless the first surely did not arrive, or the server said that it refused it.
+//! is sent again only if it surely did not arrive, or the server refused it for a reason that has passed.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
-// The front page speaks of the whole crate, and the page on testing of the fake.
+// This page and `guide::testing` link to items of the fake.
 #![cfg_attr(not(feature = "fake"), allow(rustdoc::broken_intra_doc_links))]
-// Tests may unwrap; the library says `// OK because ...` on the line above where it must.
+// Tests may unwrap; the library has `// OK because ...` on the line above where it must.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
 #[cfg(feature = "client")]

@@ -17,7 +17,7 @@ pub mod comments {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
-        /// The account that asks.
+        /// The id of the account.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub envd_account_id: AccountId,
@@ -64,7 +64,7 @@ pub mod consignment {
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub id: ConsignmentId,
-        /// The account that asks.
+        /// The id of the account.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub envd_account_id: AccountId,
@@ -90,7 +90,7 @@ impl GraphQLQuery for Consignment {
         )
     }
 }
-/// Who may see a consignment, and as what.
+/// The users who may see a consignment, and their roles.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ pub mod consignment_user_mapping {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
-        /// The account that asks.
+        /// The id of the account.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub envd_account_id: AccountId,
@@ -124,7 +124,7 @@ pub mod consignment_user_mapping {
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// Who may see a consignment, and as what.
+        /// The users who may see a consignment, and their roles.
         ///
         /// Source: stated, specification 4.1.
         #[serde(default)]
@@ -164,7 +164,7 @@ pub mod consignments {
         ///
         /// Source: stated, specification 4.1.
         pub envd_account_id: AccountId,
-        /// How many records a page holds at most; default and maximum are not shown.
+        /// The maximal number of records on a page; default and maximum are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -524,7 +524,7 @@ pub mod edecs {
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
-        /// The account that asks; the arguments of this operation are not shown.
+        /// The id of the account; the arguments of this operation are not shown.
         ///
         /// Source: assumed.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -570,7 +570,7 @@ pub mod full_consignments {
         ///
         /// Source: stated, specification 4.1.
         pub envd_account_id: AccountId,
-        /// How many records a page holds at most; default and maximum are not shown.
+        /// The maximal number of records on a page; default and maximum are not shown.
         ///
         /// Source: stated, specification 4.1.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -689,7 +689,7 @@ pub mod template {
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub id: TemplateId,
-        /// The account that asks.
+        /// The id of the account.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub envd_account_id: AccountId,
@@ -731,7 +731,7 @@ pub mod templates {
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         pub envd_account_id: AccountId,
-        /// How many records a page holds at most.
+        /// The maximal number of records on a page.
         ///
         /// Source: public material (`OAuthSample`), not confirmed.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -763,7 +763,7 @@ impl GraphQLQuery for Templates {
         )
     }
 }
-/// The user whom the token names, with accounts and roles.
+/// The user of the access token, with accounts and roles.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Copy, Debug)]
@@ -783,7 +783,7 @@ pub mod user_details {
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
-        /// The user whom the token names, with accounts and roles.
+        /// The user of the access token, with accounts and roles.
         ///
         /// Source: stated, specification 4.1.
         #[serde(default, deserialize_with = "crate::model::record_or_data")]

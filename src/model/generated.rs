@@ -15,11 +15,11 @@ use super::{
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AcceptableAnswer {
-    /// What is shown to the user.
+    /// The text that is shown to the user.
     ///
     /// Source: stated, specification 2.6.
     pub display_name: Option<String>,
-    /// What is sent as the answer.
+    /// The value that is sent as the answer.
     ///
     /// Source: stated, specification 2.6.
     pub value: Option<String>,
@@ -48,7 +48,7 @@ impl fmt::Debug for AccountProperty {
             .finish()
     }
 }
-/// The programs to which somebody is accredited.
+/// The accreditations to programs, of a user, an account or a property.
 ///
 /// Source: stated, specification 2.8.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -179,7 +179,7 @@ pub struct Comment {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub comment_text: Option<String>,
-    /// When the comment was made.
+    /// The time of the comment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub created_at: Option<Timestamp>,
@@ -239,7 +239,7 @@ pub struct Consignment {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub movement_time: Option<String>,
-    /// How many animals there are.
+    /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
@@ -248,19 +248,19 @@ pub struct Consignment {
     ///
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     pub pdf_url: Option<PdfUrl>,
-    /// Who created the consignment.
+    /// The user who created the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub created_by: Option<String>,
-    /// When the consignment was last changed.
+    /// The time of the last change.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub updated_at: Option<Timestamp>,
-    /// Who last changed the consignment; seen in version 1 only.
+    /// The user of the last change; seen in version 1 only.
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
     pub updated_by: Option<String>,
-    /// When the consignment was submitted; seen in version 1 only.
+    /// The time of the submission; seen in version 1 only.
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
     pub submitted_at: Option<Timestamp>,
@@ -268,15 +268,15 @@ pub struct Consignment {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub owner: Option<Party>,
-    /// Where the livestock leaves from.
+    /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub origin: Option<Party>,
-    /// Where the livestock goes to.
+    /// The destination of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub destination: Option<Party>,
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub consignee: Option<Party>,
@@ -348,7 +348,7 @@ pub struct ConsignmentEdge {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsignmentForm {
-    /// Which form it is.
+    /// The type of the form.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(rename = "type")]
@@ -365,12 +365,12 @@ pub struct ConsignmentForm {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsignmentPage {
-    /// How many records there are on all pages.
+    /// The number of records on all pages.
     ///
     /// Source: stated, specification 4.1.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub total_count: Option<i64>,
-    /// Where this page stands.
+    /// The position of this page.
     ///
     /// Source: stated, specification 4.1.
     pub page_info: Option<PageInfo>,
@@ -422,16 +422,16 @@ pub struct ConsignmentSummary {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub movement_time: Option<String>,
-    /// How many animals there are.
+    /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
-    /// Who created the consignment.
+    /// The user who created the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub created_by: Option<String>,
-    /// When the consignment was last changed.
+    /// The time of the last change.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub updated_at: Option<Timestamp>,
@@ -439,15 +439,15 @@ pub struct ConsignmentSummary {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub owner: Option<Party>,
-    /// Where the livestock leaves from.
+    /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub origin: Option<Party>,
-    /// Where the livestock goes to.
+    /// The destination of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub destination: Option<Party>,
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub consignee: Option<Party>,
@@ -477,7 +477,7 @@ impl fmt::Debug for ConsignmentSummary {
             .finish()
     }
 }
-/// A user who may see a consignment, and as what.
+/// A user who may see a consignment, with the role.
 ///
 /// Source: stated, specification 2.9.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -508,7 +508,7 @@ pub struct ConsignmentUserMapping {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub pic: Option<String>,
-    /// How many animals the mapping is about.
+    /// The number of animals of the mapping.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
@@ -550,7 +550,7 @@ pub struct Declaration {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub email: Option<String>,
-    /// When the declaration was made.
+    /// The time of the declaration.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub date: Option<Timestamp>,
@@ -600,7 +600,7 @@ pub struct Edec {
     ///
     /// Source: assumed.
     pub status: Option<String>,
-    /// When the declaration was made.
+    /// The time of the declaration.
     ///
     /// Source: assumed.
     pub created_at: Option<Timestamp>,
@@ -627,12 +627,12 @@ pub struct FullConsignmentEdge {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FullConsignmentPage {
-    /// How many records there are on all pages.
+    /// The number of records on all pages.
     ///
     /// Source: stated, specification 4.1.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub total_count: Option<i64>,
-    /// Where this page stands.
+    /// The position of this page.
     ///
     /// Source: stated, specification 4.1.
     pub page_info: Option<PageInfo>,
@@ -642,7 +642,7 @@ pub struct FullConsignmentPage {
     #[serde(default)]
     pub edges: List<FullConsignmentEdge>,
 }
-/// Where a page stands among all pages.
+/// The position of a page in its list.
 ///
 /// Source: stated, specification 4.1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -723,7 +723,7 @@ pub struct Question {
     /// Source: stated, specification 2.6.
     #[serde(default)]
     pub forms: List<FormType>,
-    /// What kind of answer is wanted; `REPEATABLE`, `SINGLE_CHOICE` and `STRING` are named, a multiple-choice type too; further kinds are not shown.
+    /// The type of the question; `REPEATABLE`, `SINGLE_CHOICE` and `STRING` are named, a multiple-choice type too; further kinds are not shown.
     ///
     /// Source: stated, specification 2.6.
     #[serde(rename = "type")]
@@ -755,7 +755,7 @@ pub struct Question {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuestionList {
-    /// The questions that stand under no other.
+    /// The questions without a parent.
     ///
     /// Source: stated, specification 4.1.
     #[serde(default)]
@@ -855,15 +855,15 @@ pub struct Template {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub owner: Option<Party>,
-    /// Where the livestock leaves from.
+    /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub origin: Option<Party>,
-    /// Where the livestock goes to.
+    /// The destination of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub destination: Option<Party>,
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub consignee: Option<Party>,
@@ -910,12 +910,12 @@ pub struct TemplateEdge {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TemplatePage {
-    /// How many records there are on all pages; public queries of templates do not ask for it.
+    /// The number of records on all pages; public queries of templates do not select it.
     ///
     /// Source: assumed.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub total_count: Option<i64>,
-    /// Where this page stands.
+    /// The position of this page.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub page_info: Option<PageInfo>,
@@ -943,11 +943,11 @@ pub struct TemplateResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Trigger {
-    /// The question whose answer decides.
+    /// The question on whose answer it depends.
     ///
     /// Source: stated, specification 2.6.
     pub question_id: Option<QuestionId>,
-    /// The answer that is wanted.
+    /// The answer that triggers the question.
     ///
     /// Source: stated, specification 2.6.
     pub value: Option<String>,
@@ -1003,7 +1003,7 @@ impl fmt::Debug for UserAccount {
             .finish()
     }
 }
-/// The user whom the token names.
+/// The user of the access token.
 ///
 /// Source: stated, specification 2.8.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -1152,7 +1152,7 @@ pub struct AnswerInput {
     /// Source: stated, specification 2.4.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub question_id: Maybe<QuestionId>,
-    /// Null in the samples; in public records the row inside a REPEATABLE question, counted from 0.
+    /// The row inside a REPEATABLE question, counted from 0 in public records; null in the samples.
     ///
     /// Source: stated, specification 2.4.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1180,7 +1180,7 @@ impl AnswerInput {
         self.question_id = question_id.into();
         self
     }
-    /// Null in the samples; in public records the row inside a REPEATABLE question, counted from 0.
+    /// The row inside a REPEATABLE question, counted from 0 in public records; null in the samples.
     ///
     /// Source: stated, specification 2.4.
     pub fn index(mut self, index: impl Into<Maybe<i64>>) -> Self {
@@ -1268,12 +1268,12 @@ pub struct ConsignmentInput {
     /// Source: stated, specification 2.1.
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub forms: Vec<FormType>,
-    /// Where the livestock leaves from; its PIC is required.
+    /// The origin of the livestock; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub origin: PartyInput,
-    /// Where the livestock goes to; its PIC is required.
+    /// The destination of the livestock; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
     #[serde(deserialize_with = "super::lenient::or_default")]
@@ -1283,7 +1283,7 @@ pub struct ConsignmentInput {
     /// Source: stated, specification 2.1.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub owner: Maybe<PartyInput>,
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: stated, specification 2.1.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1336,14 +1336,14 @@ impl ConsignmentInput {
         self.forms = forms.into_iter().collect();
         self
     }
-    /// Where the livestock leaves from; its PIC is required.
+    /// The origin of the livestock; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
     pub fn origin(mut self, origin: impl Into<PartyInput>) -> Self {
         self.origin = origin.into();
         self
     }
-    /// Where the livestock goes to; its PIC is required.
+    /// The destination of the livestock; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
     pub fn destination(mut self, destination: impl Into<PartyInput>) -> Self {
@@ -1357,7 +1357,7 @@ impl ConsignmentInput {
         self.owner = owner.into();
         self
     }
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: stated, specification 2.1.
     pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
@@ -1501,7 +1501,7 @@ pub struct DeclarationInput {
     /// Source: stated, specification 2.3.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub email: Maybe<String>,
-    /// When the declaration is made, yyyy-MM-ddTHH:mm:ss.
+    /// The time of the declaration, yyyy-MM-ddTHH:mm:ss.
     ///
     /// Source: stated, specification 2.3.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1565,7 +1565,7 @@ impl DeclarationInput {
         self.email = email.into();
         self
     }
-    /// When the declaration is made, yyyy-MM-ddTHH:mm:ss.
+    /// The time of the declaration, yyyy-MM-ddTHH:mm:ss.
     ///
     /// Source: stated, specification 2.3.
     pub fn date(mut self, date: impl Into<Maybe<String>>) -> Self {
@@ -1682,12 +1682,12 @@ pub struct TemplateInput {
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub forms: Maybe<Vec<FormType>>,
-    /// Where the livestock leaves from.
+    /// The origin of the livestock.
     ///
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub origin: Maybe<PartyInput>,
-    /// Where the livestock goes to.
+    /// The destination of the livestock.
     ///
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1697,7 +1697,7 @@ pub struct TemplateInput {
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub owner: Maybe<PartyInput>,
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1746,14 +1746,14 @@ impl TemplateInput {
         self.forms = Maybe::Value(forms.into_iter().collect());
         self
     }
-    /// Where the livestock leaves from.
+    /// The origin of the livestock.
     ///
     /// Source: assumed.
     pub fn origin(mut self, origin: impl Into<Maybe<PartyInput>>) -> Self {
         self.origin = origin.into();
         self
     }
-    /// Where the livestock goes to.
+    /// The destination of the livestock.
     ///
     /// Source: assumed.
     pub fn destination(mut self, destination: impl Into<Maybe<PartyInput>>) -> Self {
@@ -1767,7 +1767,7 @@ impl TemplateInput {
         self.owner = owner.into();
         self
     }
-    /// To whom the livestock is consigned.
+    /// The consignee.
     ///
     /// Source: assumed.
     pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
