@@ -1,9 +1,9 @@
 //! Prints an access token from the file that `login` wrote: `cargo run --example access_token -- --help`.
 //!
-//! The token is renewed when that is needed, once, however many processes ask at the same time. With no options a user of
-//! the embedded fake logs in first. The exit code is 0 when a token was printed, 1 when none is to be had now, 2 for
-//! wrong options, and, unlike that of other examples, 3 when the user has to log in again: a script that calls it has to
-//! tell that from an outage, which goes by.
+//! The token is refreshed if needed, once, however many processes run at the same time. With no options a user of
+//! the embedded fake logs in first. The exit code is 0 when a token was printed, 1 when none is available now, 2 for
+//! wrong options, and, unlike in other examples, 3 when the user has to log in again: a script has to distinguish that from
+//! an outage.
 
 mod cli;
 mod login_options;
@@ -20,8 +20,8 @@ use cli::{Failure, printable};
 use login_options::Options;
 
 const WHAT: &str = "\
-Prints an access token from the file that login wrote, renewed when that is needed.
-The exit code is 0 with a token, 1 when none is to be had now, 3 when the user has to log in again.";
+Prints an access token from the file that login wrote, and refreshes it if needed.
+The exit code is 0 with a token, 1 when none is available now, 3 when the user has to log in again.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -60,7 +60,7 @@ fn needs_login(failure: &Failure) -> bool {
 
 async fn print(manager: &TokenManager) -> Result<(), Failure> {
     let token = manager.access_token().await;
-    // New tokens that could not be stored at once are tried for a while: the next process needs them.
+    // If new tokens could not be stored, this retries for a while: the next process needs them.
     if !manager.shutdown(Duration::from_secs(10)).await {
         eprintln!(
             "the new tokens could not be stored; log in again before the access token expires"

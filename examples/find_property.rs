@@ -18,8 +18,8 @@ use settings::Settings;
 
 const USAGE: &str = "usage: find_property [TEXT]
 
-Searches the property register for TEXT, or for \"yards\". It asks a fake register of invented
-properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.";
+Searches the property register for TEXT, or for \"yards\": a fake register of invented properties,
+or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.";
 
 #[tokio::main]
 async fn main() -> ExitCode {

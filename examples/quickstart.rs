@@ -1,4 +1,4 @@
-//! The whole job on the embedded fake: log in, declare a consignment, look up properties, log out.
+//! All steps on the embedded fake: log in, declare a consignment, look up properties, log out.
 //!
 //! `cargo run --example quickstart`
 
@@ -20,7 +20,7 @@ use settings::Settings;
 
 const USAGE: &str = "usage: quickstart
 
-The whole job, step by step: log in, declare a consignment, look up properties, log out.
+All steps: log in, declare a consignment, look up properties, log out.
 It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name.";
 
 #[tokio::main]
@@ -33,7 +33,7 @@ async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
     println!("1. {}.", settings.describe());
 
-    // In an application the browser goes to the authorization URL and comes back with the callback.
+    // In an application the browser opens the authorization URL and is redirected with the callback.
     let (client, manager) = settings.log_in().await?;
     let client = client.build()?;
     let user = client.registered_user().await?.value;
@@ -43,7 +43,7 @@ async fn run() -> Result<(), Failure> {
     let account = client.account(Settings::account_id(&user)?);
     println!("3. The account used is {}.", printable(account.id()));
 
-    // The property lies in Queensland, and so does the day of the declaration.
+    // The property is in Queensland, so the date of the declaration is the date there.
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let mut draft = ConsignmentInput::new(
         [FormType::Lpahrg0],
@@ -54,19 +54,25 @@ async fn run() -> Result<(), Failure> {
     .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15");
     let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
-    println!("4. A declaration of goats is begun. What it asks now:");
+    println!("4. Started a declaration of goats. Its first questions:");
     for question in questionnaire.next_questions(&draft) {
         println!("   - {}", printable(question.text));
     }
 
     let context = Context::on(today).account_pic("QAZZ7777");
     let report = questionnaire.validate(&draft, &context);
-    println!("5. Checked offline, the declaration is {report}");
+    println!("5. Checked offline:");
+    for finding in report.findings() {
+        println!("   - {}", printable(finding.sentence()));
+    }
 
     let refused = account.save_consignment(draft.clone()).await;
-    let refused = refused.err().ok_or("a wrong PIC was taken")?;
+    let refused = refused.err().ok_or("the server accepted a wrong PIC")?;
     for finding in Report::from_server_errors(refused.server_errors()).errors() {
-        println!("6. The server finds the same: {}.", printable(finding));
+        println!(
+            "6. The server refuses it: {}",
+            printable(finding.sentence())
+        );
     }
 
     draft.origin.pic = "QAZZ7777".into();
@@ -80,20 +86,20 @@ async fn run() -> Result<(), Failure> {
         .answer(AnswerInput::new("8", "No").row(0));
     let saved = account.save_consignment(draft.clone()).await?.value;
     let number = saved.number.ok_or("no number")?;
-    println!("7. Mended, and saved as {}.", printable(&number));
+    println!("7. Corrected, and saved as {}.", printable(&number));
 
     draft = draft.number(&number);
     let submitted = account.submit_consignment(draft).await?.value;
     let status = submitted.status.ok_or("no status")?;
-    println!("8. Submitted: its status is {}.", printable(status));
+    println!("8. Submitted. Its status is {}.", printable(status));
 
     let new_year = Day::parse("2026-01-01")?;
     let filter = ConsignmentFilter::default().from_day(new_year, Jurisdiction::Qld);
     let mut pages = account.consignments(&filter.page_size(5));
-    println!("9. What changed this year:");
+    println!("9. Consignments changed this year:");
     while let Some(page) = pages.next_page().await? {
         let changed = page.records.len();
-        println!("   - a page of {changed} consignments");
+        println!("   - a page of {changed}");
     }
 
     let comment = CommentInput::new(&number, "The truck comes at five.");
@@ -104,26 +110,28 @@ async fn run() -> Result<(), Failure> {
     let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);
     let template = account.save_template(template).await?.value;
     let template = template.number.ok_or("no number")?;
-    println!("11. Kept as the template {}.", printable(template));
+    println!("11. Saved as the template {}.", printable(template));
 
     let register = settings.register()?.build()?;
     let mut found = register.search(&PropertySearch::text("yards"));
     let found = found.next_page().await?.ok_or("no first page")?;
     let yards = found.records.len();
-    println!("12. Found in the register for \"yards\": {yards} properties.");
+    println!("12. The register has {yards} properties for \"yards\". Three look-ups:");
     let mut look_ups = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
     while let Some(look_up) = look_ups.next().await {
-        let what = match look_up.result? {
+        let status = match look_up.result? {
             Lookup::Found(property) if property.is_active() => "active",
             Lookup::Found(_) => "not active",
             _ => "not in the register",
         };
-        println!("   - {}: {what}", look_up.input);
+        println!("   - {}: {status}", look_up.input);
     }
 
     if let Some(manager) = manager {
-        let problems = manager.logout(None).await.problems.len();
-        println!("13. Logged out, with {problems} problems.");
+        match manager.logout(None).await.problems.len() {
+            0 => println!("13. Logged out."),
+            problems => println!("13. Logged out, with {problems} problems."),
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! The server's refusal and the findings of the validator on one screen, then mended and saved:
+//! The server's refusal and the findings of the validator in one list, then a corrected draft that is saved:
 //! `cargo run --example save_and_fix`.
 //!
-//! With the `ENVD_` settings of the README it runs on the servers that they name, and leaves a draft there.
+//! With the `ENVD_` settings of the README it uses the servers of these settings, and leaves a draft there.
 
 mod cli;
 mod settings;
@@ -19,9 +19,9 @@ use settings::Settings;
 
 const USAGE: &str = "usage: save_and_fix
 
-The server's refusal and the findings of the validator on one screen, then mended and saved.
-It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name;
-there it leaves a draft.";
+The server's refusal and the findings of the validator in one list, then a corrected draft that is
+saved. It runs on a fake of its own, or on the servers of the ENVD_ settings of the README, where it
+leaves a draft.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -37,8 +37,8 @@ async fn run() -> Result<(), Failure> {
     let questionnaire = Questionnaire::prepare(&client.questions().await?.value.items);
     let context = Context::on(Day::today_in(Jurisdiction::Qld, settings.clock().now()));
 
-    // Four mistakes: the PIC of another account, one with a letter too few, a postcode of another country, an answer
-    // out of thin air. Whose PIC it is only the server knows, unless the context names the account's PIC.
+    // Four mistakes: the PIC of another account, a PIC that is too short, an invalid postcode, and an answer that is not a
+    // choice. The validator finds the first one only if the context has the account's PIC.
     let home = AddressInput::new("1 Sample Road", "Roma", "QLD", "02345");
     let mut draft = ConsignmentInput::new(
         [FormType::Lpac1],
@@ -50,14 +50,14 @@ async fn run() -> Result<(), Failure> {
 
     let mirror = questionnaire.validate(&draft, &context);
     let server = match account.save_consignment(draft.clone()).await {
-        Ok(_) => return Err("the server took a draft with mistakes".into()),
-        // Errors of a server that failed on the way are no refusal: the draft may have been saved.
+        Ok(_) => return Err("the server accepted a draft with mistakes".into()),
+        // After another error the draft may have been saved.
         Err(error) if error.is_rejected() && !error.may_have_applied() => {
             Report::from_server_errors(error.server_errors())
         }
         Err(error) => return Err(error.into()),
     };
-    println!("A draft with mistakes was refused. Who says what is wrong:");
+    println!("The server refused a draft with mistakes. The findings, and which side has them:");
     screen(&mirror, &server);
 
     draft.origin.pic = "QAZZ7777".into();
@@ -68,40 +68,36 @@ async fn run() -> Result<(), Failure> {
 
     let mirror = questionnaire.validate(&draft, &context);
     if !mirror.is_valid() {
-        return Err("there are mistakes left".into());
+        return Err("the corrected draft still has errors".into());
     }
     let saved = account.save_consignment(draft).await?;
     let number = saved.value.number.ok_or("no number")?;
     let server = Report::from_server_errors(&saved.problems);
     println!(
-        "\nMended, and saved as {}. To be answered before it is submitted:",
+        "\nCorrected, and saved as {}. Questions to answer before it is submitted:",
         printable(number)
     );
     screen(&mirror, &server);
     Ok(())
 }
 
-/// One line for each finding. The two sides say things in the same type, so one path shows both.
+/// One line for each finding. Both reports have the same type. The validator's sentences are more precise.
 fn screen(mirror: &Report, server: &Report) {
     let comparison = compare(mirror, server);
-    for finding in server.findings() {
-        let who = if comparison.only_server.contains(finding) {
-            "server only"
-        } else {
-            "both"
-        };
-        line(finding, who);
+    for finding in mirror.findings() {
+        let only_mirror = comparison.only_mirror.contains(finding);
+        line(finding, if only_mirror { "validator" } else { "both" });
     }
-    for finding in &comparison.only_mirror {
-        line(finding, "validator only");
+    for finding in &comparison.only_server {
+        line(finding, "server");
     }
 }
 
-fn line(finding: &Finding, who: &str) {
-    let weight = match finding.severity {
+fn line(finding: &Finding, side: &str) {
+    let severity = match finding.severity {
         Severity::Error => "error",
-        _ => "remark",
+        _ => "warning",
     };
-    let (code, said) = (printable(&finding.code), printable(finding));
-    println!("  {weight:6}  {who:14}  {code:23}  {said}");
+    let sentence = printable(finding.sentence());
+    println!("  {severity:7}  {side:9}  {sentence}");
 }

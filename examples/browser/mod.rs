@@ -1,4 +1,4 @@
-//! Plays the user's browser, so that an example can show a login without one: follows redirects and keeps cookies.
+//! A minimal browser, so that an example can show a login: it follows redirects and stores cookies.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ pub(crate) struct Browser {
     cookies: BTreeMap<(String, String), String>,
 }
 
-/// Where the browser ended, and what it shows.
-#[allow(dead_code)] // Not every example looks at it.
+/// The last page after all redirects.
+#[allow(dead_code)] // Not every example reads it.
 pub(crate) struct Page {
     pub(crate) url: Url,
     pub(crate) status: u16,
@@ -30,7 +30,7 @@ impl Browser {
     }
 
     /// Sends an empty form.
-    #[allow(dead_code)] // Not every example has one.
+    #[allow(dead_code)] // Not every example has a form.
     pub(crate) async fn submit(&mut self, url: &Url) -> Result<Page, Failure> {
         self.follow("POST", url).await
     }

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ const USAGE: &str = "\
 usage: check_pics [FILE] [--csv OUT]
 
 Checks the PICs of a list before a sale. FILE has one PIC a line, or is CSV with a column PIC;
-without FILE a list that comes with the example is checked. It asks a fake register of invented
-properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.
+without FILE it checks a list of its own. It uses a fake register of invented properties, or the
+one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.
 
-  --csv OUT    writes the result as CSV, too. In front of a cell that a spreadsheet would take for
-               a formula stands an apostrophe.
+  --csv OUT    also writes the result as CSV. A cell that a spreadsheet would read as a formula
+               gets an apostrophe in front.
 
-The exit code is 1 when a PIC could not be checked because the register did not answer, or none
-could be asked for. Ctrl-C ends the check; what is checked by then is in OUT.";
+The exit code is 1 when a look-up failed, or when the list has no valid PIC. Ctrl-C ends the check;
+OUT has the rows up to then.";
 
 /// The list to check, and the file for the result.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl Arguments {
                 _ => return Err(argument.unexpected()),
             }
         }
-        // The list would be gone before the first PIC is checked.
+        // Otherwise the list would be overwritten before it is checked.
         if let (Some(file), Some(out)) = (&read.file, &read.out)
             && same_file::is_same_file(file, out).unwrap_or(false)
         {

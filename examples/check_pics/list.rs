@@ -7,7 +7,7 @@ use super::cli::{Failure, Unusable};
 
 const BUNDLED: &str = include_str!("../data/pics.csv");
 
-/// The PICs of the file, or of the list that comes with the example.
+/// The PICs of the file, or of the bundled list.
 pub(crate) fn read(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     let Some(file) = file else {
         return pics(BUNDLED);
@@ -17,11 +17,11 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     pics.map_err(|problem| Unusable::new(file, problem).into())
 }
 
-/// The column `PIC` where there is one, else the first one; then the first line is a PIC already.
+/// The column `PIC` if the first line has it, else the first column including the first line.
 fn pics(text: &str) -> Result<Vec<String>, Failure> {
     let text = text.trim_start_matches('\u{feff}');
     if let Some(line) = open_quote(text) {
-        return Err(format!("line {line}: the quote that opens here is not closed").into());
+        return Err(format!("line {line}: this quote is not closed").into());
     }
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -40,8 +40,8 @@ fn pics(text: &str) -> Result<Vec<String>, Failure> {
     Ok(pics)
 }
 
-/// The line of a quote that opens a cell and is not closed at the end of one. The reader of CSV takes such a cell for one
-/// that goes on: the lines up to the next quote, or to the end, would be missing from the list.
+/// The line of a quote that opens a cell and is not closed at the end of a cell. The CSV reader would read the following
+/// lines, up to the next quote, as part of that cell, and their PICs would be missing.
 fn open_quote(text: &str) -> Option<usize> {
     let (mut line, mut open, mut cell_starts) = (1, None, true);
     let mut letters = text.chars().peekable();

@@ -1,7 +1,7 @@
 //! Checks the PICs of a list before a sale: `cargo run --example check_pics -- [FILE] [--csv OUT]`.
 //!
-//! FILE has one PIC a line, or is CSV with a column `PIC`. With no file a list that comes with the example is checked, and
-//! with no settings in a fake register of invented properties.
+//! FILE has one PIC a line, or is CSV with a column `PIC`. Without a file a bundled list is checked, and without settings in
+//! a fake register of invented properties.
 
 mod arguments;
 #[path = "../cli/mod.rs"]
@@ -58,11 +58,11 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let (checked, all) = (look_ups.progress().returned, pics.len());
     table.end(checked, &counts);
     if interrupted || checked < all {
-        Err(format!("stopped, {checked} of {all} are checked").into())
+        Err(format!("interrupted: {checked} of {all} are checked").into())
     } else if failed > 0 {
-        Err(format!("{failed} of {all} could not be asked for").into())
+        Err(format!("{failed} of {all} look-ups failed").into())
     } else if no_pics == all {
-        Err("there is no PIC in the list".into())
+        Err("the list has no valid PIC".into())
     } else {
         Ok(())
     }

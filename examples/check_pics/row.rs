@@ -1,4 +1,4 @@
-//! What is said about a PIC.
+//! The row of a PIC.
 
 use envd_sdk::register::{Lookup, LookupResult};
 
@@ -16,7 +16,7 @@ pub(crate) fn cells(look_up: &LookupResult) -> [String; 5] {
 }
 
 fn status(look_up: &LookupResult) -> String {
-    // What looks mistyped is worth a word where nothing was found.
+    // If nothing was found, the advice may point to a typing mistake.
     let advice = look_up.pic().and_then(|pic| pic.advice());
     match (&look_up.result, advice) {
         (Err(error), _) => error.to_string(),
@@ -27,7 +27,7 @@ fn status(look_up: &LookupResult) -> String {
     }
 }
 
-/// What is counted.
+/// The kind of result, for the counts.
 pub(crate) fn kind(look_up: &LookupResult) -> String {
     match &look_up.result {
         Ok(Lookup::Found(property)) => match &property.admin_status {

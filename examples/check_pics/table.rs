@@ -1,4 +1,4 @@
-//! The result on the screen, with a progress bar under it, and in a file of CSV.
+//! The result on the screen, with a progress bar below it, and in a CSV file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Begins with the headings. The bar is on the error output, and hidden where that is no terminal.
+    /// Writes the headings. The bar is on stderr, and hidden if that is not a terminal.
     pub(crate) fn begin(length: usize, out: Option<&Path>) -> Result<Self, Failure> {
         let bar = ProgressBar::new(length as u64);
         bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {eta}")?);
@@ -29,7 +29,7 @@ impl Table {
         Ok(table)
     }
 
-    /// A row; where a cell is empty, the screen has a dash.
+    /// Writes a row; on the screen an empty cell is a dash.
     pub(crate) fn add(&mut self, row: [String; 5]) -> Result<(), Failure> {
         let [pic, name, town, state, status] = row.each_ref().map(|cell| match cell.as_str() {
             "" => "-".to_owned(),
@@ -39,14 +39,14 @@ impl Table {
         self.bar.suspend(|| show(&line));
         if let Some(csv) = &mut self.csv {
             csv.write_record(row.map(defused))?;
-            // The file has whole rows, whenever the program ends.
+            // The file has whole rows even if the program is interrupted.
             csv.flush()?;
         }
         self.bar.inc(1);
         Ok(())
     }
 
-    /// Ends with how many rows there are of each kind.
+    /// Writes the count of each kind.
     pub(crate) fn end(self, rows: usize, counts: &BTreeMap<String, usize>) {
         self.bar.finish_and_clear();
         let kinds = counts.iter();
@@ -58,7 +58,7 @@ impl Table {
     }
 }
 
-/// A cell that no spreadsheet takes for a formula: with an apostrophe in front, as OWASP recommends against CSV injection.
+/// A cell that spreadsheets do not read as a formula: with an apostrophe in front, as OWASP recommends against CSV injection.
 fn defused(cell: String) -> String {
     let formula = |first| {
         matches!(
@@ -72,7 +72,7 @@ fn defused(cell: String) -> String {
     cell
 }
 
-/// The check goes on to its end, and the file with it, even if nobody reads the screen any more.
+/// Ignores errors, so that a closed stdout does not end the check and its file.
 fn show(line: &str) {
     drop(writeln!(io::stdout(), "{line}"));
 }

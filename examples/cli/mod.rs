@@ -1,7 +1,7 @@
-//! How an example is called, how it ends, and what reaches the screen.
+//! Arguments, exit codes and output of the examples.
 //!
-//! The exit code is 0 when the example has done its work, 1 when it has not, 2 when it was called the wrong way: with an
-//! option that it does not know, a value that the option does not take, or a file that cannot be read or created.
+//! The exit code is 0 for success, 1 for a failure, 2 for wrong arguments: an unknown option, an invalid value, or a file
+//! that cannot be read or created.
 
 #![allow(dead_code)] // Each example uses a part of it.
 
@@ -14,22 +14,22 @@ use std::{io, panic};
 use lexopt::Arg::{Long, Short};
 use lexopt::{Parser, ValueExt};
 
-/// What an example may fail with.
+/// The error of an example.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// Reads the arguments. The program ends here, with the usage, when they are wrong.
+/// Reads the arguments. Wrong arguments end the program with the usage.
 pub(crate) fn arguments<T>(
     usage: &str,
     read: impl FnOnce(&mut Parser) -> Result<T, lexopt::Error>,
 ) -> T {
-    leave_in_silence();
+    exit_on_closed_pipe();
     read(&mut Parser::from_env()).unwrap_or_else(|problem| {
         refuse(problem, usage);
         process::exit(2)
     })
 }
 
-/// For an example that takes no arguments but `--help`.
+/// Arguments of an example whose only option is `--help`.
 pub(crate) fn no_arguments(usage: &str) {
     arguments(usage, |given| match given.next()? {
         None => Ok(()),
@@ -44,7 +44,7 @@ pub(crate) fn help(usage: &str) -> ! {
     process::exit(0)
 }
 
-/// The value of an option as `read` takes it; otherwise an error that names the option and what it expects.
+/// The value of an option, parsed by `read`; otherwise an error that names the option and the expected value.
 pub(crate) fn value<T>(
     given: &mut Parser,
     option: &str,
@@ -55,13 +55,13 @@ pub(crate) fn value<T>(
     read(&text).ok_or_else(|| format!("{option} {text}: expected {expected}").into())
 }
 
-/// The exit code of a program that was called the wrong way.
+/// Prints the problem and the usage, and returns the exit code for wrong arguments.
 pub(crate) fn refuse(problem: impl Display, usage: &str) -> ExitCode {
     eprintln!("error: {}\n\n{usage}", printable(problem));
     ExitCode::from(2)
 }
 
-/// The exit code of a program that has done its work, or prints why it has not.
+/// The exit code of a result; an error is printed.
 pub(crate) fn end(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,7 +69,7 @@ pub(crate) fn end(done: Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// The exit code of a program that failed; the error is printed.
+/// Prints the error, and returns its exit code.
 pub(crate) fn fail(failure: &Failure) -> ExitCode {
     eprintln!("error: {}", printable(chain(failure.as_ref())));
     match failure.downcast_ref() {
@@ -96,7 +96,7 @@ impl Display for Unusable {
 
 impl Error for Unusable {}
 
-/// Each layer of the error, unless the one above says it already.
+/// The messages of all layers of the error, without repetitions.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut below = error.source();
@@ -110,21 +110,21 @@ pub(crate) fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// Text of a server or of a file as part of a line on the screen. What a terminal obeys is shown as an escape: control
-/// characters, marks of direction, and line ends, with which a text could forge lines.
+/// Text of a server or of a file as part of a line on the screen. Control characters, marks of direction and line ends are
+/// escaped, so that a text cannot control the terminal or forge lines.
 pub(crate) fn printable(text: impl Display) -> String {
     let escape = |letter: char| letter.escape_default().to_string();
     escaped(&text.to_string(), |letter| {
-        is_obeyed(letter).then(|| escape(letter))
+        is_control(letter).then(|| escape(letter))
     })
 }
 
-/// JSON that a terminal shows as it is: what [`printable`] escapes is escaped in its strings, as JSON does it.
+/// JSON with the characters that [`printable`] escapes as JSON escapes.
 pub(crate) fn json(text: &str) -> String {
-    // A line end is none of a string's: those are escaped already.
-    let obeyed = |letter| is_obeyed(letter) && letter != '\n';
+    // Line ends in strings are escaped already; the others are part of the format.
+    let control = |letter| is_control(letter) && letter != '\n';
     let escape = |letter| format!("\\u{:04x}", u32::from(letter));
-    escaped(text, |letter| obeyed(letter).then(|| escape(letter)))
+    escaped(text, |letter| control(letter).then(|| escape(letter)))
 }
 
 fn escaped(text: &str, escape: impl Fn(char) -> Option<String>) -> String {
@@ -139,7 +139,7 @@ fn escaped(text: &str, escape: impl Fn(char) -> Option<String>) -> String {
 }
 
 /// Marks of direction as in the Unicode character property `Bidi_Control`; the two separators end lines.
-fn is_obeyed(letter: char) -> bool {
+fn is_control(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -156,14 +156,14 @@ pub(crate) fn interrupts() -> io::Result<tokio::signal::windows::CtrlC> {
     tokio::signal::windows::ctrl_c()
 }
 
-/// Ends the program with 0 once whoever reads its output has seen enough, as `head` does.
+/// Ends the program with 0 when the reader of its output closes the pipe, as `head` does.
 ///
-/// `println!` panics then, and neither a panic nor a `?` at each line belongs into the story of an example.
-fn leave_in_silence() {
+/// `println!` panics then; a `?` at each line would clutter the examples.
+fn exit_on_closed_pipe() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let said = panic.payload().downcast_ref::<String>();
-        if said.is_some_and(|said| said.starts_with("failed printing to std")) {
+        let message = panic.payload().downcast_ref::<String>();
+        if message.is_some_and(|message| message.starts_with("failed printing to std")) {
             process::exit(0);
         }
         report(panic);

@@ -1,6 +1,6 @@
-//! Documents of your own beside those of the crate, and in place of one: `cargo run --example custom_operation`.
+//! Documents of your own, beside those of the crate and in place of one: `cargo run --example custom_operation`.
 //!
-//! With the `ENVD_` settings of the README it runs on the servers that they name; nothing is changed there.
+//! With the `ENVD_` settings of the README it uses the servers of these settings and changes nothing there.
 
 #[path = "../cli/mod.rs"]
 mod cli;
@@ -20,12 +20,12 @@ use settings::Settings;
 
 const USAGE: &str = "usage: custom_operation
 
-Documents of your own beside those of the crate, one in place of ours, and a dry run.
-It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name;
-nothing is changed there.";
+Documents of your own, beside those of the crate and in place of one, and a dry run.
+It runs on a fake of its own, or on the servers of the ENVD_ settings of the README, and changes
+nothing there.";
 
-/// How many animals moved: a question that the crate has no method for. The derive reads the two files when it is compiled
-/// and makes the module `heads`, with the variables and the reply.
+/// Sums up the animals that moved, for which the crate has no method. The derive reads the two files at compile time and
+/// makes the module `heads`, with the variables and the reply.
 #[derive(GraphQLQuery)]
 #[graphql(
     schema_path = "examples/custom_operation/schema.graphql",
@@ -42,7 +42,7 @@ struct Heads;
 struct AddViewer;
 
 /// In place of the crate's own query of user details. The service has two names for it (4.1), and the record under
-/// `data` (2.8); the alias brings the reply back to the name that the crate reads.
+/// `data` (2.8); the alias gives the reply the name that the crate reads.
 const USER: &str = "query { userDetails: userDetailsQuery { data {
     isNewUser firstName defaultAccount roles
     accounts { envdAccountId accountLabel accountType }
@@ -59,7 +59,7 @@ async fn run() -> Result<(), Failure> {
     let builder = settings.log_in().await?.0;
     let client = builder.override_operation("userDetails", USER).build()?;
 
-    // The typed method, the types and the checks are the crate's; the document is ours.
+    // The typed method, the types and the checks are those of the crate; only the document is replaced.
     let user = client.registered_user().await?.value;
     println!(
         "1. The overridden operation read {} accounts.",
@@ -68,9 +68,9 @@ async fn run() -> Result<(), Failure> {
 
     let account = Settings::account_id(&user)?;
     let (heads, consignments) = heads_of(&client, &account).await?;
-    println!("2. An operation of our own: {heads} heads in {consignments} consignments.");
+    println!("2. An operation of our own: {heads} head in {consignments} consignments.");
 
-    // What would be sent, without sending it: nothing but the token is missing.
+    // The request as it would be sent, without the token. Nothing is sent.
     let call = client.execute::<AddViewer>(add_viewer::Variables {
         account: account.to_string(),
         number: "C-900000101".to_owned(),
@@ -84,15 +84,18 @@ async fn run() -> Result<(), Failure> {
     let start: String = request.body.chars().take(60).collect();
     println!("   {start}...");
 
-    // A document that the server does not understand is said to be one; a test against the fake finds it first.
+    // A document that does not fit the server's schema; a test against the fake finds it early.
     let wrong = "query Wrong { consignmentz { number } }";
     let refused = client.execute_document::<Value>(wrong, "Wrong", &());
-    let error = refused.await.err().ok_or("a wrong document was taken")?;
+    let error = refused
+        .await
+        .err()
+        .ok_or("the server accepted a wrong document")?;
     if error.is_schema_mismatch() {
-        println!("4. A wrong document is told as a difference of schemas:");
+        println!("4. A wrong document fails with is_schema_mismatch:");
     }
-    for said in error.server_errors() {
-        println!("   {}", printable(said));
+    for problem in error.server_errors() {
+        println!("   {}", printable(problem));
     }
     Ok(())
 }

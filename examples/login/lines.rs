@@ -1,4 +1,4 @@
-//! What the program says, a line of JSON at a time, and the one line that it reads.
+//! The output, one line of JSON at a time, and the one input line.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) fn begun(login: &PendingLogin) -> Result<(), Failure> {
     print(&json!({"authorize_url": login.url().as_str()}))
 }
 
-/// The last line: who has logged in, until when, and where the tokens are.
+/// The last line: the user's id, the expiry of the access token, and the file of the tokens.
 pub(crate) fn done(tokens: &TokenSet, store: Option<&Path>) -> Result<(), Failure> {
     let expires_at = DateTime::<Utc>::from(tokens.expires_at());
     print(&json!({
@@ -24,14 +24,14 @@ pub(crate) fn done(tokens: &TokenSet, store: Option<&Path>) -> Result<(), Failur
     }))
 }
 
-/// Written out at once.
+/// Flushed, so that a program that reads the output is not delayed.
 fn print(line: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", cli::json(&line.to_string()))?;
     Ok(out.flush()?)
 }
 
-/// The address that the user carries back.
+/// The redirected address that the user pastes.
 pub(crate) fn pasted() -> Result<String, Failure> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;

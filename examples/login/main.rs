@@ -3,7 +3,7 @@
 //! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser (it holds the `state` of the
 //! login, so keep it out of logs that others read); the last one, once the tokens are stored, is
 //! `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end of the access token, in RFC 3339. With no
-//! options a user of the embedded fake logs in. The exit code is 0, 1 when nobody has logged in, 2 for wrong options.
+//! options a user of the embedded fake logs in. The exit code is 0, 1 when the login failed, 2 for wrong options.
 
 #[path = "../browser/mod.rs"]
 mod browser;
@@ -44,7 +44,7 @@ async fn main() -> ExitCode {
     let provider = fake
         .as_ref()
         .map_or_else(|| options.provider(), Fake::provider);
-    // Any address will do to check the rest of the settings.
+    // Any redirect address serves to check the other settings.
     if let Err(error) = provider.clone().redirect_uri("http://127.0.0.1/").build() {
         return cli::refuse(cli::chain(&error), &usage);
     }
@@ -58,7 +58,7 @@ async fn main() -> ExitCode {
     cli::end(tokens.and_then(|tokens| lines::done(&tokens, options.store.as_deref())))
 }
 
-/// Better now than when the user has logged in.
+/// Fails before the login when the file of the tokens cannot be used.
 async fn can_store(options: &Options) -> Result<(), Failure> {
     if let Some(file) = &options.store {
         FileStore::new(file).load("default").await?;
@@ -66,7 +66,7 @@ async fn can_store(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The browser comes back to a listener of this program.
+/// The browser is redirected to a listener of this program.
 async fn log_in(
     options: &Options,
     provider: ProviderBuilder,
@@ -89,7 +89,7 @@ async fn log_in(
     Ok(manager.redeem(callback).await?)
 }
 
-/// The user carries the address back: for redirects that nothing on this machine can serve.
+/// The user pastes the redirected address: for redirects that this machine cannot serve.
 async fn log_in_by_hand(
     options: &Options,
     provider: ProviderBuilder,
@@ -99,18 +99,20 @@ async fn log_in_by_hand(
     let callback = if let Some(fake) = &fake {
         fake.consent(login.url())?.into()
     } else {
-        eprintln!("Log in at the address above, and paste the address that the browser ends at:");
+        eprintln!(
+            "Log in at the address above, and paste the address of the page where the browser ends:"
+        );
         tokio::task::spawn_blocking(lines::pasted).await??
     };
     Ok(manager.complete_login(login, &callback).await?)
 }
 
-/// Starts a login and tells its address, for programs in the first line on stdout.
+/// Starts a login and prints its address in the first line on stdout.
 fn start(
     options: &Options,
     provider: ProviderBuilder,
 ) -> Result<(TokenManager, PendingLogin), Failure> {
-    // Strict: a login whose tokens are not in the file when the program ends is none.
+    // Strict: the login fails when its tokens cannot be stored.
     let manager = options.manager(provider.build()?).strict(true).build()?;
     let login = manager.provider().authorization().start()?;
     lines::begun(&login)?;

@@ -1,4 +1,4 @@
-//! The options of `login` and `access_token`, and what they mean.
+//! The options of `login` and `access_token`.
 
 use std::path::PathBuf;
 
@@ -8,24 +8,24 @@ use lexopt::ValueExt;
 
 use super::cli;
 
-/// Below the lines that say what the program does.
-const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not compared unless set
-  --authorize-url URL   where the browser goes to log in
-  --token-url URL       where codes and refresh tokens are exchanged
-  --revoke-url URL      where a refresh token is revoked
-  --logout-url URL      where the browser goes to log out
+/// Follows the description of the program.
+const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not checked unless set
+  --authorize-url URL   the address that the browser opens to log in
+  --token-url URL       the token endpoint
+  --revoke-url URL      the revocation endpoint
+  --logout-url URL      the address that the browser opens to log out
   --client-id ID        the client id of the application; its secret, if it has one, is read from ENVD_CLIENT_SECRET
-  --audience URI        what access tokens are for
-  --scope TEXT          scopes with blanks between; openid profile email offline_access unless set
+  --audience URI        the audience of access tokens
+  --scope TEXT          scopes, separated by blanks; openid profile email offline_access unless set
   --redirect-port PORT  port of the loopback listener; 0, a free one, unless set
-  --redirect-path PATH  its path; /callback unless set
+  --redirect-path PATH  path of the loopback listener; /callback unless set
   --redirect-uri URI    without a listener: prints the address and reads the redirected one from stdin
-  --store FILE          where the tokens are kept
+  --store FILE          the file of the tokens
   --no-browser          does not open the browser
 
 With none of the provider's options a fake of its own is used.";
 
-/// What the user asked for.
+/// The values of the options.
 #[derive(Default)]
 pub(crate) struct Options {
     issuer: Option<String>,
@@ -81,7 +81,7 @@ impl Options {
                 Long("redirect-uri") => &mut options.redirect_uri,
                 _ => return Err(argument.unexpected()),
             };
-            // An empty text is what an unset variable of a script leaves.
+            // A script passes an unset variable as an empty text.
             *text = Some(arguments.value()?.string()?).filter(|text| !text.is_empty());
         }
         let path = options.redirect_path.as_deref().unwrap_or("/");
@@ -91,7 +91,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether no provider is named, so that the fake is to be used.
+    /// Whether no option names a provider; then the fake is used.
     pub(crate) fn names_no_provider(&self) -> bool {
         let provider = [
             &self.issuer,
@@ -103,7 +103,7 @@ impl Options {
         provider.iter().all(|option| option.is_none())
     }
 
-    /// The provider of the options. What is missing is named when it is built.
+    /// The provider of the options. `build` names a missing setting.
     pub(crate) fn provider(&self) -> ProviderBuilder {
         let text = |option: &Option<String>| option.clone().unwrap_or_default();
         let mut builder = Provider::builder(text(&self.client_id))
@@ -129,8 +129,8 @@ impl Options {
         builder
     }
 
-    /// The provider as far as renewing tokens needs it: nobody logs in, so nothing about that has to be told.
-    #[allow(dead_code)] // `login` needs it all.
+    /// The provider for refreshes only; the settings of a login may be missing.
+    #[allow(dead_code)] // Unused in `login`.
     pub(crate) fn renewal(&self) -> ProviderBuilder {
         let mut builder = self.provider().redirect_uri("http://127.0.0.1/callback");
         if let (None, Some(token_url)) = (&self.authorize_url, &self.token_url) {
@@ -142,7 +142,7 @@ impl Options {
         builder
     }
 
-    /// Settings of a manager for a program that ends soon: it begins no refresh that nobody waits for.
+    /// Settings of a manager for a short-lived program, without background refreshes.
     pub(crate) fn manager(&self, provider: Provider) -> TokenManagerBuilder {
         let builder = TokenManager::builder(provider).background(false);
         match &self.store {

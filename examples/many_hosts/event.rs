@@ -1,8 +1,8 @@
-//! How a host has come to its token.
+//! How a host got its token.
 
 use envd_sdk::auth::{Event, Events};
 
-/// The next event tells it.
+/// Waits for the event of a refresh, or of the adoption of stored tokens.
 pub(crate) async fn how(events: &mut Events) -> &'static str {
     while let Some(event) = events.next().await {
         match event {

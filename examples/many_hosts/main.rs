@@ -3,7 +3,7 @@
 //! `DATABASE_URL` names a database of Postgres on this machine, such as `postgres://me@127.0.0.1/test`; without it the
 //! example says so and ends. Each host is a process with a token manager of its own. All of them serve one user, whose
 //! token expires again and again. Each refresh token of the fake can be used once, and a second use ends the session: so
-//! whenever the token expires, one host renews it, and the others take over what it stored.
+//! whenever the token expires, one host refreshes it, and the others adopt the stored tokens.
 
 #[path = "../cli/mod.rs"]
 mod cli;
@@ -31,11 +31,11 @@ Eight processes share one user's tokens in the Postgres database of DATABASE_URL
 
 const HOSTS: usize = 8;
 const EXPIRIES: usize = 25;
-/// The example makes it, and drops it again.
+/// Created and dropped by the example.
 const SCHEMA: &str = "envd_many_hosts";
 const NO_DATABASE: &str =
-    "There is no database: set DATABASE_URL to one of Postgres on this machine, such as
-postgres://me@127.0.0.1/test. The example makes the schema envd_many_hosts, and drops it again.";
+    "DATABASE_URL is not set. Set it to a Postgres database on this machine, such as
+postgres://me@127.0.0.1/test. The example creates the schema envd_many_hosts and drops it again.";
 const LIFETIME: Duration = Duration::from_secs(3_600);
 
 #[tokio::main]
@@ -55,7 +55,7 @@ async fn run(token_url: Option<String>) -> Result<(), Failure> {
     }
 }
 
-/// Starts the fake and the hosts, lets tokens expire, and counts.
+/// Starts the fake and the hosts, lets tokens expire, and counts the refreshes.
 async fn lead(database: &str) -> Result<(), Failure> {
     let pool = loopback_pool(database, 2)?;
     let tokens = PostgresStore::builder(pool.clone()).schema(SCHEMA);
@@ -73,14 +73,14 @@ async fn lead(database: &str) -> Result<(), Failure> {
     for _ in 0..HOSTS {
         hosts.push(Host::spawn(fake.token_url().as_str())?);
     }
-    // A host that starts after the first expiry takes a new token for one that is an hour old.
+    // The clock of a host that starts after the first expiry would be behind.
     for host in &mut hosts {
         host.wait_until_ready()?;
     }
     for _ in 0..EXPIRIES {
         fake.clock().advance(LIFETIME);
         for host in &mut hosts {
-            host.tell("expire")?;
+            host.send("expire")?;
         }
         for host in &mut hosts {
             host.count()?;
@@ -96,12 +96,12 @@ async fn lead(database: &str) -> Result<(), Failure> {
     );
     let sums = process::table(&hosts);
     if sums != [EXPIRIES, EXPIRIES * (HOSTS - 1), 0] || requests != EXPIRIES {
-        return Err("each expiry should have cost one refresh, and no session".into());
+        return Err("expected one refresh for each expiry, and no lost session".into());
     }
     Ok(())
 }
 
-/// What a host does: asks for a token each time the old one has expired.
+/// A host: gets a token each time the old one has expired.
 async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
     let clock = provider::clock();
     let manager = manager(database, token_url, clock.clone())?;
@@ -119,11 +119,11 @@ async fn host(database: &str, token_url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// As every host of an application makes it.
+/// The token manager, as in each host of an application.
 fn manager(database: &str, token_url: &str, clock: Clock) -> Result<TokenManager, Failure> {
     let pool = loopback_pool(database, 4)?;
     let tokens = PostgresStore::builder(pool).schema(SCHEMA).build()?;
-    // An application takes both keys from where it keeps its secrets. The second one hides who the accounts are.
+    // An application reads both keys from its store of secrets. The second one hashes the account names.
     let store = SealedStore::new(tokens, SealingKey::new("demo", &[7; 32])).hash_accounts(&[8; 32]);
     let provider = provider::of_the_fake(token_url, clock)?;
     let builder = TokenManager::builder(provider).store(store);

@@ -1,4 +1,4 @@
-//! The hosts as the leader sees them, and the table of what they have done.
+//! The processes of the hosts, and the table of their results.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -10,10 +10,10 @@ use lexopt::ValueExt;
 use super::USAGE;
 use super::cli::{self, Failure};
 
-/// Names the token endpoint to a process that is a host.
+/// The option that passes the token endpoint to a host.
 const HOST: &str = "--host-of";
 
-/// The token endpoint, in a process that is a host.
+/// The token endpoint, if this process is a host.
 pub(crate) fn token_url(given: &mut lexopt::Parser) -> Result<Option<String>, lexopt::Error> {
     match given.next()? {
         None => Ok(None),
@@ -23,10 +23,10 @@ pub(crate) fn token_url(given: &mut lexopt::Parser) -> Result<Option<String>, le
     }
 }
 
-/// The first word of a host.
+/// The first line that a host prints.
 pub(crate) const READY: &str = "ready";
 
-/// A host: a process that answers each line with a word.
+/// A host: a process that prints one line for each line that it reads.
 pub(crate) struct Host {
     process: Child,
     words: io::Lines<BufReader<ChildStdout>>,
@@ -60,12 +60,12 @@ impl Host {
         }
     }
 
-    /// Sends a line, which the host answers when it has done its work.
-    pub(crate) fn tell(&mut self, line: &str) -> io::Result<()> {
+    /// Sends a line; the host prints its reply when it has a token.
+    pub(crate) fn send(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.lines, "{line}")
     }
 
-    /// Waits for the answer.
+    /// Waits for the reply and counts it.
     pub(crate) fn count(&mut self) -> Result<(), Failure> {
         let word = self.words.next().ok_or("a host has ended")??;
         let column = ["refreshed", "adopted"]
@@ -86,7 +86,7 @@ impl Drop for Host {
     }
 }
 
-/// Prints a line for each host and the sums below, which are returned.
+/// Prints a line for each host and the sums. Returns the sums.
 pub(crate) fn table(hosts: &[Host]) -> [usize; 3] {
     println!("host   refreshed   adopted   lost");
     let mut sums = [0; 3];

@@ -1,4 +1,4 @@
-//! The identity provider of the fake, as a host knows it by its address alone.
+//! The identity provider of the fake, from the address of its token endpoint.
 
 use std::time::{Duration, SystemTime};
 
@@ -19,7 +19,7 @@ pub(crate) fn of_the_fake(token_url: &str, clock: Clock) -> Result<Provider, Fai
         .build()?)
 }
 
-/// All clocks begin together and are moved by hand, so that nobody has to wait for an expiry.
+/// All clocks start at the same time and are moved by hand, so that an expiry needs no waiting.
 pub(crate) fn clock() -> Clock {
     Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800))
 }

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The arguments of the command line.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use super::cli;
 const USAGE: &str = "\
 usage: page_consignments [--since DATE] [--page-size N] [--json] [--resume FILE]
 
-Lists the consignments of an account that have changed, page by page. It runs on a fake of its
-own, or on the servers that the ENVD_ settings of the README name.
+Lists the changed consignments of an account, page by page. It runs on a fake of its own, or on
+the servers of the ENVD_ settings of the README.
 
-  --since DATE     what has changed since that day; 2026-01-01 unless set
+  --since DATE     lists changes since that day; 2026-01-01 unless set
   --page-size N    consignments a page; 5 unless set
   --json           each consignment as one line of JSON
-  --resume FILE    goes on where the run before was interrupted, or with what has changed since
-                   it ended";
+  --resume FILE    continues an interrupted run, or lists the changes since the last complete
+                   one; FILE stores the position";
 
 pub(crate) struct Arguments {
     pub(crate) since: Day,

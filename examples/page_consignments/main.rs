@@ -1,4 +1,4 @@
-//! Lists what has changed since a day, page by page, and goes on where it was interrupted.
+//! Lists the consignments changed since a day, page by page, and resumes an interrupted run.
 //!
 //! `cargo run --example page_consignments -- [--since DATE] [--page-size N] [--json] [--resume FILE]`
 
@@ -35,25 +35,25 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let user = client.registered_user().await?.value;
     let account = client.account(Settings::account_id(&user)?);
 
-    // A run that was interrupted left its position; one that ended left the day for the next.
+    // An interrupted run stored its position; a complete one stored its day.
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
-    let mut kept = match &arguments.resume {
+    let mut resume = match &arguments.resume {
         Some(file) if file.exists() => Resume::read(file)?,
         _ => Resume::since(arguments.since),
     };
-    if kept.position == Position::start() {
-        kept.begun = today.start_in(Jurisdiction::Qld);
+    if resume.position == Position::start() {
+        resume.begun = today.start_in(Jurisdiction::Qld);
     }
     let filter = ConsignmentFilter::default()
-        .from(kept.since.clone())
+        .from(resume.since.clone())
         .page_size(arguments.page_size);
     let mut pages = account
         .consignments(&filter)
-        .start_at(kept.position.clone());
+        .start_at(resume.position.clone());
 
-    // On stderr, and not at all where that is no terminal.
+    // On stderr; hidden if that is not a terminal.
     let bar = ProgressBar::no_length();
-    // While a page is written, the next one is fetched.
+    // The pager fetches the next page while this one is written.
     while let Some(page) = pages.next_page().await? {
         if let Some(total) = page.total.and_then(|total| u64::try_from(total).ok()) {
             bar.set_length(total);
@@ -69,25 +69,25 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
             bar.suspend(|| eprintln!("{error}"));
         }
         for notice in &page.notices {
-            bar.suspend(|| eprintln!("the list has changed meanwhile: {notice:?}"));
+            bar.suspend(|| eprintln!("the list changed while it was read: {notice:?}"));
         }
         bar.inc(page.records.len() as u64);
-        // Only now: what is not written yet must come again.
+        // Store the position after the output: unwritten records must be listed again.
         io::stdout().flush()?;
         if let (Some(file), Some(next)) = (&arguments.resume, page.next) {
-            kept.position = next;
-            kept.write(file)?;
+            resume.position = next;
+            resume.write(file)?;
         }
     }
     bar.finish_and_clear();
     if let Some(file) = &arguments.resume {
-        // What changes on the day of this run comes again: better twice than never.
-        kept.since = kept.begun.clone();
-        kept.position = Position::start();
-        kept.write(file)?;
+        // Records that change on the day of this run are listed again, so that none is missed.
+        resume.since = resume.begun.clone();
+        resume.position = Position::start();
+        resume.write(file)?;
     }
     if !arguments.json {
-        println!("{} consignments have changed.", bar.position());
+        println!("{} changed consignments.", bar.position());
     }
     Ok(())
 }

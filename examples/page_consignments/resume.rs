@@ -1,4 +1,4 @@
-//! What is kept between runs.
+//! The state between runs.
 
 use std::fs;
 use std::io::Write;
@@ -13,12 +13,12 @@ use super::cli::{Failure, Unusable};
 pub(crate) struct Resume {
     pub(crate) since: Timestamp,
     pub(crate) position: Position,
-    /// The day on which this listing began: the next one starts there.
+    /// The day on which this run began; the next one lists changes since then.
     pub(crate) begun: Timestamp,
 }
 
 impl Resume {
-    /// The first run begins with the first page.
+    /// The state of a first run.
     pub(crate) fn since(day: Day) -> Self {
         let since = day.start_in(Jurisdiction::Qld);
         Self {
@@ -33,7 +33,7 @@ impl Resume {
         read().map_err(|error| Unusable::new(file, error).into())
     }
 
-    /// Writes a file in one step: an interruption leaves the old one or the new one, never half of one.
+    /// Replaces the file atomically: an interruption leaves the old or the new one.
     pub(crate) fn write(&self, file: &Path) -> Result<(), Failure> {
         let json = serde_json::to_vec(self)?;
         let beside = file.with_extension("new");

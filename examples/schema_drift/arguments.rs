@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The arguments of the command line.
 
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
@@ -8,16 +8,15 @@ use super::cli;
 const USAGE: &str = "\
 usage: schema_drift [--endpoint URL --token T] [--json]
 
-Compares the schema of a server with the one that this crate was written for. Without --endpoint
-the ENVD_ settings of the README name the server; with none of them a fake with a changed schema
-shows what a report looks like.
+Compares the schema of a server with the schema of this crate. Without --endpoint the ENVD_ settings
+of the README name the server; without these it shows a sample report, of a fake with a changed
+schema.
 
   --endpoint URL    the address of the declaration interface
-  --token T         an access token; ENVD_ACCESS_TOKEN keeps it out of the list of processes
+  --token T         an access token; other users can see arguments, so prefer ENVD_ACCESS_TOKEN
   --json            the report as one line of JSON
 
-The exit code is 0 when no operation breaks, 1 when one does or the server does not show its
-schema.";
+The exit code is 0 when no operation breaks, 1 when one does or the server hides its schema.";
 
 #[derive(Default)]
 pub(crate) struct Arguments {
@@ -43,7 +42,7 @@ impl Arguments {
             }
         }
         if endpoint.is_some() != token.is_some() {
-            return Err("--endpoint and --token go together".into());
+            return Err("--endpoint and --token require each other".into());
         }
         let endpoint = endpoint.zip(token);
         Ok(Self { endpoint, json })

@@ -1,11 +1,11 @@
-//! Compares the schema of a server with the one that this crate was written for:
+//! Compares the schema of a server with the schema of this crate:
 //! `cargo run --example schema_drift -- [--endpoint URL --token T] [--json]`.
 //!
 //! Without an endpoint the `ENVD_` settings of the README name the server and the login; `ENVD_ACCESS_TOKEN` keeps the
-//! token out of the list of processes. With none of them a fake with a changed schema shows what a report looks like.
+//! token out of the list of processes. Without settings the report is that of a fake with a changed schema.
 //!
-//! The exit code is 0 when no operation breaks, 1 when one does or the server does not show its schema, and 2 when the
-//! arguments are wrong. The demonstration on the fake ends with 0.
+//! The exit code is 0 when no operation breaks, 1 when one does or the server hides its schema, and 2 when the
+//! arguments are wrong. On the fake it is 0.
 
 mod arguments;
 #[path = "../cli/mod.rs"]
@@ -46,7 +46,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(unseen || drift.breaks())))
 }
 
-/// A server that has moved on: one field has another name, an argument is demanded, a form is new.
+/// A server whose schema has changed: a renamed field, a new required argument, a new form.
 async fn demonstrate(json: bool) -> Result<ExitCode, Failure> {
     let changed = SCHEMA
         .replace("  commentText: String\n", "  text: String\n")
@@ -58,15 +58,13 @@ async fn demonstrate(json: bool) -> Result<ExitCode, Failure> {
     let fake = Fake::builder().schema(changed).start().await?;
     let drift = fake.client().build()?.schema_drift().await?;
     if !json {
-        println!(
-            "A fake on this machine serves a schema with planted differences; no server was asked.\n"
-        );
+        println!("A sample report: a fake on this machine serves a changed schema.\n");
     }
     show(&drift, json)?;
     if !json {
         println!(
-            "\nAn operation that breaks can be mended without a release: give the client a document of your own\n\
-             with override_operation, with an alias such as `commentText: text`. At a real server the exit code is {}.",
+            "\nTo repair an operation, pass a document of your own to override_operation, with an alias such as\n\
+             `commentText: text`. With a real server the exit code is {}.",
             u8::from(drift.breaks())
         );
     }

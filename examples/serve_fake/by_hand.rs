@@ -2,11 +2,13 @@
 
 use envd_sdk::fake::Fake;
 
-/// Prints the commands to stderr; stdout is for programs.
+/// Prints the commands to stderr; stdout has the line of JSON only.
 pub(crate) fn explain(fake: &Fake) {
     let register = fake.register_url();
     let query = r#"{"query": "{ userDetails { email defaultAccount } }"}"#;
-    eprintln!("The fake is running; Ctrl-C stops it. TOKEN is access_token of the line above.\n");
+    eprintln!(
+        "The fake is running; Ctrl-C stops it. Set TOKEN to access_token of the line above.\n"
+    );
     eprintln!("Declarations:");
     eprintln!(
         "  curl -s {} -H \"authorization: Bearer $TOKEN\" -H 'content-type: application/json' -d '{query}'",

@@ -23,7 +23,7 @@ async fn main() -> ExitCode {
 
 async fn serve(builder: FakeBuilder) -> Result<(), Failure> {
     let fake = builder.start().await?;
-    // A program may send SIGTERM as soon as it has read the line.
+    // Before the line is printed: a program may send SIGTERM as soon as it has read it.
     let stop = signals::stop()?;
     announce(&fake).map_err(|error| format!("cannot write to stdout: {error}"))?;
     by_hand::explain(&fake);
@@ -31,7 +31,7 @@ async fn serve(builder: FakeBuilder) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One line of JSON for programs, written out at once.
+/// Prints one line of JSON and flushes it.
 fn announce(fake: &Fake) -> io::Result<()> {
     let line = serde_json::json!({
         "graphql": fake.graphql_url().as_str(),

@@ -17,7 +17,7 @@ identity provider on 127.0.0.1, until Ctrl-C or SIGTERM.
   --world DIR               users and records at the start, from a folder of JSON:
                             user-details*.json, account-pics.json, questions.json,
                             consignments/*.json, register/all.json
-  --latency MS              delays every reply by so many milliseconds
+  --latency MS              the delay of every reply in milliseconds
   --token-lifetime SECONDS  lifetime of access tokens; 86400 unless set
 
 The first line on stdout is one JSON object with the addresses, a valid access

@@ -1,4 +1,4 @@
-//! Which servers an example talks to: those that the environment names, or the fake when it names none.
+//! The servers of an example: those of the environment, or the fake when the environment names none.
 //!
 //! The settings are listed in the README.
 
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Starts the fake unless a setting names another server.
     ///
-    /// The fake's clock stands at 2026-11-20, so that each run prints the same.
+    /// The fake's clock is fixed at 2026-11-20, so that each run prints the same.
     pub(crate) async fn read() -> Result<Self, Failure> {
         if SETTINGS.iter().any(|name| optional(name).is_some()) {
             return Ok(Self { fake: None });
@@ -50,11 +50,11 @@ impl Settings {
         Ok(Self { fake: Some(fake) })
     }
 
-    /// Where the example runs, for people.
+    /// The servers in words.
     pub(crate) fn describe(&self) -> &'static str {
         match self.fake {
-            Some(_) => "A fake of both interfaces runs on this machine",
-            None => "The servers are those that the environment names",
+            Some(_) => "Started a fake of both interfaces on this machine",
+            None => "The ENVD_ settings name the servers",
         }
     }
 
@@ -89,12 +89,14 @@ impl Settings {
         Ok(builder.build()?)
     }
 
-    /// Plays the browser on the fake; elsewhere asks for the address that the browser ended at.
+    /// Logs in at the fake without a browser; elsewhere reads the redirected address from stdin.
     pub(crate) fn callback(&self, login: &PendingLogin) -> Result<String, Failure> {
         if let Some(fake) = &self.fake {
             return Ok(fake.consent(login.url())?.into());
         }
-        println!("Open this address, log in, and paste the address that the browser ends at:");
+        println!(
+            "Open this address, log in, and paste the address of the page where the browser ends:"
+        );
         println!("{}", login.url());
         io::stdout().flush()?;
         let mut line = String::new();
@@ -102,7 +104,7 @@ impl Settings {
         Ok(line.trim().to_owned())
     }
 
-    /// Logs in, unless the environment brings an access token; then there is no manager.
+    /// Logs in, unless the environment has an access token; then there is no manager.
     pub(crate) async fn log_in(&self) -> Result<(ClientBuilder, Option<TokenManager>), Failure> {
         let graphql = match &self.fake {
             Some(fake) => fake.graphql_url().to_string(),
@@ -123,7 +125,7 @@ impl Settings {
         Ok((client.token_source(manager.clone()), Some(manager)))
     }
 
-    /// The property register. How it authenticates is not shown: the access token is sent where one is given.
+    /// The property register. No source shows how it authenticates: the access token is sent if the environment has one.
     pub(crate) fn register(&self) -> Result<RegisterBuilder, Failure> {
         if let Some(fake) = &self.fake {
             return Ok(Register::builder(fake.register_url()));
@@ -135,14 +137,14 @@ impl Settings {
         })
     }
 
-    /// The account of `ENVD_ACCOUNT_ID`, or the first in whose name consignments can be created.
+    /// The account of `ENVD_ACCOUNT_ID`, or the first that can create consignments.
     pub(crate) fn account_id(user: &UserDetails) -> Result<AccountId, Failure> {
         if let Some(id) = optional("ENVD_ACCOUNT_ID") {
             return Ok(id.into());
         }
         let account = user.producer_accounts().next();
         let id = account.and_then(|account| account.envd_account_id.clone());
-        id.ok_or_else(|| "the user has no account of a Producer".into())
+        id.ok_or_else(|| "the user has no account with the role Producer".into())
     }
 }
 
@@ -152,6 +154,6 @@ fn optional(name: &str) -> Option<String> {
 
 fn required(name: &str) -> Result<String, Failure> {
     optional(name).ok_or_else(|| {
-        format!("{name} is not set; with none of the settings at all the fake is used").into()
+        format!("{name} is not set; without any ENVD_ setting the fake is used").into()
     })
 }

@@ -1,7 +1,7 @@
-//! How an application is tested against the fake: `cargo run --example test_your_app`.
+//! Tests of an application against the fake: `cargo run --example test_your_app`.
 //!
-//! The application, in `yard.rs`, reports the newest declarations. Here are its tests. They run one after the other, so
-//! that the example can be run; in your application each is a test function.
+//! The application, in `yard.rs`, reports the newest declarations. This file has its tests. Here they run one after the
+//! other in `main`; in your application each is a test function.
 
 #[path = "../cli/mod.rs"]
 mod cli;
@@ -19,23 +19,23 @@ use yard::Yard;
 
 const USAGE: &str = "usage: test_your_app
 
-How an application is tested on the fake: a world of its own, faults, what was asked.";
+Tests of an application against the fake: a world of its own, faults, received requests.";
 
 type Test = Result<(), cli::Failure>;
 
-/// The application on the fake, as it would be on the service.
+/// The application with a client of the fake.
 fn yard(fake: &Fake) -> Result<Yard, Error> {
     Ok(Yard::new(fake.client().build()?))
 }
 
-async fn a_good_day() -> Test {
+async fn the_newest_declarations_are_listed() -> Test {
     let fake = Fake::start().await;
     let expected = "3 declarations: C-900000108, C-900000107, C-900000106";
     assert_eq!(yard(&fake)?.report().await, expected);
     Ok(())
 }
 
-async fn a_world_of_our_own() -> Test {
+async fn a_world_of_its_own() -> Test {
     let kim = UserRecord::new("kim@example.com")
         .role("Producer")
         .account("envd-7", "LPA", "QAZZ7777");
@@ -47,7 +47,7 @@ async fn a_world_of_our_own() -> Test {
     Ok(())
 }
 
-async fn a_service_that_stumbles_and_recovers() -> Test {
+async fn a_short_outage_is_retried() -> Test {
     let fake = Fake::start().await;
     let away = Fault::status(503).header("retry-after", "0");
     fake.on::<Consignments>().fault(away).times(2).expect(3);
@@ -55,16 +55,16 @@ async fn a_service_that_stumbles_and_recovers() -> Test {
     Ok(())
 }
 
-async fn a_service_that_stays_away() -> Test {
+async fn a_long_outage_is_reported() -> Test {
     let fake = Fake::start().await;
     let away = Fault::html(503).header("retry-after", "0");
     fake.on_path("/v2/graphql").fault(away).forever();
     let report = yard(&fake)?.report().await;
-    assert_eq!(report, "The service is away. Try later.");
+    assert_eq!(report, "The service is unavailable. Try again later.");
     Ok(())
 }
 
-async fn a_login_that_ended() -> Test {
+async fn an_ended_login_is_reported() -> Test {
     let builder = Fake::builder().access_token_lifetime(Duration::from_secs(60));
     let fake = builder.start().await?;
     let yard = yard(&fake)?;
@@ -73,12 +73,12 @@ async fn a_login_that_ended() -> Test {
     Ok(())
 }
 
-async fn what_was_asked_for() -> Test {
+async fn the_page_size_is_requested() -> Test {
     let fake = Fake::start().await;
     yard(&fake)?.report().await;
-    let asked = fake.variables_of::<Consignments>();
-    assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0].first, Some(3));
+    let requests = fake.variables_of::<Consignments>();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].first, Some(3));
     Ok(())
 }
 
@@ -91,17 +91,17 @@ async fn main() -> ExitCode {
 }
 
 async fn all() -> Test {
-    a_good_day().await?;
-    println!("ok: a good day");
-    a_world_of_our_own().await?;
-    println!("ok: a world of our own");
-    a_service_that_stumbles_and_recovers().await?;
-    println!("ok: a service that stumbles and recovers");
-    a_service_that_stays_away().await?;
-    println!("ok: a service that stays away");
-    a_login_that_ended().await?;
-    println!("ok: a login that ended");
-    what_was_asked_for().await?;
-    println!("ok: what was asked for");
+    the_newest_declarations_are_listed().await?;
+    println!("ok: the newest declarations are listed");
+    a_world_of_its_own().await?;
+    println!("ok: a world of its own");
+    a_short_outage_is_retried().await?;
+    println!("ok: a short outage is retried");
+    a_long_outage_is_reported().await?;
+    println!("ok: a long outage is reported");
+    an_ended_login_is_reported().await?;
+    println!("ok: an ended login is reported");
+    the_page_size_is_requested().await?;
+    println!("ok: the page size is requested");
     Ok(())
 }

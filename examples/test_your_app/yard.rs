@@ -3,7 +3,7 @@
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, Error};
 
-/// It knows a client, and not where the client leads to.
+/// Takes a client, so that a test can pass a client of the fake.
 pub(crate) struct Yard {
     client: Client,
 }
@@ -13,7 +13,7 @@ impl Yard {
         Self { client }
     }
 
-    /// The numbers of the newest declarations of the user's first account, or what to tell the user instead.
+    /// The numbers of the newest declarations of the user's first account, or a message for the user.
     pub(crate) async fn report(&self) -> String {
         match self.newest().await {
             Ok(numbers) => format!("{} declarations: {}", numbers.len(), numbers.join(", ")),
@@ -21,8 +21,10 @@ impl Yard {
             Err(error) if error.is_reauth_required() || error.is_unauthorized() => {
                 "Please log in again.".to_owned()
             }
-            Err(error) if error.is_retryable() => "The service is away. Try later.".to_owned(),
-            Err(error) => format!("Something is wrong: {error}."),
+            Err(error) if error.is_retryable() => {
+                "The service is unavailable. Try again later.".to_owned()
+            }
+            Err(error) => format!("The list could not be read: {error}."),
         }
     }
 

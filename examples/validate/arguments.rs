@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The arguments of the command line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor};
@@ -13,28 +13,28 @@ use super::cli::{self, Unusable};
 const SAMPLE: &str = include_str!("../data/validate-sample.jsonl");
 const USAGE: &str = r#"usage: validate [--json] [--today DATE] [FILE|-]
 
-Checks consignments offline. FILE, or stdin with -, holds one declaration, as answer_questions
+Checks consignments offline. FILE, or stdin with -, has one declaration, as answer_questions
 writes it:
 
   {"forms": ["LPAC1"], "origin": {..}, "destination": {..}, "answers": [..], ..}
 
-or one JSON object a line, with what is known beside the declaration:
+or one JSON object a line, a declaration with its context:
 
   {"id": .., "today": "2026-11-20", "input": {..}, "questions": [..], "context": {..}}
 
   input      the declaration
-  questions  the list, or the reply that holds it; without it only the fields are checked
+  questions  the list, or a reply that contains it; without it only the fields are checked
   context    {"account_pic": "QAZZ7777", "operation": "create" or "update",
              "accreditations": {..}}, each of them optional
-  id         any JSON; it stands in front of the verdict
+  id         any JSON; printed in front of the verdict
 
-  --json        a line of JSON for each declaration
+  --json        prints a line of JSON for each declaration
   --today DATE  the day on which a declaration without one is judged; today in Sydney unless set
 
-Without FILE a sample with mistakes is checked. The exit code is 0 when all was judged, whatever was
-found, and 2 when something could not be read."#;
+Without FILE it checks samples with mistakes. The exit code is 0 when all declarations were checked,
+valid or not, and 2 when one could not be read."#;
 
-/// What to judge, on which day, and whether the verdicts are for programs.
+/// The file, the day, and whether the output is JSON.
 pub(crate) struct Arguments {
     /// `-` is stdin.
     pub(crate) file: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What is known beside the declaration.
+//! The context of a declaration.
 
 use envd_sdk::model::{Accreditations, Day};
 use envd_sdk::validate::{Context, Operation};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::wire::{self, Unreadable};
 
-/// The day, and what is known about the account and its user.
+/// The day, the operation, the PIC of the account, and the accreditations of the user.
 pub(crate) fn read(document: &Value) -> Result<Context, Unreadable> {
     let today = document["today"]
         .as_str()

@@ -8,7 +8,7 @@ use super::wire::Unreadable;
 
 pub(crate) struct Documents {
     lines: Box<dyn BufRead>,
-    /// Of the line that was read last, from 1 on.
+    /// The number of the last line read, from 1 on.
     line: usize,
     begun: bool,
 }
@@ -19,7 +19,7 @@ impl Documents {
         Self { lines, line, begun }
     }
 
-    /// The next document, with the number of its line. A program that writes a line can wait for its verdict.
+    /// The next document, with the number of its line. Reads no further line, so a program can send one at a time.
     pub(crate) fn next(&mut self) -> io::Result<Option<(usize, Result<Value, Unreadable>)>> {
         let mut text = Vec::new();
         loop {
@@ -42,7 +42,7 @@ impl Documents {
         }
     }
 
-    /// A first line that ends within a document: the whole file is one, unless a later line is one, not indented.
+    /// Handles a first line that ends within a document: the whole file is one document, unless a later line is one.
     fn over_lines(
         &mut self,
         mut text: Vec<u8>,

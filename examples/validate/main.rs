@@ -1,9 +1,9 @@
 //! Checks consignments offline: `cargo run --example validate -- [--json] [--today DATE] [FILE|-]`.
 //!
-//! The file holds one declaration, or one JSON object a line with what is known beside the declaration; `--help` shows
-//! both. What does not have the shape of a declaration is a finding with a path too; only what is no object is rejected.
-//! Without a file a sample with mistakes is checked. The exit code is 0 once all was judged, whatever was found, or nobody
-//! reads on; it is 2 when something cannot be read.
+//! The file has one declaration, or one JSON object a line with a declaration and its context; `--help` shows both. Values
+//! of the wrong type are findings with a path; only a document that is not an object is rejected. Without a file it checks
+//! samples with mistakes. The exit code is 0 when all declarations were checked, valid or not, or the output was closed; it
+//! is 2 when one cannot be read.
 
 mod arguments;
 #[path = "../cli/mod.rs"]

@@ -1,4 +1,4 @@
-//! What is said about one document, to programs and to people.
+//! The verdict on one document, as JSON and as text.
 
 use envd_sdk::validate::{Finding, Report};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub(crate) fn for_programs(
     id: &Value,
     verdict: &Result<Report, Unreadable>,
 ) -> String {
-    let said = match verdict {
+    let json = match verdict {
         Ok(report) => {
             let findings: Vec<Value> = report.findings().iter().map(|f| finding(f)).collect();
             json!({"id": id, "valid": report.is_valid(), "findings": findings})
@@ -21,7 +21,7 @@ pub(crate) fn for_programs(
             json!({"id": id, "rejected": true, "path": path, "line": line, "reason": reason})
         }
     };
-    cli::json(&said.to_string())
+    cli::json(&json.to_string())
 }
 
 fn finding(finding: &Finding) -> Value {
@@ -35,7 +35,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// The verdict in front, and a line for each finding.
+/// The verdict, then a line for each finding.
 pub(crate) fn for_people(line: usize, id: &Value, verdict: &Result<Report, Unreadable>) -> String {
     let name = match id {
         Value::Null => format!("line {line}"),

@@ -1,12 +1,12 @@
-//! Reads parts of a document, and tells where and why one cannot be read.
+//! Reads parts of a document, with the path and the reason of an error.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-/// What cannot be read.
+/// A part that cannot be read.
 pub(crate) struct Unreadable {
-    /// From the top of the document; empty for the document itself.
+    /// The path in the document; empty for the document itself.
     pub(crate) path: Vec<String>,
     pub(crate) reason: String,
 }
@@ -18,7 +18,7 @@ impl Unreadable {
         Self { path, reason }
     }
 
-    /// A text that is no JSON. The line of the error is that of the text, so the caller names it.
+    /// A text that is not JSON. The caller adds the line.
     pub(crate) fn json(error: &serde_json::Error) -> Self {
         let text = error.to_string();
         let reason = text.split(" at line ").next().unwrap_or_default();
@@ -26,7 +26,7 @@ impl Unreadable {
     }
 }
 
-/// Reads a value, or tells where it cannot be read, from `at` on.
+/// Reads the value at the path `at`.
 pub(crate) fn read<T: DeserializeOwned>(value: &Value, at: &[&str]) -> Result<T, Unreadable> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut unreadable = Unreadable::new(at, error.inner().to_string());
@@ -41,7 +41,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: &Value, at: &[&str]) -> Result<T,
     })
 }
 
-/// The list itself, whatever part of a reply stands around it.
+/// The list itself, also inside a reply.
 pub(crate) fn question_list(mut questions: &Value) -> &Value {
     for name in ["data", "questions", "items"] {
         if let Some(inner) = questions.get(name) {

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The arguments of the command line.
 
 use lexopt::Arg::{Long, Short};
 
@@ -7,13 +7,13 @@ use super::cli;
 const USAGE: &str = "\
 usage: web_login [--serve [--port N]]
 
-A web application with many users, on a fake identity provider that asks nobody for a password.
-Alone it logs one user in and out through itself.
+A web application with many users, on a fake identity provider that needs no password.
+Without --serve it logs one user in and out and ends.
 
-  --serve     stays up until Ctrl-C
+  --serve     runs until Ctrl-C
   --port N    the port; a free one unless set";
 
-/// Whether the application stays up, and on which port; 0 is a free one.
+/// Whether the application keeps running, and its port; 0 is a free one.
 #[derive(Default)]
 pub(crate) struct Arguments {
     pub(crate) serve: bool,

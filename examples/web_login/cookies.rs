@@ -5,7 +5,7 @@ use axum::http::header::{COOKIE, HeaderName, SET_COOKIE};
 
 use super::pages::Problem;
 
-/// Not for scripts, and not sent along with requests that other sites make. On `https` add `Secure`.
+/// Hidden from scripts, and not sent with requests from other sites. On `https` add `Secure`.
 const ATTRIBUTES: &str = "Path=/; HttpOnly; SameSite=Lax";
 
 pub(crate) fn set(name: &str, value: &str) -> [(HeaderName, String); 1] {
@@ -23,9 +23,9 @@ pub(crate) fn read(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// 128 bits that cannot be guessed.
+/// 128 random bits.
 pub(crate) fn new_id() -> Result<String, Problem> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| Problem::Unlucky)?;
+    getrandom::fill(&mut bytes).map_err(|_| Problem::NoRandomness)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }

@@ -1,8 +1,10 @@
 //! A web application with many users: `cargo run --example web_login -- [--serve [--port N]]`.
 //!
-//! Each browser has a session cookie, each session an account in a set of token managers, with a record of its own in one
-//! store. The account's key is a hash of the session id: keys stand in stores, where nobody should find a cookie. Sessions and managers are bounded. Alone, the example logs one user in and out through itself and ends. With
-//! `--serve` it stays up, on a fake identity provider that asks nobody for a password.
+//! Each browser has a session cookie. Each session has an account in a set of token managers, with a record of its own in one
+//! store. The account's key is a hash of the session id, because stores contain keys in clear text and must not reveal a
+//! cookie. The numbers of sessions and managers are limited. All users share one client, and so one pool of connections. By
+//! default the example logs one user in and out and ends. With `--serve` it keeps running, on a fake identity provider that
+//! needs no password.
 
 #[path = "../browser/mod.rs"]
 mod browser;
@@ -36,16 +38,16 @@ use pages::Problem;
 use pending::Pending;
 use sessions::Sessions;
 
-/// What all requests share. A server on many hosts keeps the last two in a database, under the same keys.
+/// The state that all requests share. A server on many hosts stores the last two in a database, under the same keys.
 struct App {
     provider: Provider,
-    /// The connections and settings of all users. It has no token of its own.
+    /// The connections and settings of all users, without a token.
     client: Client,
-    /// A token manager for each user who is doing something; the store knows the others.
+    /// The token managers of the active users; the store has the tokens of the others.
     managers: TokenManagerSet,
-    /// Logins that have begun, by their cookie.
+    /// Started logins, by their cookie.
     pending: Pending,
-    /// Users by the hash of their cookie, which is their account's key as well.
+    /// Sessions, by the hash of their cookie, which is also the account's key.
     sessions: Sessions,
 }
 
@@ -57,7 +59,7 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<(), Failure> {
     let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
     let home = Url::parse(&format!("http://{}/", listener.local_addr()?))?;
-    // After a logout the provider sends the browser to the application's default page (5.8).
+    // After a logout the provider redirects the browser to the application's default page (spec 5.8).
     let fake = Fake::builder().allow_return_to(home.clone());
     let fake = fake.start().await?;
     let provider = fake.provider().redirect_uri(home.join("callback")?);
@@ -86,12 +88,12 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Greets the user, with what the service knows.
+/// Greets the user by the name that the service returns.
 async fn front_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Problem> {
-    // Only the key of a session that was found: whoever names a key gets its tokens.
+    // The key gives access to tokens, so it is used only for an existing session.
     let account = sessions::account(&headers).filter(|account| app.sessions.touch(account));
     let Some(account) = account else {
-        return Ok(pages::stranger());
+        return Ok(pages::login_needed());
     };
     let client = app
         .client
@@ -100,7 +102,7 @@ async fn front_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<R
     Ok(pages::greeting(user.first_name.as_deref()))
 }
 
-/// Sends the browser to the identity provider.
+/// Redirects the browser to the identity provider.
 async fn log_in(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let login = app.provider.authorization().start()?;
     let id = cookies::new_id()?;
@@ -109,7 +111,7 @@ async fn log_in(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     Ok((cookies::set("login", &id), to).into_response())
 }
 
-/// The browser is back. The login is found by its cookie and used up, whatever comes of it.
+/// Completes the login of the cookie, which can be used once, even if it fails.
 async fn callback(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
@@ -118,7 +120,7 @@ async fn callback(
     let login = cookies::read(&headers, "login").and_then(|id| app.pending.take(&id));
     let login = login.ok_or(Problem::NoLogin)?;
     let login = PendingLogin::from_secret_json(&app.provider, &login)?;
-    // A new id: nobody can have handed it to this browser before the login.
+    // A new id prevents session fixation: no other site can have set it before the login.
     let session = cookies::new_id()?;
     let account = sessions::account_of(&session);
     let manager = app.managers.manager(&account)?;
@@ -126,14 +128,14 @@ async fn callback(
     manager.complete_login(login, &query).await?;
     for over in app.sessions.begin(&account) {
         if let Ok(manager) = app.managers.manager(&over) {
-            // Goes on by itself.
+            // Runs in a task of its own.
             drop(manager.logout(None));
         }
     }
     Ok((cookies::set("session", &session), Redirect::to("/")).into_response())
 }
 
-/// Ends the session here, and sends the browser on to end the one at the identity provider.
+/// Ends the session here, and redirects the browser to end the session at the identity provider.
 async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let account = sessions::account(&headers).filter(|account| app.sessions.end(account));
     let mut next = "/".to_owned();

@@ -1,15 +1,15 @@
-//! What the user sees.
+//! The pages.
 
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 
-/// Who is not logged in is asked to.
-pub(crate) fn stranger() -> Response {
+/// The page without a login.
+pub(crate) fn login_needed() -> Response {
     let page = Html("<p><a href=\"/login\">Log in</a></p>");
     (StatusCode::UNAUTHORIZED, page).into_response()
 }
 
-/// The page of a user who is logged in.
+/// The page of a logged-in user.
 pub(crate) fn greeting(name: Option<&str>) -> Response {
     let name = name.unwrap_or_default();
     let name = name.replace('&', "&amp;").replace('<', "&lt;");
@@ -17,11 +17,11 @@ pub(crate) fn greeting(name: Option<&str>) -> Response {
     Html(format!("<p>Good day, {name}.</p>{form}")).into_response()
 }
 
-/// What becomes a page of its own when something fails.
+/// An error, with its page.
 pub(crate) enum Problem {
     Sdk(envd_sdk::Error),
     NoLogin,
-    Unlucky,
+    NoRandomness,
 }
 
 impl From<envd_sdk::Error> for Problem {
@@ -35,17 +35,17 @@ impl IntoResponse for Problem {
         let error = match self {
             Self::Sdk(error) => error,
             Self::NoLogin => {
-                let page = "no login was begun in this browser";
+                let page = "no login was started in this browser";
                 return (StatusCode::BAD_REQUEST, page).into_response();
             }
-            Self::Unlucky => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            Self::NoRandomness => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         };
         let status = if error.is_reauth_required() || error.is_login_refused() {
             StatusCode::UNAUTHORIZED
         } else {
             StatusCode::BAD_GATEWAY
         };
-        // Errors of the crate hold no secrets.
+        // Errors of the crate contain no secrets.
         (status, error.to_string()).into_response()
     }
 }

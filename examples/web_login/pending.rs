@@ -1,10 +1,10 @@
-//! Logins between the way to the identity provider and the way back, as texts that any host can read.
+//! Started logins, as texts that any host can read.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use envd_sdk::Secret;
 
-/// Who has begun a login and not come back; the oldest is forgotten when there are more.
+/// The maximal number of started logins; beyond it the oldest is dropped.
 const MOST: usize = 10_000;
 
 /// Logins by the cookie of the browser.
@@ -20,7 +20,7 @@ impl Pending {
         logins.push((id.to_owned(), login));
     }
 
-    /// A login is there once.
+    /// Removes and returns a login.
     pub(crate) fn take(&self, id: &str) -> Option<Secret> {
         let mut logins = self.logins();
         let at = logins.iter().position(|(known, _)| known == id)?;

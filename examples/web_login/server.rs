@@ -1,4 +1,4 @@
-//! How long the application is served.
+//! Serves the application.
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -9,7 +9,7 @@ use super::visit;
 
 /// Until Ctrl-C.
 pub(crate) async fn stay(listener: TcpListener, app: Router, home: &Url) -> Result<(), Failure> {
-    println!("Open {home}; Ctrl-C ends.");
+    println!("Open {home} in a browser; Ctrl-C stops the server.");
     // OK to ignore: without the signal the server ends at once.
     let stop = async { drop(tokio::signal::ctrl_c().await) };
     Ok(axum::serve(listener, app)
@@ -17,7 +17,7 @@ pub(crate) async fn stay(listener: TcpListener, app: Router, home: &Url) -> Resu
         .await?)
 }
 
-/// For the visit of one user.
+/// Until the requests of one user are done.
 pub(crate) async fn show(listener: TcpListener, app: Router, home: &Url) -> Result<(), Failure> {
     tokio::spawn(axum::serve(listener, app).into_future());
     visit::play(home).await

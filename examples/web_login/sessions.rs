@@ -1,4 +1,4 @@
-//! Who is logged in, by the cookie of the browser: no more than there is room for, and nobody who has stayed away.
+//! Sessions, by the cookie of the browser, limited in number and idle time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 
 use super::cookies;
 
-/// Users at once; the one who was last seen the longest time ago is logged out when there are more.
+/// The maximal number of sessions; beyond it the least recently used one is ended.
 const MOST: usize = 10_000;
 
-/// A user who stays away for longer is logged out.
+/// An idle session is ended after this time.
 const IDLE: Duration = Duration::from_secs(12 * 3_600);
 
 /// The account of a request, by its session cookie.
@@ -20,7 +20,7 @@ pub(crate) fn account(headers: &HeaderMap) -> Option<String> {
     cookies::read(headers, "session").map(|id| account_of(&id))
 }
 
-/// SHA-256 of the session id. Ids are random and long, so no key is needed to keep them from being guessed.
+/// SHA-256 of the session id. Ids are long and random, so the hash needs no key.
 pub(crate) fn account_of(session: &str) -> String {
     let hash = Sha256::digest(session);
     hash.iter()
@@ -32,7 +32,7 @@ pub(crate) fn account_of(session: &str) -> String {
 pub(crate) struct Sessions(Mutex<HashMap<String, Instant>>);
 
 impl Sessions {
-    /// Whether this is a session. Using one keeps it.
+    /// Whether this is a session. Renews its idle time.
     pub(crate) fn touch(&self, account: &str) -> bool {
         match self.used().get_mut(account) {
             Some(used) if used.elapsed() < IDLE => {
@@ -43,7 +43,7 @@ impl Sessions {
         }
     }
 
-    /// Begins a session, and tells which ones are over: their users have to be logged out.
+    /// Begins a session. Returns the sessions that ended: their users have to be logged out.
     pub(crate) fn begin(&self, account: &str) -> Vec<String> {
         let mut used = self.used();
         let over = |(_, used): &(&String, &Instant)| used.elapsed() >= IDLE;
@@ -53,7 +53,7 @@ impl Sessions {
             .map(|(account, _)| account.clone())
             .collect();
         if over.is_empty() && used.len() >= MOST {
-            // Full of users who are there: the one who was last seen the longest time ago has to go.
+            // No idle session: end the least recently used one.
             let longest = used.iter().min_by_key(|(_, used)| **used);
             over.extend(longest.map(|(account, _)| account.clone()));
         }
@@ -64,7 +64,7 @@ impl Sessions {
         over
     }
 
-    /// Ends a session; tells whether it was one.
+    /// Ends a session. Returns whether it existed.
     pub(crate) fn end(&self, account: &str) -> bool {
         self.used().remove(account).is_some()
     }

@@ -1,4 +1,4 @@
-//! Plays one user, from the first page to the last, and says whether all went as it should.
+//! Makes the requests of one user, from login to logout, and checks the replies.
 
 use url::Url;
 
@@ -8,20 +8,20 @@ use super::cli::Failure;
 pub(crate) async fn play(home: &Url) -> Result<(), Failure> {
     let mut browser = Browser::default();
     let page = browser.open(home).await?;
-    expect(page.status == 401, "a stranger is asked to log in")?;
+    expect(
+        page.status == 401,
+        "without a login the page links to the login",
+    )?;
     let page = browser.open(&home.join("login")?).await?;
     expect(
         page.url == *home && page.body.contains("Sam"),
-        "the user is greeted by name",
+        "after the login the page greets the user by name",
     )?;
     let page = Browser::default().open(home).await?;
-    expect(page.status == 401, "another browser is another user")?;
+    expect(page.status == 401, "another browser has no session")?;
     browser.submit(&home.join("logout")?).await?;
     let page = browser.open(home).await?;
-    expect(
-        page.status == 401,
-        "after the logout the user is a stranger again",
-    )
+    expect(page.status == 401, "after the logout the session is gone")
 }
 
 fn expect(holds: bool, what: &str) -> Result<(), Failure> {
@@ -29,5 +29,5 @@ fn expect(holds: bool, what: &str) -> Result<(), Failure> {
         println!("ok: {what}");
         return Ok(());
     }
-    Err(format!("not so: {what}").into())
+    Err(format!("check failed: {what}").into())
 }

@@ -57,7 +57,7 @@ fn a_quote_that_is_not_closed_is_an_error_with_its_line() {
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert_eq!(ended.stdout, "");
         let file = list.display();
-        let problem = format!("{file}: line {line}: the quote that opens here is not closed");
+        let problem = format!("{file}: line {line}: this quote is not closed");
         assert!(ended.stderr.contains(&problem), "{ended:?}");
     }
 }
@@ -117,7 +117,7 @@ async fn what_the_register_refuses_is_not_done() {
         "{ended:?}"
     );
     assert!(
-        ended.stderr.contains("1 of 2 could not be asked for"),
+        ended.stderr.contains("1 of 2 look-ups failed"),
         "{ended:?}"
     );
 }
@@ -190,7 +190,7 @@ async fn ctrl_c_leaves_whole_rows_and_says_how_many() {
     assert_eq!(rest, ["1 checked: 1 Active"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
-        ended.stderr.contains("stopped, 1 of 3 are checked"),
+        ended.stderr.contains("interrupted: 1 of 3 are checked"),
         "{ended:?}"
     );
     assert_eq!(
