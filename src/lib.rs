@@ -26,7 +26,7 @@
 //! | save, submit, copy, delete consignments | [`Account::save_consignment`] and the other methods of [`Account`] |
 //! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | read comments, questions, user details, eDECs | [`ops`] |
-//! | check a declaration offline, and know what to ask next | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form) |
+//! | check a declaration offline, build a form for it | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form), [`guide::forms`] |
 //! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
 //! | handle an error | [`guide::errors`], [`Error`] |
 #![cfg_attr(

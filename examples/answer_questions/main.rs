@@ -1,8 +1,8 @@
 //! A form in the terminal: `cargo run --example answer_questions -- [--out FILE]`.
 //!
-//! It starts the fake, asks the questions of the form LPAC1 one after the other, says why each is asked and what is wrong
-//! with an answer as soon as it is given, and writes the consignment as JSON to FILE, or to stdout, after Ctrl-C as far as
-//! it was answered. With no terminal it plays a script of answers instead of asking.
+//! It starts the fake, asks the questions of the form LPAC1, shows why each applies and what is wrong with an answer, and
+//! writes the consignment as JSON to FILE or stdout; after Ctrl-C, with the answers so far. Without a terminal it uses
+//! scripted answers.
 
 #[path = "../cli/mod.rs"]
 mod cli;
@@ -51,7 +51,7 @@ async fn run(out: &Out) -> Result<(), Failure> {
     answered
 }
 
-/// Asks until nothing is left to ask. Where the user ends it, the form holds what was answered.
+/// Asks until no item is open. If the user ends it, the form has the answers so far.
 fn fill_in(form: &mut Form) -> Result<(), Failure> {
     let user = User::at_the_terminal_or_scripted()?;
     while let Some(item) = form.next() {

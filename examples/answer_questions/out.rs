@@ -1,4 +1,4 @@
-//! Where the filled-in consignment goes.
+//! Writes the consignment.
 
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ const USAGE: &str = "\
 usage: answer_questions [--out FILE]
 
 Asks the questions of the form LPAC1 in the terminal, and writes the consignment as JSON to stdout.
-With no terminal it plays a script of answers instead of asking.
+Without a terminal it uses scripted answers.
 
   --out FILE    writes the consignment to a file
 
-Ctrl-C ends the questions; what was answered by then is written.";
+Ctrl-C ends the questions and writes the answers so far.";
 
-/// A file, or stdout where none is named.
+/// The file, or stdout if none is given.
 pub(crate) struct Out(Option<PathBuf>);
 
 impl Out {
@@ -35,14 +35,14 @@ impl Out {
         })
     }
 
-    /// Fails when the file cannot be written, and leaves it as it is: better now than when all is answered.
+    /// Fails if the file cannot be written, before the first question. Leaves the file unchanged.
     pub(crate) fn try_to_write(&self) -> Result<(), Unusable> {
         let Some(file) = &self.0 else { return Ok(()) };
         let opened = OpenOptions::new().append(true).create(true).open(file);
         opened.map(drop).map_err(|error| Unusable::new(file, error))
     }
 
-    /// Writes to stdout what the file does not take, so that no answer is lost.
+    /// Writes to the file; if that fails, to stdout, so that no answer is lost.
     pub(crate) fn write(&self, json: &str) -> Result<(), Failure> {
         let json = cli::json(json);
         if let Some(file) = &self.0 {

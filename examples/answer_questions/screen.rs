@@ -1,10 +1,10 @@
-//! What the user sees of a question, and of what an answer has changed.
+//! Prints questions and the changes of an answer.
 
 use envd_sdk::validate::{Change, Item, Progress};
 
 use super::cli::printable;
 
-/// The question, and why it is asked.
+/// Prints the question, and why it applies.
 pub(crate) fn show(item: &Item, progress: Progress) {
     eprintln!(
         "\n[{} of {}] {} {}",
@@ -19,7 +19,7 @@ pub(crate) fn show(item: &Item, progress: Progress) {
     eprintln!("  {}", printable(line));
 }
 
-/// What has become wrong, and which questions have gone.
+/// Prints new findings and vanished questions.
 pub(crate) fn show_change(change: &Change) {
     for finding in &change.added {
         let line = format!("{}: {}", finding.severity, finding.sentence());

@@ -1,8 +1,8 @@
-//! The answers of a user who is not there.
+//! Scripted answers.
 
 use envd_sdk::validate::{Item, ItemKind};
 
-/// Any other question gets its first choice, a number, a past day or a word.
+/// Other questions get their first choice, a number, a past day or a word.
 const ANSWERS: [(&str, &str); 3] = [("3", "24"), ("17", "No"), ("20", "LT2Months")];
 
 pub(crate) fn answer(item: &Item) -> String {

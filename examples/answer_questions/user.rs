@@ -1,4 +1,4 @@
-//! Who answers: the user at the terminal, or a script where there is none.
+//! Answers of the user at the terminal, or of a script without one.
 
 use std::io::{self, IsTerminal};
 
@@ -18,7 +18,7 @@ pub(crate) enum User {
 impl User {
     pub(crate) fn at_the_terminal_or_scripted() -> Result<Self, Failure> {
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            // From now on Ctrl-C ends the prompt, and not the program.
+            // From now on Ctrl-C ends the prompt, not the program.
             drop(cli::interrupts()?);
             Ok(Self::AtTheTerminal)
         } else {
@@ -26,7 +26,7 @@ impl User {
         }
     }
 
-    /// The answer; none where the user leaves the question open.
+    /// The answer; none if the user leaves the question open.
     pub(crate) fn answer(self, item: &Item, form: &Form) -> Result<Option<String>, Failure> {
         let value = match self {
             Self::AtTheTerminal if item.choices.is_empty() => Some(text(item, form)?),
@@ -49,11 +49,11 @@ impl User {
     }
 }
 
-/// Ctrl-C, or the terminal is gone. A prompt that hid the cursor does not show it again.
+/// Handles Ctrl-C and a closed terminal. Shows the cursor, which a prompt may have hidden.
 fn ended(dialoguer::Error::IO(error): dialoguer::Error) -> Failure {
     drop(Term::stderr().show_cursor());
     if error.kind() == io::ErrorKind::Interrupted {
-        return "interrupted, the consignment is as far as it was answered".into();
+        return "interrupted: the consignment has the answers so far".into();
     }
     error.into()
 }
@@ -65,7 +65,7 @@ fn choice(item: &Item) -> Result<Option<String>, Failure> {
     Ok(chosen.map(|at| item.choices[at].value.clone()))
 }
 
-/// Each try is judged by a copy of the form, so that a wrong answer never gets into the form.
+/// Validates each input in a copy of the form, so that the form never has a wrong answer.
 fn text(item: &Item, form: &Form) -> Result<String, Failure> {
     let question = item.question.clone();
     let form = form.clone();

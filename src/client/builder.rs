@@ -79,7 +79,7 @@ impl ClientBuilder {
 
     /// Sends this document in place of ours for an operation, named as in spec 4.1.
     ///
-    /// For the case that the live schema differs from what is assumed here. Aliases keep our types: select
+    /// For a live schema that differs from what is assumed here. Aliases keep our types: select
     /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
     /// variables or fewer; a call that has a value for one it does not take fails. The result of a change is found with
     /// and without the `data` wrapper of spec 2.5, if the document selects the id of the record.
@@ -122,8 +122,8 @@ impl ClientBuilder {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address or holds a user name, no
-    /// token source was given, a header cannot be sent or is one that the client sets, the proxy is not an http or https address, a certificate cannot be read, TLS cannot be set
-    /// up, or an override does not fit its operation.
+    /// token source was given, a header is invalid or is one that the client sets, the proxy is not an http or https
+    /// address, a certificate cannot be read, TLS cannot be set up, or an override does not fit its operation.
     pub fn build(self) -> Result<Client> {
         let url = parse_endpoint("the endpoint", &self.endpoint)?;
         let tokens = self.tokens.ok_or_else(|| {

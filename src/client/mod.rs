@@ -65,8 +65,8 @@ impl Client {
 
     /// The client of another user, with the connections, settings, limits and documents of this one.
     ///
-    /// It costs no more than a clone, so a server makes one for each request of its users. What holds for all of them:
-    /// the allowance of retries, and the pause after `Retry-After` ([`paused_for`](Self::paused_for)).
+    /// It costs no more than a clone, so a server makes one for each request of its users. They
+    /// share the allowance of retries and the pause after `Retry-After` ([`paused_for`](Self::paused_for)).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -207,13 +207,13 @@ impl Client {
     }
 
     /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
-    /// deferred are sent at once; only the call that received the refusal keeps to its own wait.
+    /// deferred are sent at once; only the call that received the refusal keeps its own wait.
     pub fn end_pause(&self) {
         self.sender.end_pause();
     }
 
-    /// The queries that are sent with another document than ours, because the server's schema did not fit it. Mostly
-    /// none; empty until a call has met the difference.
+    /// The queries that are sent with an adapted document, because the server's schema did not fit ours. Mostly
+    /// none; empty until a call has found the difference.
     ///
     /// A server refuses a document as a whole when it selects one field that is not there. A query of this crate is then
     /// sent again without the fields that the server does not have, and so are the later ones of this client and its

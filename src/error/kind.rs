@@ -1,4 +1,4 @@
-//! What the opaque error holds inside.
+//! The kinds of the opaque error.
 
 use std::fmt;
 

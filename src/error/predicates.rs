@@ -67,7 +67,7 @@ impl Error {
 
     /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) has the reasons.
     ///
-    /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed on the way answers so, too.
+    /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed halfway sends such errors, too.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         matches!(&self.0.kind, Kind::Rejected { .. })
@@ -85,8 +85,8 @@ impl Error {
         matches!(&self.0.kind, Kind::Decode { .. })
     }
 
-    /// Whether one record of a list does not have the expected shape. The other records are there, and the list goes on:
-    /// a stream gives the next record on the next call. [`is_decode`](Self::is_decode) is true as well;
+    /// Whether one record of a list does not have the expected shape. The other records are returned, and the list continues:
+    /// a stream returns the next record on the next call. [`is_decode`](Self::is_decode) is true as well;
     /// [`raw_data`](Self::raw_data) is the record.
     #[must_use]
     pub fn is_unreadable_record(&self) -> bool {
@@ -178,7 +178,7 @@ impl Error {
         )
     }
 
-    /// Whether no complete reply came: no connection, a time-out, a connection lost on the way.
+    /// Whether no complete reply came: no connection, a time-out, a lost connection.
     #[must_use]
     pub fn is_transport(&self) -> bool {
         matches!(&self.0.kind, Kind::Transport(_))

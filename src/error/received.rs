@@ -7,7 +7,7 @@ use url::{ParseError, Position, Url};
 
 use super::{Error, Kind};
 
-/// What is kept of a reply for the accessors; nothing shows it.
+/// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
 pub(crate) struct Received {
     status: u16,

@@ -14,7 +14,7 @@ impl Error {
     /// All details as one text: `Display` and the [`source`](std::error::Error::source)s, then each
     /// server error with its message, code and path, or the start of a body that is not of the interface.
     ///
-    /// For development, and for logs that may hold what users entered: servers repeat names, addresses and answers.
+    /// For development, and for logs that may contain user input: servers repeat names, addresses and answers.
     /// Control characters are escaped, and long texts are cut.
     ///
     /// ```

@@ -26,7 +26,7 @@ struct Envelope<T> {
     extensions: Option<Value>,
 }
 
-/// The parts of any reply. A duplicate is refused: either may be the one that was meant.
+/// The parts of any reply. A duplicate is refused: it is ambiguous.
 #[derive(Deserialize)]
 struct Parts<'a> {
     #[serde(borrow)]

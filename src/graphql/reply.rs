@@ -89,7 +89,7 @@ impl Encoded {
         Some((serde_json::from_str(&text).ok()?, unreadable))
     }
 
-    /// Adds what only the request knows: whether it was a change, whether it named a record, and the operation in the
+    /// Adds facts of the request: whether it was a change, whether it named a record, and the operation in the
     /// errors of records.
     fn completed<T>(&self, read: Result<Outcome<T>, Error>) -> Result<Outcome<T>, Error> {
         let not_found = |error: &ServerError| error.condition() == Condition::NotFoundOrForbidden;

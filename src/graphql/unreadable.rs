@@ -96,7 +96,7 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     Some(start..start + part.get().len())
 }
 
-/// Where the only record of a text does not fit, as if it stood at its index, and why.
+/// The path, with its index in the list, at which the only record of a text does not fit, and the reason.
 fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (String, &'static str) {
     let mut reader = serde_json::Deserializer::from_str(alone);
     let found = serde_path_to_error::deserialize::<_, T>(&mut reader).err();

@@ -8,7 +8,7 @@
 //! # On a machine with other users
 //!
 //! The address of a login holds its `state`. Another user who reads it in time can log in to another account and send that
-//! callback to the listener first: then the program goes on with the wrong account. [`Loopback::open_browser`] therefore
+//! callback to the listener first: then the program continues with the wrong account. [`Loopback::open_browser`] therefore
 //! gives the browser a file that only its owner can read; this crate does not control what the browser does with the
 //! address, such as in the arguments of its child processes. Where the user is known, set
 //! [`expected_subject`](crate::auth::AuthorizationRequest::expected_subject): other users are refused. Otherwise show who

@@ -1,4 +1,4 @@
-//! Building inputs by hand.
+//! Setters of inputs.
 
 use serde::Serialize;
 
@@ -146,7 +146,7 @@ impl TemplateInput {
         }
     }
 
-    /// Adds a field that this crate does not know, for the fields of a template are not shown; see [`WithExtra`].
+    /// Adds a field that this crate does not know, since no source shows the fields of a template; see [`WithExtra`].
     ///
     /// ```
     /// use envd_sdk::model::{FormType, TemplateInput};

@@ -191,8 +191,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
 /// ```
 /// use envd_sdk::model::Position;
 ///
-/// let kept = serde_json::to_string(&Position::after("bXk="))?;
-/// assert_eq!(serde_json::from_str::<Position>(&kept)?.cursor(), Some("bXk="));
+/// let stored = serde_json::to_string(&Position::after("bXk="))?;
+/// assert_eq!(serde_json::from_str::<Position>(&stored)?.cursor(), Some("bXk="));
 /// assert_eq!(Position::start().cursor(), None);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -222,7 +222,7 @@ impl Position {
 /// An irregularity of a list that is read page by page. The records are returned all the same.
 ///
 /// Lists change while they are read: pages then overlap, or leave a gap between them. Neither is an error, and a program
-/// that counts or adds up must know of it.
+/// that counts or adds up has to handle it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListNotice {

@@ -73,7 +73,7 @@ impl<'a> ClockTime<'a> {
         self.fraction.bytes().all(|digit| digit == b'0')
     }
 
-    /// Whether the zone is UTC or missing, which the service takes for UTC.
+    /// Whether the zone is UTC or missing, which the service reads as UTC.
     pub(super) fn is_utc(&self) -> bool {
         self.zone.is_empty() || self.says_utc()
     }
@@ -105,7 +105,7 @@ fn is_zero(zone: &str) -> bool {
 
 /// The form of `declaration.date`, yyyy-MM-ddTHH:mm:ss (spec 2.3). A text that is no date and time stays as it is.
 ///
-/// The digits stay as they are written, whatever the zone. A text without a zone is taken for UTC by the service, so a
+/// The digits stay as they are written, whatever the zone. The service reads a text without a zone as UTC, so a
 /// date with `Z` keeps its instant; and a date with another zone keeps the day that its declarer wrote.
 pub(super) fn date_time(text: &str) -> String {
     let Some(written) = WrittenTime::read(text) else {

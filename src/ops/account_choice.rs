@@ -7,7 +7,7 @@ use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
 use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
-/// Which of the user's accounts is meant. The choice must fit exactly one: nothing is guessed.
+/// Selects one of the user's accounts. The choice must fit exactly one: nothing is guessed.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -55,7 +55,7 @@ impl AccountChoice {
         Self(Choice::Role(role))
     }
 
-    /// The account of a property: the PIC stands in the label or among the property data (assumed).
+    /// The account of a property: the PIC is in the label or in the property data (assumed).
     pub fn pic(pic: &Pic) -> Self {
         Self(Choice::Pic(*pic))
     }
@@ -65,12 +65,12 @@ impl AccountChoice {
         Self(Choice::Label(label.into()))
     }
 
-    /// The account with this id, for an application that has kept it.
+    /// The account with this id, for an application that has stored it.
     pub fn id(id: impl Into<AccountId>) -> Self {
         Self(Choice::Id(id.into()))
     }
 
-    /// The id of the one account that is meant.
+    /// The id of the one account that fits.
     ///
     /// # Errors
     ///

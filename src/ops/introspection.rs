@@ -8,7 +8,7 @@ use crate::graphql::{SchemaDrift, introspections};
 use crate::send::Call;
 
 impl Client {
-    /// Compares the schema of the server with the one that this crate was written for.
+    /// Compares the schema of the server with the bundled schema.
     ///
     /// It is read by introspection, with the client's own token. If the server refuses to show its schema as a whole, the
     /// types of this crate are read one by one; that introspection is disabled is a result, not an error. Roles may see

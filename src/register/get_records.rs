@@ -88,10 +88,10 @@ pub(super) struct Subset {
     pub(super) total: Option<u64>,
     #[serde(rename = "SubSet")]
     pub(super) records: List<Property>,
-    /// When the register changed last, if it says so.
+    /// The time of the register's last change, if the reply has it.
     #[serde(skip)]
     pub(super) last_modified: Option<SystemTime>,
-    /// The records that could not be read: null stands in their place.
+    /// The records that could not be read: their elements are null.
     #[serde(skip)]
     pub(super) unreadable: Vec<Unreadable>,
 }
@@ -135,7 +135,7 @@ fn decode(reply: Reply) -> Result<Subset> {
     Err(match path.as_deref() {
         // A web page of a proxy in front of the register, or a compressed body.
         None if !is_json => reply.into_error(),
-        // The server's message in place of records says more than that records are missing.
+        // The server's message is more precise than "no records".
         Some(".") => Some(reply.into_error())
             .filter(|error| error.server_message().is_some())
             .unwrap_or(error),

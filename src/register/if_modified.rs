@@ -36,7 +36,7 @@ pub enum IfModified<T> {
     Changed {
         /// The value, as without the condition.
         value: T,
-        /// When it changed last, if the register says so (`Last-Modified`): the date for the next request.
+        /// The time of its last change (`Last-Modified`), if the reply has it: the date for the next request.
         last_modified: Option<SystemTime>,
     },
     /// Nothing changed since the date (status 304).
@@ -72,7 +72,7 @@ impl<T> IfModified<T> {
 
 /// The header's value. Dates of HTTP have whole seconds: the part of a second is cut off, so no change is missed.
 ///
-/// assumed: a header, although spec 7.1 says "parameter"
+/// assumed: a header, although spec 7.1 calls it a parameter
 pub(super) fn if_modified_since(date: SystemTime) -> Result<HeaderValue> {
     let since_1970 = date.duration_since(SystemTime::UNIX_EPOCH);
     // The first second of the year 10000, which no HTTP date can name.

@@ -13,13 +13,13 @@ use crate::send::{Call, Settings};
 use crate::transport::Clock;
 use crate::transport::header::HeaderValue;
 
-/// What the register says about a PIC.
+/// The result of a look-up.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Lookup {
     /// The property.
     Found(Box<Property>),
-    /// The register says that there is none (status 404).
+    /// The register has no such property (status 404).
     NotFound,
     /// A reply without a record, and no `Total` that announces one: most likely there is none, which the specification does
     /// not show.
@@ -73,7 +73,7 @@ impl Register {
         })
     }
 
-    /// What the register says about this PIC, which distinguishes "not found", "nothing" and "several".
+    /// Looks up a PIC, and distinguishes "not found", "nothing" and "several".
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Register {
         self.look_up(*pic, Ok(None), or_empty)
     }
 
-    /// What the register says about this PIC, if anything changed since a date. It does not use the cache.
+    /// Looks up a PIC if anything changed since a date. It does not use the cache.
     ///
     /// # Errors
     ///

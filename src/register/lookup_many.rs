@@ -85,7 +85,7 @@ pub struct LookupResult {
     pub position: usize,
     /// The PIC in upper case, or the input as it was given if it is no PIC.
     pub input: String,
-    /// What the register says. An input that is no PIC fails with [`is_config`](crate::Error::is_config), without a request.
+    /// The result. An input that is not a PIC fails with [`is_config`](crate::Error::is_config), without a request.
     pub result: Result<Lookup>,
 }
 

@@ -1,6 +1,6 @@
 //! The property register: search, and look-up by PIC (spec 4.2).
 //!
-//! [`Register`] is a client of its own: its address, and whether and how it wants a token, are settings that share
+//! [`Register`] is a client of its own: its address and its token source are settings that share
 //! nothing with the declaration interface, since the specification does not show how the register authenticates.
 //!
 //! ```
@@ -124,11 +124,11 @@ impl Register {
         }
     }
 
-    /// How long requests are still deferred because the register asked for it: HTTP 429 or 503 with `Retry-After`.
+    /// How long requests are still deferred after HTTP 429 or 503 with `Retry-After`.
     ///
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
-    /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, however long the
-    /// register asks for. Clones share it, and so do those of other users ([`with_token_source`](Self::with_token_source)).
+    /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, whatever
+    /// `Retry-After` is. Clones share it, and so do those of other users ([`with_token_source`](Self::with_token_source)).
     ///
     /// ```
     /// use envd_sdk::register::Register;
@@ -143,7 +143,7 @@ impl Register {
     }
 
     /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
-    /// deferred are sent at once; only the call that received the refusal keeps to its own wait.
+    /// deferred are sent at once; only the call that received the refusal keeps its own wait.
     pub fn end_pause(&self) {
         self.0.sender.end_pause();
     }

@@ -110,7 +110,7 @@ impl<T: Send + 'static> Call<T> {
         }
     }
 
-    /// Other work that begins with the request of this call.
+    /// Replaces the work that begins with the request of this call.
     pub(crate) fn instead<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,
         start: impl FnOnce(Settings) -> F + Send + 'static,
@@ -120,7 +120,7 @@ impl<T: Send + 'static> Call<T> {
         Call::new(&self.sender, self.settings, work)
     }
 
-    /// Goes on with what this call gives. Further requests take the settings.
+    /// Continues with the value of this call. Further requests take the settings.
     pub(crate) fn then<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,
         next: impl FnOnce(T, Settings) -> F + Send + 'static,
@@ -151,7 +151,7 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    /// The time limit of the whole call, with its retries and waits. It ends a request that is on the way.
+    /// The time limit of the whole call, with its retries and waits. It also ends a running request.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self
@@ -163,8 +163,8 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    /// Declares that carrying out this change twice does no harm: it is sent again like a query. Nothing that the
-    /// specification shows makes the creation of a record so; a save that names its record may be.
+    /// Declares that carrying out this change twice does no harm: it is sent again like a query. Do not set it for the
+    /// creation of a record; a save that names its record may be idempotent.
     pub fn idempotent(mut self) -> Self {
         self.settings.idempotent = true;
         self

@@ -1,4 +1,4 @@
-//! What a call brought or would send, with the facts of HTTP.
+//! The result of a call with facts of HTTP, and the request of a dry run.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use url::Url;
 
 use crate::transport::Request;
 
-/// What a [`Call`](super::Call) brought, and how it came.
+/// The value of a [`Call`](super::Call), with status, attempts, time and request id.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Response<T> {
-    /// What awaiting the call gives.
+    /// The value that awaiting the call returns.
     pub value: T,
-    /// The HTTP status of the last reply; `None` when nothing was sent, since the answer was in a cache.
+    /// The HTTP status of the last reply; `None` when nothing was sent because the result was in a cache.
     pub status: Option<u16>,
     /// How many attempts were made for all requests of the call.
     pub attempts: u32,

@@ -1,5 +1,5 @@
-//! The life of a request, from top to bottom: pause, token, send, refresh once when refused, judge; the whole tried
-//! again where that does no harm.
+//! The path of a request, from top to bottom: pause, token, send, refresh once after a refusal, read the reply; all of it
+//! retried where that does no harm.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::model::ServerError;
 use crate::transport::header::AUTHORIZATION;
 use crate::transport::{Budget, Clock, Http, Reply, Request, RetryPolicy, Safety, retry_after};
 
-/// How many other documents a request tries: the four homes of the user details, each with and without doubtful fields.
+/// How many other documents a request tries: the four paths of the user details, each with and without doubtful fields.
 const DOCUMENTS: u32 = 8;
 
 /// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
@@ -78,7 +78,7 @@ struct Exchange<'a, O> {
     /// The status of the last reply.
     status: u16,
     is_renewed: bool,
-    /// A change is on its way, or one that was may have been carried out.
+    /// A change was sent and may have been carried out.
     in_doubt: bool,
 }
 
@@ -130,7 +130,7 @@ impl Sender {
         request
     }
 
-    /// Sends a request, and gives what its reply is judged to be.
+    /// Sends a request and reads its reply.
     pub(crate) async fn send<O: Operation>(
         &self,
         operation: &O,

@@ -11,7 +11,7 @@ use super::{Headers, Operation, Sender, Settings};
 use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::transport::{Clock, Http, HttpOptions, Reply, Request, RetryPolicy};
 
-/// An operation whose replies are judged to be these failures, and well after the last.
+/// An operation that fails with these errors, and succeeds after the last.
 struct Failing {
     is_change: bool,
     failures: Mutex<std::vec::IntoIter<Error>>,

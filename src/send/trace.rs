@@ -1,4 +1,4 @@
-//! What traces say about a call: names, numbers and codes; never variables, bodies or tokens.
+//! Traces of a call: names, numbers and codes; never variables, bodies or tokens.
 
 use tracing::Span;
 use tracing::field::Empty;

@@ -1,4 +1,4 @@
-//! Time as a value that can be handed in.
+//! The clock, as a setting.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 
-/// Where the client and the token manager read the time: the system's clocks, or one that a test moves by hand.
+/// The clock of clients and token managers: the system's clocks, or one that a test moves.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -111,7 +111,7 @@ impl Clock {
         });
     }
 
-    /// Sets the calendar of a manual clock, as a user or a time server would; the time since the start goes on as before.
+    /// Sets the calendar of a manual clock, as a user or a time server would; the time since the start is unchanged.
     #[cfg(test)]
     pub(crate) fn set_wall(&self, to: SystemTime) {
         self.change(|moment| moment.wall = to);

@@ -64,7 +64,7 @@ impl Http {
         }
     }
 
-    /// As [`send`](Self::send); when the body ends too early, what came of it is kept beside the error.
+    /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.
     pub(crate) async fn send_and_keep(
         &self,
         request: Request,

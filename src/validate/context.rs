@@ -1,4 +1,4 @@
-//! What the rules need to know besides the consignment, and how to read what the specification leaves open.
+//! The day, the account and the user for the rules, and the reading of what the specification leaves open.
 
 use crate::model::{Accreditations, Day};
 
@@ -13,9 +13,9 @@ pub enum Operation {
     Update,
 }
 
-/// What the rules need to know besides the consignment: the day, and what is known of the user.
+/// The facts beside the consignment that the rules need: the day, the account and the user.
 ///
-/// What is not given is not checked.
+/// A rule whose fact is missing is not checked.
 ///
 /// ```
 /// use envd_sdk::model::Day;
@@ -50,7 +50,7 @@ impl Context {
         }
     }
 
-    /// Whether the consignment is new; [`Operation::Create`] unless said otherwise.
+    /// Whether the consignment is new; [`Operation::Create`] unless set.
     #[must_use]
     pub fn operation(mut self, operation: Operation) -> Self {
         self.operation = operation;
@@ -67,7 +67,7 @@ impl Context {
     /// The accreditations of the user: a form of a program that the user is not accredited for is an error (spec 1.3).
     ///
     /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
-    /// the NFAS program `nFAS`. An accreditation that is not said to be false is held against no form, except `hRG`, which
+    /// the NFAS program `nFAS`. Only an accreditation that is false makes a form an error, except `hRG`, which
     /// must be true. See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
     #[must_use]
     pub fn accreditations(mut self, accreditations: &Accreditations) -> Self {
@@ -75,14 +75,14 @@ impl Context {
         self
     }
 
-    /// Whether to collect advice: answers that nobody asked for, and the like; off unless said otherwise.
+    /// Whether to collect advice: answers to questions that do not apply, and the like; off unless set.
     #[must_use]
     pub fn advice(mut self, wanted: bool) -> Self {
         self.advice = wanted;
         self
     }
 }
-/// How to read what the specification leaves open; the default is what the rest of this module's documentation tells.
+/// The reading of what the specification leaves open; the documentation of this module describes the default.
 ///
 /// ```
 /// use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
@@ -112,7 +112,7 @@ pub struct Policy {
 
 impl Policy {
     /// Whether an answer to a question that no longer applies, because one above it or its trigger has changed, still
-    /// triggers others; it does not unless said otherwise. assumed: the specification does not say.
+    /// triggers others; it does not unless set. assumed: the specification does not say.
     ///
     /// Answers to questions of other forms never count, and [`prune`](super::Questionnaire::prune) keeps what counts.
     #[must_use]

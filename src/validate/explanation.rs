@@ -6,7 +6,7 @@ use super::QuestionRef;
 use super::applicability::Applicability;
 use crate::model::QuestionId;
 
-/// Why a question applies, or what keeps it from doing so. `Display` says it in words.
+/// Why a question applies, or what keeps it from doing so. `Display` is a text of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {
@@ -16,7 +16,7 @@ pub enum Explanation {
     Unknown,
     /// It appears in none of the forms, or a question above it does not.
     OtherForms,
-    /// No answer stands in the row.
+    /// The row has no answer.
     NoSuchRow,
     /// A question above it does not apply.
     ParentHidden(QuestionRef),
@@ -31,7 +31,7 @@ pub enum Explanation {
     },
     /// There is too much to judge: see [`Rule::Size`](super::Rule::Size).
     TooLarge,
-    /// It waits for itself, through triggers and questions above, so it never applies.
+    /// It depends on itself, through triggers and questions above, so it never applies.
     Ring,
 }
 

@@ -1,20 +1,20 @@
 //! Checks a consignment before it is sent, by the rules that the server applies (spec 2, 7.2, 7.3, 8, 9).
 //!
-//! The mirror judges; it does not gate: nothing here is called behind your back. A finding is an error or a warning only
-//! where the specification says that the server gives one, with the server's words; everything else is advice, kept
-//! apart and off by default. No clock, no network: today is an argument.
+//! The validator mirrors the server and blocks nothing: no other part of the crate calls it. A finding is an error or a warning
+//! only where the specification shows that the server gives one, with the server's message; everything else is advice, separate
+//! and off by default. It reads no clock and no network: today is an argument.
 //!
-//! - [`validate_fields`] checks what needs no questions, [`Questionnaire::validate`] both layers, and
+//! - [`validate_fields`] checks the fields, [`Questionnaire::validate`] fields and answers, and
 //!   [`Questionnaire::validate_json`] takes JSON of any shape: each value of the wrong type is a finding at its path.
-//! - [`Finding::sentence`] says in plain words what is wrong and what would be right, in English or in a language of your
-//!   own ([`Sentences`]).
-//! - [`Questionnaire::applicable`] and [`Questionnaire::next_questions`] say what to ask and why, [`Questionnaire::explain`]
-//!   why something is not asked, [`Questionnaire::progress`] how far it has come, [`Questionnaire::prune`] removes what
-//!   counts for nothing, and a [`Form`] is what a screen needs to fill one in.
+//! - [`Finding::sentence`] is a plain sentence on what is wrong and what is right, in English or in another language
+//!   ([`Sentences`]).
+//! - [`Questionnaire::applicable`] and [`Questionnaire::next_questions`] list the questions that apply, with reasons;
+//!   [`Questionnaire::explain`] has the reason why one does not apply; [`Questionnaire::progress`] counts the answered ones;
+//!   [`Questionnaire::prune`] removes stale answers; a [`Form`] is the view model of a screen that fills in a consignment.
 //! - [`Questionnaire::json_schema`] and [`Questionnaire::typescript`] export the answers of forms for front ends in other
 //!   languages.
-//! - [`Finding::from_server`] and [`Report::to_server_errors`] turn what the server says and what the mirror says into
-//!   each other, and [`compare`] names what only one side said.
+//! - [`Finding::from_server`] and [`Report::to_server_errors`] convert between findings and server errors, and [`compare`]
+//!   lists the findings that only one side has.
 //!
 //! The examples below share these questions:
 //!
@@ -42,20 +42,20 @@
 //! assert_eq!(errors, ["QAZZ777 is not a valid value for PIC"]);
 //! assert!(!report.is_valid());
 //!
-//! // Warnings: the server saves the consignment and remarks on it. It is valid, but not ready to be submitted.
+//! // Warnings: the server saves the consignment with warnings. It is valid, but not ready to be submitted.
 //! let mut unanswered = good.clone();
 //! unanswered.answers = Vec::new().into();
 //! let report = questionnaire.validate(&unanswered, &today);
 //! assert_eq!(report.warnings().next().unwrap().rule, Rule::Required);
 //! assert!(report.is_valid() && !report.ready_to_submit());
 //!
-//! // Advice: the server is not known to say anything. It is collected on request, apart from the findings.
+//! // Advice: the server is not known to report it. It is collected on request, apart from the findings.
 //! let stale = good.clone().answer(AnswerInput::new("20", "brown"));
 //! let report = questionnaire.validate(&stale, &today.clone().advice(true));
 //! assert_eq!(report.advice()[0].rule, Rule::AnswerApplies);
 //! assert!(report.findings().is_empty());
 //!
-//! // Unchecked: a rule that this version of the crate does not know. It is neither wrong nor fine.
+//! // Unchecked: a rule that this version of the crate does not know. It is neither right nor wrong.
 //! let mut bought = good.clone();
 //! bought.answers = vec![AnswerInput::new("17", "No"), AnswerInput::new("20", "brown")].into();
 //! let report = questionnaire.validate(&bought, &today);
@@ -66,22 +66,22 @@
 //!
 //! # What is assumed
 //!
-//! Where the specification leaves room, this is the reading:
+//! Where the specification is open, the validator assumes:
 //!
-//! * Of several triggers, any value within one question will do, and all questions must agree. Answers of a question that
-//!   does not apply count for nothing; [`Policy`] can change that.
+//! * Of several triggers, any value of one source question is enough, and all source questions must match. Answers of a
+//!   question that does not apply do not count; [`Policy`] can change that.
 //! * A question inside a `REPEATABLE` question looks for the answer to its trigger in its own row first, then anywhere else.
 //!   The rows are the indexes that answers below the REPEATABLE question have; answers without an index make a row too,
 //!   because the samples of section 2.4 show null. Outside of rows an index does not matter.
 //! * A child without triggers applies when the question above it applies and is answered; headings and REPEATABLE
 //!   questions need no answer for that. A child that names no forms has those of the question above.
-//! * Questions 23, 24 and 87 are no part of LPAG3, also where a list still names them for it (spec 2.6, 9.4).
+//! * Questions 23, 24 and 87 are no part of LPAG3, even if a list still names them for it (spec 2.6, 9.4).
 //! * Of a question of an unknown type the validators and acceptable answers that are known count; it may be a choice of
 //!   several.
-//! * Questions that wait for each other never apply, and [`Explanation::Ring`] says so.
+//! * Questions that depend on each other never apply ([`Explanation::Ring`]).
 //! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
 //! * An empty text is no answer: it triggers nothing, and what is required is still missing.
-//! * Second 60 is no time: a leap second has one (RFC 3339), and the form of spec 2.3 does not speak of it.
+//! * Second 60 is invalid: RFC 3339 has leap seconds, the format of spec 2.3 does not mention them.
 //! * A phone number has 6 to 15 digits, after a plus at least 7.
 //! * A form of a program for which the accreditation of the user is known to be false is an error (spec 1.3); [`Policy`] can
 //!   make it advice.
@@ -90,8 +90,8 @@
 //!
 //! # Limits
 //!
-//! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. What a declaration
-//! never has is refused with an error of the rule [`Rule::Size`] and not judged: more than
+//! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. A list beyond any
+//! declaration is refused with an error of the rule [`Rule::Size`] and not judged: more than
 //! 100,000 questions in rows (the sample list has at most 16 in a row), or more than a million triggers, choices and
 //! answers to look at. Up to there work grows as questions and answers do, and nesting is followed without recursion.
 //!

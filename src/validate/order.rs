@@ -5,7 +5,7 @@ use super::prepared::{Table, at};
 /// The order, and the rings in it.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    /// Each position behind all that it waits for; members of a ring stand together.
+    /// Each position after all that it depends on; members of a ring are adjacent.
     pub(super) positions: Vec<u32>,
     /// Members of each ring.
     pub(super) rings: Vec<Vec<u32>>,

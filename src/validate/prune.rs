@@ -8,7 +8,7 @@ use super::prepared::Kind;
 use super::size::step;
 use crate::model::{AnswerInput, ConsignmentInput};
 
-/// By answer, as in the input: whether it counts. Answers to ids that no question has are kept: the list may be old.
+/// Whether each answer of the input counts. Answers to unknown ids are kept: the list may be old.
 pub(super) fn kept(questions: &Applicability<'_>) -> Vec<bool> {
     let mut kept = vec![true; questions.answers.all().len()];
     if questions.too_large {

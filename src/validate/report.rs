@@ -16,8 +16,7 @@ use crate::model::{OneLine, QuestionId};
 pub enum QuestionRules {
     /// They were checked.
     Checked,
-    /// No questions were at hand, or nothing of them was checked after an error that ends the check: the answers may still
-    /// be wrong.
+    /// There were no questions, or an error ended the check before them: the answers may still be wrong.
     NoQuestionsLoaded,
 }
 

@@ -1,7 +1,7 @@
-//! How much there may be to judge: far more than a declaration has, and little enough to be judged at once.
+//! Limits of the work of one check: far above any declaration, and small enough to be quick.
 //!
 //! Questions come from a server. Rows, choices, triggers and repeated ids multiply each other, so that a short list could
-//! ask for hours of work or all of the memory.
+//! cost hours of work or all of the memory.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ pub(super) fn fits(
     steps <= MOST_STEPS && cells <= MOST_CELLS
 }
 
-/// That nothing of the questions was judged. The server is not known to have such a limit.
+/// The finding that the answers were not checked. The server is not known to have such a limit.
 pub(super) fn finding() -> Arc<Finding> {
     let message = "The answers were not checked: the questions, rows and choices are too many";
     Arc::new(Finding::whole(Rule::Size, message))

@@ -116,10 +116,7 @@ async fn what_the_register_refuses_is_not_done() {
         ended.stdout.ends_with("2 checked: 1 Active, 1 failed\n"),
         "{ended:?}"
     );
-    assert!(
-        ended.stderr.contains("1 of 2 look-ups failed"),
-        "{ended:?}"
-    );
+    assert!(ended.stderr.contains("1 of 2 look-ups failed"), "{ended:?}");
 }
 
 #[tokio::test]

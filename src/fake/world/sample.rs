@@ -49,7 +49,7 @@ const POSTCODES: [(&str, &str); 7] = [
 ];
 
 impl World {
-    /// The world that [the documentation of the fake](super) describes, and the default.
+    /// The world that [the documentation of the fake](crate::fake) describes, and the default.
     pub fn sample() -> Self {
         let mut world = Self::empty();
         for text in USERS {

@@ -99,7 +99,7 @@ fn class_of_added(role: Role, new: &Element) -> ChangeClass {
     let is_required = new.text.ends_with('!') && new.default.is_none();
     match role {
         Role::Sent if is_required => ChangeClass::Breaking,
-        // The server may behave differently where nothing is sent; no program knows a new code.
+        // The server may behave differently when the value is not sent; programs do not handle a new code.
         Role::Sent | Role::EnumValue => ChangeClass::Dangerous,
         Role::Read => ChangeClass::Safe,
     }

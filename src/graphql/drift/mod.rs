@@ -1,4 +1,4 @@
-//! Whether the live schema is still the one that this crate was written for.
+//! Compares the live schema with the bundled schema.
 //!
 //! Both schemas become tables of coordinates (`Query.comments(envdAccountId:)` and its type), the tables are compared, and
 //! each difference is joined with the operations of this crate that use the coordinate. The table of the bundled schema
@@ -102,7 +102,7 @@ impl fmt::Display for SchemaChange {
     }
 }
 
-/// How the schema of a server differs from the one that this crate was written for, from
+/// The differences between the schema of a server and the bundled schema, from
 /// [`Client::schema_drift`](crate::Client::schema_drift).
 ///
 /// `Display` is a report for people; it can also be serialised.

@@ -92,7 +92,7 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
         &self.position
     }
 
-    /// What the server said beside the records of the current page; mostly empty.
+    /// Errors of the server beside the records of the current page; mostly empty.
     #[must_use]
     pub fn problems(&self) -> &[ServerError] {
         &self.problems

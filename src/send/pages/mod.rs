@@ -2,7 +2,7 @@
 //!
 //! A [`Pager`] knows the position of the next page. A task fetches each page, so a caller that stops waiting loses nothing.
 //! With a look-ahead, a further task sends the next request as soon as the next position is known, which for a list with
-//! cursors is before the page has arrived in full. What the beginning of a reply says is a hint: the decoded page decides.
+//! cursors is before the page has arrived in full. The position in the beginning of a reply is a hint: the decoded page decides.
 
 mod items;
 mod list_guard;

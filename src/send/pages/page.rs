@@ -18,7 +18,7 @@ pub struct Page<T, P = Position> {
     /// By how many records the total has grown (or shrunk, when negative) since the first page: the list changes while
     /// it is read, so a record may be missed or come twice.
     pub total_drift: Option<i64>,
-    /// How many places of the page hold no record: the server sent null.
+    /// The number of null elements in place of records.
     pub missing: usize,
     /// The records of the page that could not be read, mostly none: each
     /// [`is_unreadable_record`](Error::is_unreadable_record), with the record as [`raw_data`](Error::raw_data) and the
@@ -26,7 +26,7 @@ pub struct Page<T, P = Position> {
     pub unreadable: Vec<Error>,
     /// Whether the list changed or repeated itself; mostly empty.
     pub notices: Vec<ListNotice>,
-    /// What the server said beside the records; mostly empty.
+    /// Errors of the server beside the records; mostly empty.
     pub problems: Vec<ServerError>,
     /// Where this page starts.
     pub position: P,

@@ -23,7 +23,7 @@ const EMPTY_PAGES: u32 = 20;
 /// [`Account::templates`](crate::Account::templates), [`Register::search`](crate::register::Register::search), or
 /// [`Client::pager`](crate::Client::pager) for a document of your own.
 ///
-/// No request is sent before the first page is asked for. While the caller processes a page, the next ones are fetched
+/// No request is sent before the first page is requested. While the caller processes a page, the next ones are fetched
 /// ([`look_ahead`](Self::look_ahead)). A task fetches each page: when the future of [`next_page`](Self::next_page) is
 /// dropped, the next call returns the same page. The tasks end when the pager is dropped.
 ///

@@ -17,7 +17,7 @@ pub(in crate::transport) fn configure(
     secure: bool,
     extra_roots_pem: &[Vec<u8>],
 ) -> Result<ClientBuilder, Error> {
-    // The provider is handed over, never installed for the process: that choice belongs to the application.
+    // The provider is passed in, never installed for the process: an application may install another one.
     let provider = Arc::new(ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()

@@ -1,4 +1,4 @@
-//! What must hold for every list of questions and every consignment (validator.md, section 7).
+//! What must hold for every list of questions and every consignment.
 
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
