@@ -69,7 +69,8 @@ const OPERATION: &str = "PICRegister";
 /// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
 /// token was refused, [`http_status`](crate::Error::http_status) for every refusal, with
 /// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
-/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply does not have the expected shape.
+/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply does not have the
+/// expected shape.
 #[derive(Clone)]
 pub struct Register(Arc<Inner>);
 
