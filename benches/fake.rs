@@ -1,4 +1,4 @@
-//! How fast the fake starts and answers: `cargo bench --bench fake`, or for one core, client included,
+//! Start-up time and throughput of the fake: `cargo bench --bench fake`, or with client and fake on one core,
 //! `taskset -c 0 cargo bench --bench fake`.
 
 use std::error::Error;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     later.sort();
     println!(
-        "start-up: the first {first:?}, then {:?} (median of 20)",
+        "start-up: first {first:?}, then {:?} (median of 20)",
         later[10]
     );
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let fake = runtime.block_on(Fake::builder().world(world).start())?;
     let pages = [
-        ("the summary that the client asks for", Consignments::build_query(consignments::Variables::default()).query.to_owned()),
+        ("the fields of the typed query", Consignments::build_query(consignments::Variables::default()).query.to_owned()),
         (
             "id, number and status",
             "query Consignments($envdAccountId: String!, $first: Int) {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     for (name, query) in pages {
         let request = request(&fake, &query)?;
-        let bytes = Connection::open(&fake)?.ask(&request)?;
+        let bytes = Connection::open(&fake)?.send(&request)?;
         let counts: Vec<usize> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..CONNECTIONS)
                 .map(|_| scope.spawn(|| count(&fake, &request).unwrap_or_default()))
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         let rate = counts.iter().sum::<usize>() as u64 / TIME.as_secs();
         println!(
-            "a page of {PAGE} ({name}, {bytes} bytes): {rate} a second on {CONNECTIONS} connections, the same query again and again"
+            "a page of {PAGE} ({name}, {bytes} bytes): {rate} per second on {CONNECTIONS} connections, the same query repeated"
         );
     }
     Ok(())
@@ -90,13 +90,13 @@ fn count(fake: &Fake, request: &[u8]) -> Result<usize, Box<dyn Error>> {
     let mut connection = Connection::open(fake)?;
     let (start, mut count) = (Instant::now(), 0);
     while start.elapsed() < TIME {
-        connection.ask(request)?;
+        connection.send(request)?;
         count += 1;
     }
     Ok(count)
 }
 
-/// The least of a client, so that the fake is measured and not the client.
+/// A minimal client, so that its own cost does not distort the figures.
 struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -113,8 +113,8 @@ impl Connection {
         })
     }
 
-    /// The length of the body of an answer that must be good.
-    fn ask(&mut self, request: &[u8]) -> Result<usize, Box<dyn Error>> {
+    /// Sends the request and returns the length of the body; anything but a page with status 200 is an error.
+    fn send(&mut self, request: &[u8]) -> Result<usize, Box<dyn Error>> {
         self.stream.write_all(request)?;
         let mut filled = 0;
         loop {
@@ -134,12 +134,12 @@ impl Connection {
             let length: usize = length.ok_or("no length")?.parse()?;
             if filled == end + 4 + length {
                 let body = &text[end + 4..];
-                let good =
+                let is_page =
                     head.starts_with("http/1.1 200") && body.starts_with(b"{\"data\":{\"cons");
-                return if good {
+                return if is_page {
                     Ok(length)
                 } else {
-                    Err("not a good answer".into())
+                    Err("unexpected reply".into())
                 };
             }
         }

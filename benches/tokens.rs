@@ -1,24 +1,23 @@
-//! What the token manager costs: `cargo bench --bench tokens`. Prints figures with their ratios, and ends with an error
-//! when a goal is missed. Each comparison runs in the same process on the same clock. Quicker to build as a program of
-//! `benches/peers`.
+//! Cost of the token manager: `cargo bench --bench tokens`. Prints figures and ratios, and exits with an error when a goal is
+//! missed. Each comparison runs in one process on one clock. It builds faster as a program of `benches/peers`.
 
 #[path = "tokens/accounts.rs"]
 mod accounts;
 #[path = "tokens/allocations.rs"]
 mod allocations;
-#[path = "tokens/hanging.rs"]
-mod hanging;
+#[path = "tokens/hanging_refresh.rs"]
+mod hanging_refresh;
+#[path = "tokens/managers.rs"]
+mod managers;
 #[path = "tokens/reads.rs"]
 mod reads;
-#[path = "tokens/session.rs"]
-mod session;
 #[path = "tokens/waiters.rs"]
 mod waiters;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // `cargo test --benches` only wants to see that it builds and starts.
+    // `cargo test --benches` only checks that it builds and starts.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
     let met = [
         runtime.block_on(reads::run()),
         runtime.block_on(allocations::run()),
-        runtime.block_on(hanging::run()),
+        runtime.block_on(hanging_refresh::run()),
         runtime.block_on(waiters::run()),
         runtime.block_on(accounts::run()),
     ];
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints whether a goal is met.
-fn goal(met: bool, what: &str) -> bool {
-    println!("{} {what}", if met { "met:   " } else { "MISSED:" });
+fn goal(met: bool, figures: &str) -> bool {
+    println!("{} {figures}", if met { "met:   " } else { "MISSED:" });
     met
 }

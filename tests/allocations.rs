@@ -1,5 +1,5 @@
-//! What takes little memory: judging a consignment with nothing wrong makes a few allocations, however many questions there
-//! are; a reply of many errors is not kept whole.
+//! Bounds on memory: validating a consignment without findings takes a few allocations for any number of questions, and a
+//! reply with many errors is not kept as a whole.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -28,11 +28,11 @@ fn allocations(questionnaire: &Questionnaire, input: &ConsignmentInput) -> u64 {
     allocation_counter::measure(look).count_total
 }
 
-/// The answers by question, the rows, and which questions apply: a handful of lists, of which some grow in steps.
+/// The allocations are the answers by question, the rows and the applicable questions: a few lists, some of which grow.
 const LISTS: u64 = 12;
 
 #[test]
-fn a_clean_consignment_is_judged_without_an_allocation_per_question() {
+fn a_valid_consignment_is_validated_without_an_allocation_per_question() {
     for count in [300, 3_000] {
         let list: Vec<Question> = serde_json::from_value(questions::nested(count)).unwrap();
         let mut input = fixture("consignments/lpac1.json")["input"].take();
@@ -44,7 +44,7 @@ fn a_clean_consignment_is_judged_without_an_allocation_per_question() {
 }
 
 #[test]
-fn the_real_list_is_judged_without_an_allocation_per_question_rows_and_all() {
+fn the_sample_questions_with_rows_are_validated_without_an_allocation_per_question() {
     let list = fixture("questions.json")["data"]["questions"]["items"].take();
     let list: Vec<Question> = serde_json::from_value(list).unwrap();
     let questionnaire = Questionnaire::prepare(&list);
@@ -57,7 +57,7 @@ fn the_real_list_is_judged_without_an_allocation_per_question_rows_and_all() {
 }
 
 #[test]
-fn the_counter_counts() {
+fn allocations_are_counted() {
     let context = Context::on(Day::new(2026, 11, 20).unwrap());
     let empty = ConsignmentInput::default();
     let counted = allocation_counter::measure(|| drop(validate_fields(&empty, &context)));
@@ -65,7 +65,7 @@ fn the_counter_counts() {
 }
 
 #[test]
-fn a_client_for_another_user_takes_no_memory_but_its_token_source() {
+fn a_client_for_another_user_allocates_only_its_token_source() {
     const USERS: usize = 1_000;
     let source = || async { AccessToken::new("b34r3r") };
     let shared = Client::builder("https://example.com/graphql").token_source(source);
@@ -74,13 +74,13 @@ fn a_client_for_another_user_takes_no_memory_but_its_token_source() {
     let memory = allocation_counter::measure(|| {
         users.extend((0..USERS).map(|_| shared.with_token_source(source)));
     });
-    // The two counters of the shared pointer to a source that is empty itself.
+    // The two counters of the `Arc` around a source of size zero.
     assert_eq!(memory.bytes_current, i64::try_from(USERS * 16).unwrap());
     assert_eq!(memory.count_total, u64::try_from(USERS).unwrap());
     assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
 }
 
-/// A server in a thread of its own, which is not counted: it answers one request with these bytes.
+/// A server on a separate thread, which is not counted; it replies to one request with these bytes.
 fn serve_once(reply: String) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -97,7 +97,7 @@ fn serve_once(reply: String) -> String {
 }
 
 #[test]
-fn of_300_000_errors_the_first_1000_are_kept_and_the_others_counted() {
+fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
     const COUNT: usize = 300_000;
     let error =
         r#"{"message": "Required", "path": ["a"], "extensions": {"data": {"Code": "answers.17"}}}"#;
@@ -133,7 +133,7 @@ fn of_300_000_errors_the_first_1000_are_kept_and_the_others_counted() {
             );
         });
         assert_eq!(counts, Some((1_000, COUNT)));
-        // The body, the pieces that it came in, and the errors that are kept.
+        // The body, the chunks of its transfer, and the errors that are kept.
         let limit = u64::try_from(length).unwrap() * 2;
         assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
     }

@@ -53,14 +53,14 @@ fn generated_code_is_up_to_date() {
         ("README.md", coverage::into_readme(&documents, &readme)),
     ];
     let update = std::env::var_os("UPDATE_GENERATED").is_some();
-    for (path, wanted) in files {
+    for (path, expected) in files {
         if update {
-            fs::write(path, &wanted).unwrap();
+            fs::write(path, &expected).unwrap();
         }
         let found = fs::read_to_string(path).unwrap_or_default();
-        // Not assert_eq!: a diff of two whole files would bury the message.
+        // Not assert_eq!: it would print both files as a whole.
         assert!(
-            found == wanted,
+            found == expected,
             "{path} is out of date; run UPDATE_GENERATED=1 cargo test --test codegen"
         );
     }
@@ -91,7 +91,7 @@ fn every_document_is_valid_under_the_schema() {
                 panic!("{}: {problems}", operation.name);
             }
         }
-        // A fragment would name an object type, and the server's names of those are shown nowhere.
+        // A fragment names an object type, and the names of the live schema are not published.
         let sent = &operation.sent;
         assert!(
             !sent.contains("fragment ") && !sent.contains("..."),
@@ -101,10 +101,10 @@ fn every_document_is_valid_under_the_schema() {
 }
 
 #[test]
-fn the_validation_of_documents_can_fail() {
-    // graphql_client would let all of these pass but the last.
+fn an_invalid_document_is_rejected() {
+    // graphql_client itself rejects only the last one.
     let documents = Documents::read();
-    for (wrong, told) in [
+    for (document, named) in [
         (
             "query Q { comments(envdAccountId: \"a\", consignmentNumber: \"b\", colour: 1) { role } }",
             "colour",
@@ -122,8 +122,8 @@ fn the_validation_of_documents_can_fail() {
             "colour",
         ),
     ] {
-        let problems = documents.validate(wrong).expect_err(wrong);
-        assert!(problems.contains(told), "{wrong}: {problems}");
+        let problems = documents.validate(document).expect_err(document);
+        assert!(problems.contains(named), "{document}: {problems}");
     }
 }
 
@@ -133,7 +133,7 @@ fn a_selection_is_plain_fields_or_exactly_one_fragment() {
 }
 
 #[test]
-fn every_element_of_the_schema_says_where_it_comes_from() {
+fn every_element_of_the_schema_names_its_source() {
     let documents = Documents::read();
     let missing: Vec<_> = documents
         .elements()

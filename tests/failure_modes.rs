@@ -1,4 +1,4 @@
-//! The table of failure modes is whole: each row once, each named test there, marked with its row.
+//! Checks the table of failure modes: the rows are numbered 1 to 54, and each named test exists and cites its row.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const TABLE: &str = include_str!("../src/auth/failure_modes.md");
 
-/// The number and the named tests of each row.
+/// The number and the test names of each row.
 fn rows(table: &str) -> Vec<(u32, Vec<String>)> {
     let cells = table
         .lines()
@@ -20,8 +20,8 @@ fn rows(table: &str) -> Vec<(u32, Vec<String>)> {
         .collect()
 }
 
-/// Pairs of row and test: doc lines with `Row N.` above a test.
-fn marks(source: &str) -> BTreeSet<(u32, String)> {
+/// Pairs of row and test, from doc comments with `Row N.` above a test.
+fn citations(source: &str) -> BTreeSet<(u32, String)> {
     let mut found = BTreeSet::new();
     let mut rows: Vec<u32> = Vec::new();
     for line in source.lines().map(str::trim) {
@@ -39,21 +39,21 @@ fn marks(source: &str) -> BTreeSet<(u32, String)> {
     found
 }
 
-fn all_marks(folder: &Path) -> BTreeSet<(u32, String)> {
+fn all_citations(folder: &Path) -> BTreeSet<(u32, String)> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(all_marks(&path));
+            found.extend(all_citations(&path));
         } else if path.extension() == Some("rs".as_ref()) {
-            found.extend(marks(&fs::read_to_string(&path).unwrap()));
+            found.extend(citations(&fs::read_to_string(&path).unwrap()));
         }
     }
     found
 }
 
-/// What is wrong with a table, given the marks in the sources.
-fn problems(table: &str, marks: &BTreeSet<(u32, String)>) -> Vec<String> {
+/// The differences between a table and the citations in the sources.
+fn problems(table: &str, citations: &BTreeSet<(u32, String)>) -> Vec<String> {
     let rows = rows(table);
     let numbers: Vec<u32> = rows.iter().map(|(row, _)| *row).collect();
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ fn problems(table: &str, marks: &BTreeSet<(u32, String)>) -> Vec<String> {
     }
     for (row, tests) in rows {
         for test in tests {
-            if !marks.contains(&(row, test.clone())) {
+            if !citations.contains(&(row, test.clone())) {
                 found.push(format!("row {row}: {test}"));
             }
         }
@@ -71,22 +71,22 @@ fn problems(table: &str, marks: &BTreeSet<(u32, String)>) -> Vec<String> {
 }
 
 #[test]
-fn every_row_has_tests_that_exist_and_say_so() {
+fn every_row_names_tests_that_exist_and_cite_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut marks = all_marks(&root.join("src"));
-    marks.extend(all_marks(&root.join("tests")));
-    let found = problems(TABLE, &marks);
+    let mut citations = all_citations(&root.join("src"));
+    citations.extend(all_citations(&root.join("tests")));
+    let found = problems(TABLE, &citations);
     assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]
-fn what_is_missing_would_be_seen() {
+fn a_missing_row_or_test_is_reported() {
     let source = "    /// Row 7.\n    #[test]\n    fn a_test() {\n    /// Row 8. Row 9. More.\n    #[tokio::test]\n    async fn another() {\n";
-    let marks = marks(source);
+    let citations = citations(source);
     let table =
         |row: u32, test: &str| format!("| row | a | b | tests |\n| {row} | x | y | `{test}` |\n");
-    let of = |row, test| problems(&table(row, test), &marks).len();
-    // One problem is that the other rows are not there.
+    let of = |row, test| problems(&table(row, test), &citations).len();
+    // One of the problems is the missing other rows.
     assert_eq!((of(7, "a_test"), of(8, "another")), (1, 1));
     assert_eq!(of(9, "another"), 1);
     assert_eq!((of(7, "gone"), of(8, "a_test")), (2, 2));

@@ -1,11 +1,11 @@
-//! Under which licences the dependencies come, of all features and all platforms.
+//! The licences of all dependencies, for all features and platforms.
 
 use std::env;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Each lets an application be shipped under terms of its own. The same list is in .ci/deny.toml.
+/// Permissive licences. .ci/deny.toml has the same list.
 const ALLOWED: [&str; 9] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -18,10 +18,10 @@ const ALLOWED: [&str; 9] = [
     "Unicode-3.0",
 ];
 
-/// Packages that name a file instead of a licence, with what is in it.
+/// Packages that name a file instead of a licence, with the licence in that file.
 const BY_FILE: [(&str, &str); 1] = [("jsonpath-rust", "MIT License\n")];
 
-/// Whether an SPDX expression can be met with the licences allowed; older packages write a slash for `OR`.
+/// Whether the allowed licences satisfy an SPDX expression; older packages write a slash for `OR`.
 fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ");
     let spaced = spaced.replace('(', " ( ").replace(')', " ) ");
@@ -67,7 +67,7 @@ fn one(rest: &mut &[&str]) -> bool {
 }
 
 #[test]
-fn an_expression_is_met_or_not() {
+fn licence_expressions_are_evaluated() {
     for met in [
         "MIT",
         "MIT/Apache-2.0",
@@ -92,7 +92,7 @@ fn an_expression_is_met_or_not() {
 }
 
 #[test]
-fn every_dependency_comes_under_a_licence_that_is_allowed() {
+fn every_dependency_has_an_allowed_licence() {
     let cargo = env::var_os("CARGO").unwrap();
     let mut metadata = Command::new(cargo);
     metadata.args([

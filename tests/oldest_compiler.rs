@@ -1,12 +1,12 @@
-//! The promise of `rust-version`, as far as one compiler can hold it: no dependency asks for a newer one. Clippy's
-//! `incompatible_msrv` holds the same of the crate's own code.
+//! The minimum supported Rust version (`rust-version`): no dependency requires a newer compiler. The lint
+//! `incompatible_msrv` checks the crate's own code.
 
 use std::process::Command;
 
 use serde_json::Value;
 
 #[test]
-fn no_dependency_asks_for_a_newer_compiler_than_the_crate_does() {
+fn no_dependency_requires_a_newer_compiler_than_the_crate() {
     let packages = packages();
     let ours = packages
         .iter()
@@ -14,7 +14,7 @@ fn no_dependency_asks_for_a_newer_compiler_than_the_crate_does() {
     let ours = version(ours.unwrap()).unwrap();
     let newer = too_new(&packages, ours);
     assert!(newer.is_empty(), "newer than {ours:?}: {newer:?}");
-    // The question can be answered with yes.
+    // The check can fail.
     assert!(!too_new(&packages, (1, 60)).is_empty());
 }
 
@@ -27,14 +27,14 @@ fn too_new(packages: &[Value], oldest: (u32, u32)) -> Vec<&str> {
         .collect()
 }
 
-/// `1.89` or `1.89.0`; none where a package names none.
+/// Parses `1.89` or `1.89.0`; `None` if the package has no `rust-version`.
 fn version(package: &Value) -> Option<(u32, u32)> {
     let mut numbers = package["rust_version"].as_str()?.split('.');
     let mut next = || numbers.next().unwrap_or("0").parse().ok();
     Some((next()?, next()?))
 }
 
-/// With all features, on the platform that most servers run.
+/// The dependencies with all features, for x86-64 Linux.
 fn packages() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let output = Command::new(cargo)

@@ -1,13 +1,13 @@
-//! Promises about the build, asked of `cargo tree`: what a set of features links, and what it does not.
+//! The packages that a set of features links, read from `cargo tree`.
 //!
-//! Only normal dependencies count: the crate is its own dev-dependency, with more features. What cargo has not downloaded
-//! yet, because no build needed it, is downloaded once; after that no network is used.
+//! Only normal dependencies count: the crate is its own dev-dependency, with more features. The first run downloads packages
+//! that no build has needed so far; later runs use no network.
 
 use std::collections::BTreeSet;
 use std::env;
 use std::process::Command;
 
-/// What only a program that talks to a server needs.
+/// Packages that only network code needs.
 const ONLINE: [&str; 6] = [
     "reqwest",
     "tokio",
@@ -18,12 +18,12 @@ const ONLINE: [&str; 6] = [
 ];
 
 #[test]
-fn the_validator_alone_links_nothing_that_sends() {
+fn the_validator_alone_links_no_network_package() {
     let tree = Tree::of(&["--no-default-features"]);
     for package in ONLINE {
         assert_eq!(tree.versions(package), [""; 0], "{package}");
     }
-    // The question can be answered with yes.
+    // The check can fail.
     assert_eq!(tree.versions("serde").len(), 1);
     let fake = Tree::of(&["--features", "fake"]);
     for package in ONLINE {
@@ -32,7 +32,7 @@ fn the_validator_alone_links_nothing_that_sends() {
 }
 
 #[test]
-fn the_default_build_links_no_part_of_the_fake() {
+fn the_default_build_does_not_link_the_fake() {
     let tree = Tree::of(&[]);
     let fake = Tree::of(&["--features", "fake"]);
     for package in ["wiremock", "apollo-compiler"] {
@@ -42,7 +42,7 @@ fn the_default_build_links_no_part_of_the_fake() {
 }
 
 #[test]
-fn a_crate_for_dates_is_linked_by_its_feature_only() {
+fn date_crates_are_linked_by_their_features_only() {
     let fake = Tree::of(&["--features", "fake"]);
     for package in ["jiff", "time"] {
         assert_eq!(fake.versions(package), [""; 0], "{package}");
@@ -52,7 +52,7 @@ fn a_crate_for_dates_is_linked_by_its_feature_only() {
 }
 
 #[test]
-fn only_who_asks_for_a_database_or_for_seals_links_them() {
+fn database_and_encryption_packages_are_linked_by_their_features_only() {
     let tree = Tree::of(&["--features", "fake"]);
     let sealed = Tree::of(&["--features", "sealed"]);
     let postgres = Tree::of(&["--features", "postgres"]);
@@ -66,7 +66,7 @@ fn only_who_asks_for_a_database_or_for_seals_links_them() {
 }
 
 #[test]
-fn one_reqwest_is_linked_whatever_is_chosen() {
+fn every_set_of_features_links_one_version_of_reqwest() {
     for features in ["rustls", "rustls-aws-lc", "native-tls", "fake"] {
         let tree = Tree::of(&["--no-default-features", "--features", features]);
         let versions = tree.versions("reqwest");
@@ -76,7 +76,7 @@ fn one_reqwest_is_linked_whatever_is_chosen() {
 }
 
 #[test]
-fn the_client_without_a_choice_of_tls_links_none() {
+fn without_a_tls_feature_no_tls_package_is_linked() {
     let stacks = ["rustls", "native-tls", "openssl"];
     let none = Tree::of(&["--no-default-features", "--features", "client"]);
     for package in stacks {
@@ -86,7 +86,7 @@ fn the_client_without_a_choice_of_tls_links_none() {
 }
 
 #[test]
-fn two_versions_of_a_package_would_be_seen() {
+fn two_versions_of_a_package_are_detected() {
     let tree = Tree::from(
         "a v0.1.0\nreqwest v0.13.4\nb v1.0.0\nreqwest v0.12.9 (*)\nreqwest v0.13.4 (*)\n",
     );
@@ -98,7 +98,7 @@ struct Tree(BTreeSet<(String, String)>);
 
 impl Tree {
     fn of(features: &[&str]) -> Self {
-        // Set for tests by cargo; the other is the cargo that built this.
+        // Cargo sets the variable at run time for tests; the fallback is the cargo of the build.
         let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
         let output = Command::new(cargo)
             .args(["tree", "--locked", "-e", "normal", "--prefix", "none"])
@@ -115,7 +115,7 @@ impl Tree {
             "cargo tree {features:?}: {problems}"
         );
         let tree = Self::from(&String::from_utf8(output.stdout).unwrap());
-        // An empty answer would pass for a pure one.
+        // Empty output would satisfy every check.
         assert_eq!(tree.versions("envd-sdk").len(), 1, "{features:?}");
         tree
     }

@@ -1,7 +1,7 @@
-//! The stairs of the design: a room uses only rooms on lower steps. Also the sizes and names of files.
+//! The layers of `src`: a top-level module (room) uses only modules of lower layers. Also sizes and names of files.
 //!
-//! Each check is a function from the path (below `src`) and the text of one file to what is wrong with it, so the second
-//! half of this file can plant every mistake once and see it caught.
+//! Each check is a function from the path (below `src`) and the text of one file to its problems. The second half of this
+//! file tests the checks with one planted mistake each.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Item, ItemUse, UseTree};
 
-/// The rooms and their steps. The same step does not mean that one may use the other.
-const STAIRS: [(&str, u8); 19] = [
+/// The rooms and their layers. Rooms of the same layer do not use each other.
+const LAYERS: [(&str, u8); 19] = [
     ("secret", 0),
     ("mock", 0),
     ("seeded", 0),
@@ -30,18 +30,18 @@ const STAIRS: [(&str, u8); 19] = [
     ("ops", 7),
     ("register", 7),
     ("fake", 8),
-    // Pages of documentation, which may link to everything.
+    // Documentation pages, which may link to everything.
     ("guide", 9),
 ];
 
-/// Pairs on one step of which the first may use the second.
+/// Pairs of rooms in one layer where the first may use the second.
 const ALLOWED: [(&str, &str); 1] = [("model", "secret")];
 
-/// Pairs that the steps would allow: the fake reads the specification by itself.
+/// Pairs that the layers would allow: the fake implements the specification independently.
 const FORBIDDEN: [(&str, &str); 1] = [("fake", "validate")];
 
-/// Names that say nothing about what is inside.
-const EMPTY_NAMES: [&str; 8] = [
+/// Names that do not describe the contents.
+const VAGUE_NAMES: [&str; 8] = [
     "util",
     "utils",
     "helper",
@@ -56,11 +56,11 @@ const LONGEST: usize = 400;
 
 type Check = fn(&str, &str) -> Vec<String>;
 
-/// Uses only rooms below, never the crate root.
-fn stairs(path: &str, text: &str) -> Vec<String> {
+/// A room uses only rooms of lower layers, never the crate root.
+fn layers(path: &str, text: &str) -> Vec<String> {
     let room = room_of(path);
-    let Some(step) = step_of(room) else {
-        return vec![format!("{path}: {room} is not a room of the stairs")];
+    let Some(layer) = layer_of(room) else {
+        return vec![format!("{path}: {room} has no layer in LAYERS")];
     };
     let tokens = tokens(text);
     let mut found = Vec::new();
@@ -68,15 +68,15 @@ fn stairs(path: &str, text: &str) -> Vec<String> {
         let Some(used) = tokens.get(at + 3) else {
             continue;
         };
-        // lib.rs mounts files of rooms under these names.
+        // lib.rs re-exports these modules of rooms.
         let used = match used.as_str() {
             "tls" => "transport",
             used => used,
         };
         let pair = (room, used);
-        let fine = match step_of(used) {
+        let fine = match layer_of(used) {
             Some(_) if FORBIDDEN.contains(&pair) => false,
-            Some(below) => used == room || below < step || ALLOWED.contains(&pair),
+            Some(below) => used == room || below < layer || ALLOWED.contains(&pair),
             None => false,
         };
         if !fine {
@@ -86,7 +86,7 @@ fn stairs(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Does not climb with `super` to the crate root, where the other rooms are.
+/// `super` does not reach the crate root, where the other rooms are.
 fn supers(path: &str, text: &str) -> Vec<String> {
     let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
     let depth = module.split('/').count();
@@ -99,16 +99,18 @@ fn supers(path: &str, text: &str) -> Vec<String> {
             .chunks(3)
             .take_while(|link| *link == ["super", ":", ":"])
             .count();
-        // An inline module is one deeper.
+        // An inline module is one level deeper.
         if climbs > 0 && climbs >= depth + usize::from(at > tests) {
-            found.push(format!("{path}: {climbs} times super leaves the room"));
+            found.push(format!(
+                "{path}: {climbs} times super reaches the crate root"
+            ));
         }
         at += 3 * climbs + 1;
     }
     found
 }
 
-/// Imports by name; a test module may take all of its parent.
+/// Imports are by name; a test module may use `super::*`.
 fn globs(path: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
     let tests = inline_tests(&tokens);
@@ -123,7 +125,7 @@ fn globs(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Fits on a few screens. What is generated is not read.
+/// A file has at most `LONGEST` lines. Generated files are exempt.
 fn size(path: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     if lines > LONGEST && !path.ends_with("/generated.rs") {
@@ -133,7 +135,7 @@ fn size(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Names a feature only in `#[cfg(..)]` on a `mod name;` line, or on the re-export from such a module.
+/// `cfg(feature)` appears only on a `mod name;` line, or on the re-export from such a module.
 fn features(path: &str, text: &str) -> Vec<String> {
     let file = syn::parse_file(text).unwrap();
     let mut switched = Vec::new();
@@ -152,18 +154,18 @@ fn features(path: &str, text: &str) -> Vec<String> {
         };
         allowed += conditions(attributes);
     }
-    let wrong = "cfg(feature) stands on mod lines and their re-exports only";
+    let wrong = "cfg(feature) belongs on mod lines and their re-exports only";
     vec![format!("{path}: {wrong}"); features_named(&tokens(text)) - allowed]
 }
 
-/// How often `#[cfg(..)]` among the attributes names a feature.
+/// The number of features in the `#[cfg(..)]` attributes.
 fn conditions(attributes: &[Attribute]) -> usize {
     let cfgs = attributes.iter().filter(|one| one.path().is_ident("cfg"));
     cfgs.map(|cfg| features_named(&tokens(&cfg.to_token_stream().to_string())))
         .sum()
 }
 
-/// Within a condition, `feature` opens it or follows a comma; then comes a text.
+/// The number of `feature = ".."`, each at the start of a condition or after a comma.
 fn features_named(tokens: &[String]) -> usize {
     let named = tokens.windows(4).filter(|window| {
         ["(", ","].contains(&window[0].as_str())
@@ -173,7 +175,7 @@ fn features_named(tokens: &[String]) -> usize {
     named.count()
 }
 
-/// Whether it is `use self::module::..`.
+/// Whether the import is `use self::module::..`.
 fn is_from(import: &ItemUse, module: &str) -> bool {
     match &import.tree {
         UseTree::Path(own) if own.ident == "self" => {
@@ -183,31 +185,31 @@ fn is_from(import: &ItemUse, module: &str) -> bool {
     }
 }
 
-/// Is named after what it knows.
+/// Names of files and modules describe the contents.
 fn names(path: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
     let modules = starts(&tokens, &["mod"]).filter_map(|at| tokens.get(at + 1));
     let parts = path.trim_end_matches(".rs").split('/');
     parts
         .chain(modules.map(String::as_str))
-        .filter(|name| EMPTY_NAMES.contains(name))
-        .map(|name| format!("{path}: {name} says nothing"))
+        .filter(|name| VAGUE_NAMES.contains(name))
+        .map(|name| format!("{path}: {name} does not describe the contents"))
         .collect()
 }
 
-/// Leaves reqwest to the room that sends.
-fn senders(path: &str, text: &str) -> Vec<String> {
+/// Only transport uses reqwest.
+fn reqwest_users(path: &str, text: &str) -> Vec<String> {
     if room_of(path) != "transport" && tokens(text).iter().any(|token| token == "reqwest") {
-        vec![format!("{path}: only transport knows reqwest")]
+        vec![format!("{path}: only transport may use reqwest")]
     } else {
         Vec::new()
     }
 }
 
-const CHECKS: [Check; 7] = [stairs, supers, globs, size, features, names, senders];
+const CHECKS: [Check; 7] = [layers, supers, globs, size, features, names, reqwest_users];
 
 #[test]
-fn every_file_keeps_to_the_stairs() {
+fn every_file_passes_all_checks() {
     let mut files = Vec::new();
     read(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
@@ -223,16 +225,16 @@ fn every_file_keeps_to_the_stairs() {
 }
 
 #[test]
-fn every_room_of_the_stairs_exists() {
+fn every_room_exists() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for (room, _) in STAIRS {
+    for (room, _) in LAYERS {
         let there = source.join(room).is_dir() || source.join(format!("{room}.rs")).is_file();
         assert!(there, "src has no {room}");
     }
 }
 
 #[test]
-fn a_planted_step_upwards_is_caught() {
+fn a_use_of_a_higher_layer_is_reported() {
     for (path, text) in [
         ("model/pic.rs", "use crate::validate::Report;"),
         ("secret.rs", "use crate::model::Pic;"),
@@ -241,7 +243,7 @@ fn a_planted_step_upwards_is_caught() {
         ("graphql/body.rs", "use crate::tls::connector;"),
         ("ops/user.rs", "use crate::register::Register;"),
         ("fake/world.rs", "use crate::validate::Report;"),
-        // The crate root is no room, and neither is what is not listed.
+        // Neither the crate root nor an unlisted module is a room.
         ("auth/token.rs", "use crate::Error;"),
         (
             "auth/token.rs",
@@ -251,12 +253,12 @@ fn a_planted_step_upwards_is_caught() {
         ("auth/token.rs", "use crate::clock::Clock;"),
         ("clock.rs", ""),
     ] {
-        assert_eq!(stairs(path, text).len(), 1, "{path}: {text}");
+        assert_eq!(layers(path, text).len(), 1, "{path}: {text}");
     }
 }
 
 #[test]
-fn steps_downwards_comments_and_texts_are_fine() {
+fn uses_of_lower_layers_comments_and_strings_are_allowed() {
     for (path, text) in [
         ("model/pdf_url.rs", "use crate::secret::Secret;"),
         ("transport/http.rs", "use crate::tls::connector;"),
@@ -274,12 +276,12 @@ fn steps_downwards_comments_and_texts_are_fine() {
             "// Not crate::model.\nconst A: &str = \"crate::model\";",
         ),
     ] {
-        assert_eq!(stairs(path, text), [""; 0], "{path}: {text}");
+        assert_eq!(layers(path, text), [""; 0], "{path}: {text}");
     }
 }
 
 #[test]
-fn a_planted_climb_to_the_root_is_caught() {
+fn super_to_the_crate_root_is_reported() {
     for (path, text) in [
         ("auth/mod.rs", "use super::validate::Report;"),
         ("auth/token.rs", "use super::super::client::Client;"),
@@ -300,7 +302,7 @@ fn a_planted_climb_to_the_root_is_caught() {
 }
 
 #[test]
-fn a_planted_glob_is_caught() {
+fn a_glob_import_is_reported() {
     for (path, text) in [
         ("auth/token.rs", "use crate::error::*;"),
         ("auth/token.rs", "use crate::model::{Pic, codes::*};"),
@@ -321,7 +323,7 @@ fn a_planted_glob_is_caught() {
 }
 
 #[test]
-fn a_planted_long_file_is_caught() {
+fn a_long_file_is_reported() {
     let long = "\n".repeat(LONGEST + 1);
     assert_eq!(size("auth/token.rs", &long).len(), 1);
     assert_eq!(size("auth/token.rs", &long[1..]), [""; 0]);
@@ -329,7 +331,7 @@ fn a_planted_long_file_is_caught() {
 }
 
 #[test]
-fn a_planted_feature_is_caught() {
+fn a_misplaced_cfg_feature_is_reported() {
     for text in [
         "#[cfg(feature = \"fake\")] struct A;",
         "#[cfg(all(unix, feature = \"fake\"))] impl A {}",
@@ -356,14 +358,14 @@ fn a_planted_feature_is_caught() {
 }
 
 #[test]
-fn a_planted_http_client_is_caught() {
+fn a_use_of_reqwest_outside_transport_is_reported() {
     let planted = "use reqwest::header::HeaderValue;";
-    assert_eq!(senders("auth/token.rs", planted).len(), 1);
-    assert_eq!(senders("transport/http.rs", planted), [""; 0]);
+    assert_eq!(reqwest_users("auth/token.rs", planted).len(), 1);
+    assert_eq!(reqwest_users("transport/http.rs", planted), [""; 0]);
 }
 
 #[test]
-fn a_planted_empty_name_is_caught() {
+fn a_vague_name_is_reported() {
     assert_eq!(names("auth/util.rs", "").len(), 1);
     assert_eq!(names("client/helpers/mod.rs", "").len(), 1);
     assert_eq!(names("client/mod.rs", "mod common { }").len(), 1);
@@ -376,24 +378,24 @@ fn room_of(path: &str) -> &str {
     first.trim_end_matches(".rs")
 }
 
-fn step_of(room: &str) -> Option<u8> {
-    let (_, step) = STAIRS.iter().find(|(name, _)| *name == room)?;
-    Some(*step)
+fn layer_of(room: &str) -> Option<u8> {
+    let (_, layer) = LAYERS.iter().find(|(name, _)| *name == room)?;
+    Some(*layer)
 }
 
-/// Where the test module at the end of a file begins; behind the file if there is none.
+/// The index of the test module at the end of a file; the length of the file if there is none.
 fn inline_tests(tokens: &[String]) -> usize {
     let mut modules = starts(tokens, &["mod", "tests", "{"]);
     modules.next().unwrap_or(tokens.len())
 }
 
-/// Where a run of tokens begins.
+/// The indices at which a sequence of tokens begins.
 fn starts<'a>(tokens: &'a [String], run: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
     let windows = tokens.windows(run.len()).enumerate();
     windows.filter_map(move |(at, window)| (window == run).then_some(at))
 }
 
-/// The code of a file. Comments are not in it, and a text is one token with its quotes.
+/// The tokens of a file, without comments; a string is one token with its quotes.
 fn tokens(text: &str) -> Vec<String> {
     let stream: TokenStream = text.parse().unwrap();
     let mut tokens = Vec::new();
@@ -419,7 +421,7 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<String>) {
     }
 }
 
-/// All files of Rust below a folder but lib.rs, with their paths below `src`.
+/// All Rust files below a folder except lib.rs, with their paths below `src`.
 fn read(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();

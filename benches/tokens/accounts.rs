@@ -1,4 +1,4 @@
-//! A hundred thousand users who have used their tokens once.
+//! Memory and tasks of 100,000 idle accounts, each with a loaded token.
 
 use envd_sdk::Clock;
 use envd_sdk::auth::{TokenManager, TokenManagerSet};
@@ -6,15 +6,15 @@ use envd_sdk::fake::Fake;
 use tokio::runtime::Handle;
 
 use crate::goal;
-use crate::session::{Everybody, provider};
+use crate::managers::{FixedStore, provider};
 
 const ACCOUNTS: u32 = 100_000;
 
 pub(crate) async fn run() -> bool {
     let fake = Fake::start().await;
-    let template = TokenManager::builder(provider(&fake, Clock::system())).store(Everybody::new());
+    let template = TokenManager::builder(provider(&fake, Clock::system())).store(FixedStore::new());
     let set = TokenManagerSet::builder(template).build().expect("a set");
-    // What is made once, is made for this one.
+    // Warm-up: the first account pays for what all share.
     let first = set.manager("first").expect("a manager");
     first.access_token().await.expect("a token");
     drop(first);
@@ -24,7 +24,7 @@ pub(crate) async fn run() -> bool {
         let token = manager.expect("a manager").access_token().await;
         token.expect("a token");
     }
-    // Some turns for tasks that are about to end.
+    // Yield, so that finished tasks are removed.
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
     }
@@ -33,7 +33,7 @@ pub(crate) async fn run() -> bool {
         .num_alive_tasks()
         .saturating_sub(tasks);
     let Some((before, after)) = memory.zip(resident()) else {
-        println!("the memory of this process cannot be read on this system");
+        println!("the resident memory cannot be read on this system");
         return true;
     };
     let each = (after - before) / f64::from(ACCOUNTS);
@@ -46,7 +46,7 @@ pub(crate) async fn run() -> bool {
     )
 }
 
-/// The resident memory in bytes, where there is a /proc.
+/// The resident memory in bytes; `None` without /proc.
 fn resident() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

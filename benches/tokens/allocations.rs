@@ -1,4 +1,4 @@
-//! What a read allocates.
+//! Allocations of a token read.
 
 use std::future::Future;
 use std::hint::black_box;
@@ -11,12 +11,12 @@ use envd_sdk::auth::{AccessToken, TokenManager, TokenSource};
 use envd_sdk::fake::Fake;
 
 use crate::goal;
-use crate::session::{Everybody, provider};
+use crate::managers::{FixedStore, provider};
 
 pub(crate) async fn run() -> bool {
     let fake = Fake::start().await;
     let builder = TokenManager::builder(provider(&fake, Clock::system()));
-    let manager = builder.store(Everybody::new()).account("sam").build();
+    let manager = builder.store(FixedStore::new()).account("sam").build();
     let manager = manager.expect("a manager");
     manager.access_token().await.expect("a token");
     let mut context = Context::from_waker(Waker::noop());

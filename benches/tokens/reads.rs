@@ -1,4 +1,4 @@
-//! The read path, beside a lock around an `Arc`: each reads the token and asks both clocks whether it still serves.
+//! The read path compared with a lock around an `Arc`: each reads the token and compares both clocks with its expiry.
 
 use std::future::Future;
 use std::hint::black_box;
@@ -13,22 +13,22 @@ use envd_sdk::auth::{AccessToken, TokenManager, TokenSource};
 use envd_sdk::fake::Fake;
 
 use crate::goal;
-use crate::session::{Everybody, provider};
+use crate::managers::{FixedStore, provider};
 
 const READS: u32 = 100_000;
 const ROUNDS: usize = 7;
 const THREADS: [u32; 3] = [1, 2, 8];
 
-struct Kept {
+struct CachedToken {
     token: AccessToken,
     wall: SystemTime,
     boot: Instant,
 }
 
-/// A way to read, with the shortest times of one read in nanoseconds, at each number of threads.
+/// One read method, with its shortest time per read in nanoseconds for each number of threads.
 struct Row<'a> {
     name: &'static str,
-    once: Box<dyn Fn(u32) -> f64 + 'a>,
+    time_per_read: Box<dyn Fn(u32) -> f64 + 'a>,
     best: [f64; 3],
 }
 
@@ -36,7 +36,7 @@ impl<'a> Row<'a> {
     fn new(name: &'static str, read: impl Fn() + Sync + 'a) -> Self {
         Self {
             name,
-            once: Box::new(move |threads| once(threads, &read)),
+            time_per_read: Box::new(move |threads| time_per_read(threads, &read)),
             best: [f64::INFINITY; 3],
         }
     }
@@ -46,19 +46,19 @@ pub(crate) async fn run() -> bool {
     let fake = Fake::start().await;
     let clock = Clock::system();
     let builder = TokenManager::builder(provider(&fake, clock.clone()));
-    let manager = builder.store(Everybody::new()).account("sam").build();
+    let manager = builder.store(FixedStore::new()).account("sam").build();
     let manager = manager.expect("a manager");
     let token = manager.access_token().await.expect("a token");
     let day = Duration::from_secs(86_400);
-    let kept = || {
-        Arc::new(Kept {
+    let cached = || {
+        Arc::new(CachedToken {
             token: token.clone(),
             wall: clock.now() + day,
             boot: Instant::now() + day,
         })
     };
-    let (std_lock, tokio_lock) = (RwLock::new(kept()), tokio::sync::RwLock::new(kept()));
-    let serves = |kept: &Kept| clock.now() < kept.wall && Instant::now() < kept.boot;
+    let (std_lock, tokio_lock) = (RwLock::new(cached()), tokio::sync::RwLock::new(cached()));
+    let is_valid = |cached: &CachedToken| clock.now() < cached.wall && Instant::now() < cached.boot;
     let mut rows = [
         Row::new("the two clocks alone", || {
             black_box((clock.now(), Instant::now()));
@@ -66,7 +66,7 @@ pub(crate) async fn run() -> bool {
         Row::new("borrowed (read_current)", || {
             black_box(manager.read_current(AccessToken::generation));
         }),
-        // A token is a header with a number, and is cloned as one.
+        // A token holds a header value, so a clone of it costs the same.
         Row::new("clocks and one header clone", || {
             black_box((clock.now(), Instant::now(), token.clone()));
         }),
@@ -74,30 +74,29 @@ pub(crate) async fn run() -> bool {
             black_box(manager.current());
         }),
         Row::new("std RwLock + Arc clone", || {
-            let kept = std_lock.read().expect("no panics").clone();
-            black_box(serves(&kept).then(|| kept.token.generation()));
+            let cached = std_lock.read().expect("no panics").clone();
+            black_box(is_valid(&cached).then(|| cached.token.generation()));
         }),
         Row::new("tokio RwLock + Arc clone", || {
             let mut context = Context::from_waker(Waker::noop());
-            // Readers alone never wait.
-            let Poll::Ready(kept) = pin!(tokio_lock.read()).poll(&mut context) else {
+            // Without writers a read lock is always ready.
+            let Poll::Ready(cached) = pin!(tokio_lock.read()).poll(&mut context) else {
                 return;
             };
-            let kept = kept.clone();
-            black_box(serves(&kept).then(|| kept.token.generation()));
+            let cached = cached.clone();
+            black_box(is_valid(&cached).then(|| cached.token.generation()));
         }),
     ];
     measure(&mut rows);
-    judge(rows.map(|row| row.best))
+    check_goals(rows.map(|row| row.best))
 }
 
-/// Turn by turn, so that all meet the same machine. The best of some runs: the others tell more about the machine than
-/// about the code.
+/// Interleaved, so that all rows run under the same load. The minimum of the rounds counts: other load only adds time.
 fn measure(rows: &mut [Row<'_>]) {
     for _ in 0..ROUNDS {
         for row in &mut *rows {
             for (best, threads) in row.best.iter_mut().zip(THREADS) {
-                *best = best.min((row.once)(threads));
+                *best = best.min((row.time_per_read)(threads));
             }
         }
     }
@@ -110,7 +109,7 @@ fn measure(rows: &mut [Row<'_>]) {
     }
 }
 
-fn judge([clocks, borrowed, header, request, std_lock, tokio_lock]: [[f64; 3]; 6]) -> bool {
+fn check_goals([clocks, borrowed, header, request, std_lock, tokio_lock]: [[f64; 3]; 6]) -> bool {
     for (at, threads) in THREADS.into_iter().enumerate() {
         println!(
             "{threads} threads: std RwLock takes {:.1} times, tokio RwLock {:.1} times as long as a borrowed read",
@@ -145,16 +144,16 @@ fn judge([clocks, borrowed, header, request, std_lock, tokio_lock]: [[f64; 3]; 6
     alone && flat && into
 }
 
-/// The mean of the threads, each by the time that it had a processor.
-fn once(threads: u32, read: &(impl Fn() + Sync)) -> f64 {
+/// Nanoseconds of CPU time per read, averaged over the threads.
+fn time_per_read(threads: u32, read: &(impl Fn() + Sync)) -> f64 {
     let barrier = Barrier::new(threads as usize);
     let time = || {
         barrier.wait();
-        let begun = processor_time();
+        let begun = cpu_time();
         for _ in 0..READS {
             read();
         }
-        processor_time().saturating_sub(begun)
+        cpu_time().saturating_sub(begun)
     };
     let all: Duration = thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(time)).collect();
@@ -166,9 +165,9 @@ fn once(threads: u32, read: &(impl Fn() + Sync)) -> f64 {
     all.as_secs_f64() * 1e9 / f64::from(READS * threads)
 }
 
-/// What this thread has used: other programs of the machine do not count.
+/// The CPU time of this thread, which other load does not change.
 #[cfg(unix)]
-fn processor_time() -> Duration {
+fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(
         time.tv_sec.try_into().unwrap_or_default(),
@@ -177,7 +176,7 @@ fn processor_time() -> Duration {
 }
 
 #[cfg(not(unix))]
-fn processor_time() -> Duration {
+fn cpu_time() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
 }

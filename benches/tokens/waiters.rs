@@ -1,4 +1,4 @@
-//! Ten thousand callers find one token expired.
+//! 10,000 callers of one expired token.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -7,7 +7,7 @@ use envd_sdk::auth::{MemoryStore, TokenManager};
 use envd_sdk::fake::Fake;
 
 use crate::goal;
-use crate::session::provider;
+use crate::managers::provider;
 
 const CALLERS: usize = 10_000;
 

@@ -46,7 +46,7 @@ pub(crate) fn table(documents: &Documents) -> String {
                 }
             }
             ExtendedType::Scalar(_) => {}
-            _ => panic!("{name}: interfaces and unions have no line yet"),
+            _ => panic!("{name}: interfaces and unions are not supported"),
         }
     }
     let mut table = String::new();
@@ -128,7 +128,7 @@ fn selected_below(
     }
 }
 
-/// A type that is read or sent; of an input all that is in it, since callers may send any of it.
+/// Adds a type that is read or sent, and all fields of an input, since callers may send any of them.
 fn named(documents: &Documents, ty: &Type, used: &mut BTreeSet<String>) {
     let name = ty.inner_named_type();
     let Some(kind) = documents.schema.types.get(name) else {

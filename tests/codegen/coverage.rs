@@ -11,7 +11,7 @@ use crate::{coordinates, provenance};
 const START: &str = "<!-- coverage: written by tests/codegen.rs -->";
 const END: &str = "<!-- /coverage -->";
 
-/// The page of the docs: operations with their arguments, then every type with its fields and who uses them.
+/// The documentation page: operations with their arguments, then every type with its fields and the operations that use them.
 pub(crate) fn page(documents: &Documents) -> String {
     let mut page = table(documents);
     let descriptions: BTreeMap<_, _> = documents.elements().collect();
@@ -45,7 +45,7 @@ pub(crate) fn page(documents: &Documents) -> String {
         for (field, ty) in elements(kind) {
             let coordinate = format!("{name}.{field}");
             let source = mark(&descriptions, &coordinate);
-            // A value of an enum is named by no document; it may come wherever the enum does.
+            // Documents do not name enum values: a value is used wherever its enum is.
             let using = users(if ty == "value" { name } else { &coordinate });
             writeln!(page, "| `{field}` | `{ty}` | {source} | {using} |").unwrap();
         }
@@ -62,7 +62,7 @@ fn what(kind: &ExtendedType) -> &'static str {
     }
 }
 
-/// What stands below a type, each with its own type.
+/// The fields or values of a type, each with its type.
 fn elements(kind: &ExtendedType) -> Vec<(String, String)> {
     match kind {
         ExtendedType::Object(object) => object
@@ -84,7 +84,7 @@ fn elements(kind: &ExtendedType) -> Vec<(String, String)> {
     }
 }
 
-/// One line an operation.
+/// A table with one line per operation.
 fn table(documents: &Documents) -> String {
     let descriptions: BTreeMap<_, _> = documents.elements().collect();
     let mut table =
@@ -126,10 +126,10 @@ fn table(documents: &Documents) -> String {
     table
 }
 
-/// The README with the table between its marks brought up to date.
+/// The README with the generated table between its markers.
 pub(crate) fn into_readme(documents: &Documents, readme: &str) -> String {
     let (Some(start), Some(end)) = (readme.find(START), readme.find(END)) else {
-        panic!("README.md has lost the marks of the coverage table");
+        panic!("README.md has no markers of the coverage table");
     };
     format!(
         "{}{START}\n{}{}",

@@ -1,4 +1,4 @@
-//! What stands under `graphql/`, parsed.
+//! The parsed files of `graphql/`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,12 +22,12 @@ pub(crate) struct Operation {
     pub(crate) kind: &'static str,
     /// The field of the root type, such as `createOrSaveConsignment`.
     pub(crate) root_field: String,
-    /// Its alias in the document, by which the crate names a second document for the same field; or the field.
+    /// The alias of the field in the document, which names a second document for the same field; otherwise the field.
     pub(crate) alias: String,
-    /// The operation with the fragments that it reaches and nothing else, from which the types are made.
+    /// The operation with the fragments that it uses, from which the types are generated.
     pub(crate) document: String,
-    /// The document that is sent, on one line. It has no fragments: they would name types of the server, and the names of
-    /// its object types are shown nowhere.
+    /// The document that is sent, on one line. It has no fragments: they name object types, and the names of the live
+    /// schema are not published.
     pub(crate) sent: String,
 }
 
@@ -62,7 +62,7 @@ impl Documents {
 
     fn operation(&self, operation: &Node<ast::OperationDefinition>) -> Operation {
         let [Selection::Field(root)] = operation.selection_set.as_slice() else {
-            panic!("one root field, please")
+            panic!("an operation needs exactly one root field")
         };
         let mut document = operation.serialize().no_indent().to_string();
         let mut reached = Vec::new();
@@ -83,7 +83,7 @@ impl Documents {
         }
     }
 
-    /// The selections with the fields of each fragment in its place.
+    /// The selections with each fragment replaced by its fields.
     fn spread(&self, selections: &[Selection]) -> Vec<Selection> {
         let fields = selections.iter().flat_map(|selection| match selection {
             Selection::FragmentSpread(spread) => {
@@ -94,7 +94,7 @@ impl Documents {
                 field.make_mut().selection_set = self.spread(&field.selection_set);
                 vec![Selection::Field(field)]
             }
-            Selection::InlineFragment(_) => panic!("inline fragments get no type of their own"),
+            Selection::InlineFragment(_) => panic!("inline fragments are not supported"),
         });
         fields.collect()
     }
@@ -110,7 +110,7 @@ impl Documents {
                         self.reach(&self.fragments[&name].selection_set, reached);
                     }
                 }
-                Selection::InlineFragment(_) => panic!("inline fragments get no type of their own"),
+                Selection::InlineFragment(_) => panic!("inline fragments are not supported"),
             }
         }
     }

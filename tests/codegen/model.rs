@@ -36,7 +36,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
     for operation in operations {
         for (name, item) in &operation.structs {
             if let Some(of) = documents.fragment_type(name) {
-                // The first and fullest one stands for the whole tree.
+                // The outermost type has all fields and is used for all levels of the tree.
                 if names::type_name(name) == name {
                     hoist(&mut records, name, record(name, of, item, &descriptions));
                 }
@@ -68,7 +68,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
     format!("{HEADER}{file}{}", enums.concat())
 }
 
-/// Keeps one of the identical types of all operations; a difference is a mistake in the documents.
+/// Keeps one of the identical types of all operations; a difference is an error in the documents.
 fn hoist(items: &mut BTreeMap<String, TokenStream>, name: &str, item: TokenStream) {
     let known = items.entry(name.to_owned()).or_insert_with(|| item.clone());
     assert_eq!(
@@ -93,7 +93,7 @@ fn doc_lines(descriptions: &BTreeMap<String, String>, coordinate: &str) -> Vec<S
         .collect()
 }
 
-/// As text, since the formatter leaves what is inside a macro as tokens.
+/// Returns text, because prettyplease does not format the arguments of a macro.
 fn open_enum<'a>(
     name: &str,
     values: impl Iterator<Item = &'a str>,
@@ -185,7 +185,7 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
         let states = if let Shape::Optional(_) = shape {
             quote!(skip_serializing_if = "Maybe::is_absent")
         } else {
-            // What is required may still be missing in a draft: the validator reports it.
+            // A draft may lack required fields: the validator reports them.
             quote!(deserialize_with = "super::lenient::or_default")
         };
         field_tokens(

@@ -1,4 +1,4 @@
-//! What GraphQL cannot say: the names for people, the types of the ids, what `Debug` hides.
+//! What the GraphQL schema does not state: Rust names, types of ids, and the fields that `Debug` hides.
 
 /// GraphQL types whose Rust name differs. Fragments give all other names.
 pub(crate) fn type_name(graphql: &str) -> &str {
@@ -19,7 +19,7 @@ pub(crate) fn type_name(graphql: &str) -> &str {
     }
 }
 
-/// Texts that have a type of their own in Rust, by `Type.field`.
+/// String fields with a dedicated Rust type, by `Type.field`.
 pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     Some(match coordinate {
         "Account.envdAccountId" => "AccountId",
@@ -42,7 +42,7 @@ pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     })
 }
 
-/// Variables that have a type of their own in Rust, by operation and name.
+/// String variables with a dedicated Rust type, by operation and name.
 pub(crate) fn variable_type(operation: &str, variable: &str) -> Option<&'static str> {
     Some(match (operation, variable) {
         (_, "envdAccountId") => "AccountId",
@@ -91,7 +91,7 @@ pub(crate) fn takes_further_fields(input: &str) -> bool {
     )
 }
 
-/// What rustdoc shows of an input in one expression.
+/// The rustdoc example of an input: one expression.
 pub(crate) fn example(input: &str) -> &'static str {
     match input {
         "DeclarationInput" => {
@@ -141,12 +141,12 @@ pub(crate) fn is_hidden(coordinate: &str) -> bool {
     }
 }
 
-/// Fields that need a reading function of their own, by `Type.field` or `Operation.field`.
+/// Fields with a custom deserializer, by `Type.field` or `Operation.field`.
 pub(crate) fn reader(coordinate: &str) -> Option<&'static str> {
     Some(match coordinate {
-        // The specification speaks of a `data` object, public queries show none.
+        // The specification has a `data` object, public queries do not.
         "operation UserDetails.userDetails" => "record_or_data",
-        // The specification says an object, public queries show a list.
+        // An object in the specification, a list in public queries.
         "Account.properties" => "one_or_many",
         _ => return None,
     })

@@ -53,7 +53,10 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
         ));
     }
     let [field] = operation.structs["ResponseData"].fields.as_slice() else {
-        panic!("{}: not one root field", operation.name)
+        panic!(
+            "{}: an operation needs exactly one root field",
+            operation.name
+        )
     };
     let names_of_variables = operation.structs["Variables"].fields.iter();
     let rename_variables = rename_all(names_of_variables.map(|field| (&*field.rust, &*field.wire)));
@@ -166,7 +169,7 @@ pub(crate) fn rename(rust: &str, wire: &str) -> Option<TokenStream> {
     (names::camel_case(rust) != wire).then(|| quote!(rename = #wire))
 }
 
-/// One attribute for all that serde has to know of a field.
+/// All serde settings of a field in one attribute.
 pub(crate) fn serde_attribute(
     rename: Option<TokenStream>,
     other: Option<TokenStream>,

@@ -1,6 +1,6 @@
-//! The mark at the end of each description: where the element comes from.
+//! The provenance at the end of each description: the source of the element.
 
-/// Splits a description into its text and its mark, `stated (n)`, `public (name)` or `assumed`.
+/// Splits a description into its text and its provenance, `stated (n)`, `public (name)` or `assumed`.
 pub(crate) fn split(description: &str) -> Option<(&str, &str)> {
     let description = description.trim();
     let start = description.rfind(". ").map(|dot| dot + 2)?;
@@ -12,14 +12,14 @@ pub(crate) fn split(description: &str) -> Option<(&str, &str)> {
     known.then_some((text, mark))
 }
 
-/// The names in a mark of public material.
+/// The names in a provenance of public material.
 pub(crate) fn sources(mark: &str) -> impl Iterator<Item = &str> {
     let names = mark.strip_prefix("public (");
     let names = names.and_then(|names| names.strip_suffix(')'));
     names.into_iter().flat_map(|names| names.split(", "))
 }
 
-/// A description as rustdoc: the text, then the mark in words.
+/// A description as rustdoc: the text, then the provenance in words.
 pub(crate) fn rustdoc(description: &str) -> Vec<String> {
     let (text, mark) = split(description).unwrap_or((description, "assumed"));
     vec![
@@ -29,7 +29,7 @@ pub(crate) fn rustdoc(description: &str) -> Vec<String> {
     ]
 }
 
-/// The mark for readers who do not know the marks.
+/// The provenance in words, for rustdoc.
 pub(crate) fn words(mark: &str) -> String {
     let inside = mark
         .split_once('(')

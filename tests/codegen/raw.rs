@@ -1,4 +1,4 @@
-//! Runs `graphql_client_codegen` for each operation and takes its output apart.
+//! Runs `graphql_client_codegen` for each operation and parses its output.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(crate) fn generate(documents: &Documents) -> Vec<Generated> {
 fn one(documents: &Documents, operation: &Operation) -> Generated {
     let mut options = GraphQLClientCodegenOptions::new(CodegenMode::Cli);
     options.set_normalization(Normalization::Rust);
-    // All enums are ours: graphql_client's collide with a value named OTHER and are not open to new values.
+    // Enums are declared external: those of graphql_client collide with a value named OTHER and reject unknown values.
     let enums = documents
         .schema
         .types
@@ -65,7 +65,7 @@ fn one(documents: &Documents, operation: &Operation) -> Generated {
     let aliases: BTreeMap<String, Type> = items
         .iter()
         .filter_map(|item| match item {
-            // The scalars' aliases (`type Int = i64`) are looked up by name instead.
+            // Aliases of scalars (`type Int = i64`) are resolved by name instead.
             Item::Type(alias) if matches!(alias.vis, syn::Visibility::Public(_)) => {
                 Some((alias.ident.to_string(), (*alias.ty).clone()))
             }

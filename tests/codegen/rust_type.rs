@@ -51,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// As a field of a record: everything may be missing, and a list remembers its nulls.
+    /// As a field of a record: every field is optional, and a list preserves its nulls.
     pub(crate) fn in_record(&self, leaf: &str) -> TokenStream {
         let leaf = format_ident!("{leaf}");
         if self.is_list() {
@@ -61,7 +61,7 @@ impl Shape {
         }
     }
 
-    /// As a field of an input: what may be null has three states.
+    /// As a field of an input: a nullable field has three states.
     pub(crate) fn in_input(&self, leaf: &str) -> TokenStream {
         match self {
             Self::Optional(inner) => {

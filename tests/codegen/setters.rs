@@ -1,4 +1,4 @@
-//! Setters of the inputs, so that one can be written in one expression from outside the crate.
+//! Setters of the inputs, which callers use to write an input in one expression.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::names;
 use crate::raw::{Field, Struct};
 use crate::rust_type::{Shape, leaf};
 
-/// A setter for each field of an input; and once more for the input with further fields, where there is one.
+/// A setter for each field of an input, and for the variant of it with extra fields if there is one.
 pub(crate) fn of(
     name: &str,
     item: &Struct,

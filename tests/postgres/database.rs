@@ -19,7 +19,7 @@ use super::proxy::Proxy;
 pub(super) const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 pub(super) const RESTART: &str = "ENVD_SDK_TEST_POSTGRES_RESTART";
 
-/// A restart needs the server alone.
+/// Shared by the tests that use the server; exclusive for a restart of it.
 static SERVER: RwLock<()> = RwLock::const_new(());
 
 #[allow(dead_code)]
@@ -29,7 +29,7 @@ pub(super) enum Share {
 }
 
 impl Share {
-    /// `None` if there is no server to test with.
+    /// Shared access; `None` if no server is configured.
     pub(super) async fn some() -> Option<Self> {
         configured().then_some(())?;
         Some(Self::Some(SERVER.read().await))
@@ -41,14 +41,14 @@ impl Share {
     }
 }
 
-/// Is dropped with all that is in it.
+/// A schema with the tables of one test, deleted on drop.
 pub(super) struct Database {
     pub(super) schema: String,
     _share: Share,
 }
 
 impl Database {
-    /// With tables. `None` if there is no server to test with.
+    /// With tables; `None` if no server is configured.
     pub(super) async fn new() -> Option<Self> {
         let database = Self::empty().await?;
         database.store().migrate().await.unwrap();
@@ -60,7 +60,7 @@ impl Database {
         Some(Self::of(Share::some().await?))
     }
 
-    /// With tables, while no other test uses the server.
+    /// With tables and exclusive access to the server.
     pub(super) async fn alone() -> Option<Self> {
         let database = Self::of(Share::all().await?);
         database.store().migrate().await.unwrap();
@@ -69,7 +69,7 @@ impl Database {
 
     fn of(share: Share) -> Self {
         Self {
-            // With capitals, so that every statement has to quote it.
+            // Capitals require quotes in every statement.
             schema: unique("EnvdTest"),
             _share: share,
         }
@@ -83,13 +83,13 @@ impl Database {
         sealed(self.store())
     }
 
-    /// A statement, with `{table}` in it, on a connection of its own.
+    /// Executes a statement on a separate connection; `{table}` stands for the table.
     pub(super) async fn run(&self, statement: &str) {
         let statement = statement.replace("{table}", &format!("\"{}\".tokens", self.schema));
         client().await.batch_execute(&statement).await.unwrap();
     }
 
-    /// One text.
+    /// Executes a query that returns one text.
     pub(super) async fn ask(&self, query: &str) -> String {
         let query = query.replace("{table}", &format!("\"{}\".tokens", self.schema));
         let row = client().await.query_one(&query, &[]).await.unwrap();
@@ -99,7 +99,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // The test's own runtime may have stopped by now, with transactions open.
+        // The runtime of the test may have stopped already, with open transactions.
         let statement = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_class ON relation = pg_class.oid
              WHERE relnamespace = to_regnamespace('\"{0}\"') AND pid <> pg_backend_pid();
@@ -110,7 +110,7 @@ impl Drop for Database {
     }
 }
 
-/// For a `drop`: on a runtime of its own. Failures are ignored: the test has failed already.
+/// Executes statements on a separate runtime, for `drop`. Errors are ignored: the test has reported its own.
 pub(super) fn run_blocking(statements: Vec<String>) {
     let done = thread::spawn(move || {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -125,7 +125,7 @@ pub(super) fn run_blocking(statements: Vec<String>) {
     let _ = done.join();
 }
 
-/// A name that no other test has.
+/// A name that is unique to the test.
 pub(super) fn unique(name: &str) -> String {
     let random = std::collections::hash_map::RandomState::new();
     let number = std::hash::BuildHasher::hash_one(&random, 0);
@@ -150,7 +150,7 @@ pub(super) fn pool(size: usize) -> Pool {
     pool_of(config(), size)
 }
 
-/// Through a network that can be cut.
+/// Through a proxy that can cut the connections.
 pub(super) fn pool_through(proxy: &Proxy, size: usize) -> Pool {
     let mut config = config_without_host();
     config.host("127.0.0.1").port(proxy.address().port());
@@ -172,12 +172,12 @@ pub(super) fn pool_of(config: Config, size: usize) -> Pool {
         .unwrap()
 }
 
-/// A network to the server.
+/// A proxy in front of the server.
 pub(super) async fn proxy() -> Proxy {
     let config = config();
     let port = config.get_ports().first().copied().unwrap_or(5432);
     let Host::Tcp(host) = &config.get_hosts()[0] else {
-        panic!("{URL} has to name a TCP address");
+        panic!("{URL} must name a TCP address");
     };
     Proxy::start(host, port).await
 }
@@ -210,12 +210,12 @@ pub(super) async fn connect(config: &Config) -> Client {
     client
 }
 
-/// Prints once, past the capture of output, that there is no server to test with.
+/// Whether a server is configured; if not, prints a note once.
 fn configured() -> bool {
     static SAID: Once = Once::new();
     let set = env::var_os(URL).is_some();
     if !set {
-        // Past the harness, which hides what tests print that pass.
+        // Written directly: the test harness captures the output of passing tests.
         SAID.call_once(|| {
             let _ = writeln!(
                 std::io::stderr(),

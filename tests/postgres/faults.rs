@@ -17,7 +17,7 @@ pub(super) fn record(generation: u64) -> Record {
     Record::from_secret_json(&text.into()).unwrap()
 }
 
-/// The token is served until it expires; then the error is the store's, and no request was sent to the provider.
+/// Checks that the token is served until it expires; returns the store error after that. No request is sent to the provider.
 async fn serves_until_it_expires(manager: &TokenManager, clock: &Clock) -> envd_sdk::Error {
     clock.advance(LIFETIME / 10 * 9);
     for _ in 0..3 {
@@ -62,7 +62,7 @@ async fn on_a_full_disk_a_token_is_served_and_no_refresh_is_sent() {
     };
     let fake = fake().await;
     log_in(&fake, database.sealed()).await;
-    // The server's own code for it; to fill a disk takes more rights than a test should have.
+    // Raises the error code of a full disk; a really full disk needs root privileges.
     database
         .run(
             "CREATE FUNCTION {table}_full() RETURNS trigger LANGUAGE plpgsql AS
@@ -86,7 +86,7 @@ async fn on_a_full_disk_a_token_is_served_and_no_refresh_is_sent() {
 }
 
 #[tokio::test]
-async fn while_the_network_is_cut_a_token_is_served_and_then_the_error_is_retryable() {
+async fn while_the_network_is_down_a_token_is_served_and_then_the_error_is_retryable() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -113,7 +113,7 @@ async fn while_the_network_is_cut_a_token_is_served_and_then_the_error_is_retrya
 }
 
 #[tokio::test]
-async fn a_silent_network_ends_in_a_time_out() {
+async fn a_connection_without_replies_times_out() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -122,7 +122,7 @@ async fn a_silent_network_ends_in_a_time_out() {
     let store = database::settings(&pool, &database.schema);
     let store = store.time_out(Duration::from_millis(100)).build().unwrap();
     let error = loop {
-        // The first connections may take longer than that on a busy machine.
+        // Connect first: a new connection may take longer than the limit on a busy machine.
         match store.load(KEY).await {
             Ok(_) => proxy.set(Mode::HoldReplies),
             Err(error) => break error,
@@ -137,7 +137,7 @@ async fn a_silent_network_ends_in_a_time_out() {
 
 #[tokio::test]
 async fn a_missing_server_is_unreachable() {
-    let url = "postgres://nobody@127.0.0.1:1/none";
+    let url = "postgres://user@127.0.0.1:1/none";
     let pool = envd_sdk::auth::postgres::loopback_pool(url, 2).unwrap();
     let store = database::store(&pool, "envd");
     let error = store.load(KEY).await.unwrap_err();
@@ -147,7 +147,7 @@ async fn a_missing_server_is_unreachable() {
 }
 
 #[tokio::test]
-async fn a_write_whose_reply_was_lost_is_sent_again_and_counts_once() {
+async fn a_write_whose_reply_was_lost_is_repeated_and_applied_once() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -162,7 +162,7 @@ async fn a_write_whose_reply_was_lost_is_sent_again_and_counts_once() {
             async move { far.swap(KEY, version, &record(generation)).await }
         });
         proxy.stopped().await;
-        // The server has done it by now; the answer is lost with the connection.
+        // The server has committed the write; the reply is lost with the connection.
         proxy.set(Mode::Cut);
         proxy.set(Mode::Pass);
         let written = writing.await.unwrap().unwrap();
@@ -171,7 +171,7 @@ async fn a_write_whose_reply_was_lost_is_sent_again_and_counts_once() {
         assert_eq!(written, Some(stored.version));
         version = written;
     }
-    // What another host wrote meanwhile stays.
+    // A later write of another host is not overwritten.
     let other = database.store().swap(KEY, version, &record(9)).await;
     assert!(other.unwrap().is_some());
     assert!(far.swap(KEY, version, &record(10)).await.unwrap().is_none());

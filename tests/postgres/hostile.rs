@@ -1,4 +1,5 @@
-//! A role on the same server that plants functions, operators, types, casts and tables of the names that statements use.
+//! A hostile role on the same server, which creates functions, operators, types, casts and tables with the names that the
+//! statements of the store use.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use super::database::{self, Share, chain, connect};
 use super::faults::record;
 use super::sessions::KEY;
 
-/// Database settings under which planted objects are found before, or beside, those of the server.
+/// Values of `search_path` under which planted objects shadow those of the server.
 const SEARCH_PATHS: [&str; 3] = ["\"$user\", public", "public, pg_catalog", "public"];
 
 /// Name, arguments, result and returned expression of each planted function.
@@ -59,7 +60,7 @@ const FUNCTIONS: &[[&str; 4]] = &[
     ["of_view", "", "integer", "1"],
 ];
 
-/// Made by the hostile role, after the functions.
+/// Further objects that the hostile role creates after the functions.
 const OBJECTS: &str = "
     CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = text, RIGHTARG = text);
     CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = bigint, RIGHTARG = bigint);
@@ -104,7 +105,7 @@ impl Shared {
         client.batch_execute(&roles).await.unwrap();
         let create = format!("CREATE DATABASE {name}");
         client.batch_execute(&create).await.unwrap();
-        // What each role had before Postgres 15, and what an owner of several applications may grant.
+        // Every role had this right before Postgres 15, and a shared database may still grant it.
         let grants = format!(
             "GRANT ALL ON SCHEMA public TO {name}_evil; GRANT CREATE ON DATABASE {name} TO {name}_app, {name}_evil"
         );
@@ -121,7 +122,7 @@ impl Shared {
         connect(database::config().dbname(&self.name).user(&user)).await
     }
 
-    /// Each function counts its calls in a sequence, since those survive a rollback.
+    /// Each function counts its calls in a sequence, which a rollback does not reset.
     async fn plant(&self) {
         let evil = self.evil().await;
         let mut statements = "CREATE TYPE public.seed AS (number integer);".to_owned();
@@ -204,7 +205,7 @@ async fn functions_and_tables_of_another_role_are_not_used() {
     }
 }
 
-/// Everything that a store does; that its locks exclude each other, and that nothing is left behind at the connections.
+/// Uses each operation of the store, and checks that locks exclude each other and that connections keep no state.
 async fn use_everything(store: &PostgresStore) -> Result<(), StoreError> {
     store.migrate().await?;
     store.migrate().await?;
@@ -243,11 +244,11 @@ async fn refused(store: &PostgresStore) {
 }
 
 #[tokio::test]
-async fn a_schema_that_another_role_prepared_is_refused() {
+async fn a_schema_that_another_role_created_is_refused() {
     let Some(shared) = Shared::new().await else {
         return;
     };
-    // The tables are correct, and open to all.
+    // The tables have the correct columns, and every role may write them.
     let theirs = shared.store_as("evil", "trap");
     theirs.migrate().await.unwrap();
     let open =
@@ -257,7 +258,7 @@ async fn a_schema_that_another_role_prepared_is_refused() {
         refused(&shared.store_as(role, "trap")).await;
         assert_eq!(shared.rows("trap.tokens").await, 0);
     }
-    // The same for the role that runs the script, and for a member of the role that made it.
+    // The same for the role that runs the script, and for a member of the role that created the schema.
     let script = shared.store_as("app", "trap").migration_sql();
     let error = shared
         .admin()
@@ -270,14 +271,14 @@ async fn a_schema_that_another_role_prepared_is_refused() {
     let join = format!("GRANT {0}_evil TO {0}_app", shared.name);
     shared.admin().await.batch_execute(&join).await.unwrap();
     refused(&shared.store_as("app", "trap")).await;
-    // Half of it: the schema is the application's, the table of migrations is not, and reading it would run foreign code.
+    // The application owns the schema, but not the table of migrations; reading that would run foreign code.
     shared.plant().await;
     refused(&shared.store_as("app", "public")).await;
     assert_eq!(shared.called().await, "");
 }
 
 #[tokio::test]
-async fn a_role_that_only_deploys_may_own_the_tables_when_it_is_named() {
+async fn a_named_deployment_role_may_own_the_tables() {
     let Some(shared) = Shared::new().await else {
         return;
     };
@@ -302,7 +303,7 @@ async fn a_role_that_only_deploys_may_own_the_tables_when_it_is_named() {
     drop(named.lock(KEY, Duration::ZERO).await.unwrap());
 }
 
-/// The pool is the caller's: its own statements on the same connections find what they found before.
+/// The store does not change `search_path` for other statements on connections of the caller's pool.
 #[tokio::test]
 async fn the_search_path_of_the_pool_does_not_change() {
     let Some(shared) = Shared::new().await else {

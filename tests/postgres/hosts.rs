@@ -10,7 +10,7 @@ use super::database::Database;
 use super::proxy::{Mode, network};
 use super::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
-/// Row 8. The fake ends the session when a refresh token comes twice, so each round also shows that none did before.
+/// Row 8. The fake ends the session when a refresh token is used twice, so each round also checks all earlier ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
     let Some(database) = Database::new().await else {
@@ -37,7 +37,7 @@ async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
     }
 }
 
-/// Row 26. The request of the host that died is still on its way, so the refresh token is good.
+/// Row 26. The request of the killed host has not arrived, so the refresh token is still valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_mark_wait() {
     let Some(database) = Database::new().await else {
@@ -57,7 +57,7 @@ async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_ma
     clock.advance(LIFETIME);
     let url = fake.token_url();
     let next = manager(url.as_str(), database.sealed(), clock.clone());
-    // One call, which outlasts the wait.
+    // A single call waits longer than `mark_wait`.
     let next = next.wait(LIFETIME).lock_wait(LIFETIME).build().unwrap();
     let began = clock.now();
     let asking = tokio::spawn(async move { next.access_token().await });

@@ -17,7 +17,7 @@ async fn the_store_keeps_the_laws() {
         return;
     };
     let schema = database.schema.clone();
-    // A pool each time: nothing is shared but the server.
+    // A new pool for each store: only the server is shared.
     let report = check(move || database::store(&pool(3), &schema)).await;
     report.assert_kept();
 }
@@ -45,7 +45,7 @@ async fn the_lock_of_a_host_that_was_killed_is_free_at_once() {
     store.lock(KEY, PATIENT).await.unwrap();
 }
 
-/// More locks than the pool has connections: those who have one can always write, and the others wait for their turn.
+/// More locks than the pool has connections: each holder can always write, and the others wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn locks_leave_a_connection_for_their_writes() {
     let Some(database) = Database::new().await else {
@@ -74,7 +74,7 @@ async fn locks_leave_a_connection_for_their_writes() {
 }
 
 #[tokio::test]
-async fn locks_of_two_tables_are_apart() {
+async fn locks_of_two_tables_are_independent() {
     let Some(database) = Database::new().await else {
         return;
     };

@@ -1,8 +1,8 @@
-//! Token stores on a real server of Postgres: `cargo test --features postgres --test postgres`.
+//! Token stores on a Postgres server: `cargo test --features postgres --test postgres`.
 //!
-//! They run when `ENVD_SDK_TEST_POSTGRES` holds a connection string of a database that they may fill, without TLS on this
-//! machine, and print a note otherwise. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` holds a command that
-//! restarts the server and waits for it; without it the tests end all sessions of the server instead.
+//! They run if `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS, and print
+//! a note otherwise. `.ci/run` always sets it. `ENVD_SDK_TEST_POSTGRES_RESTART` has a command that restarts the server and
+//! waits for it; without the command the tests end all sessions of the server instead.
 
 use envd_sdk::auth::{postgres, sealed};
 
@@ -13,7 +13,7 @@ mod faults;
 mod hostile;
 mod hosts;
 mod laws;
-mod many;
+mod many_users;
 mod outages;
 #[cfg(unix)]
 mod pooler;
@@ -22,7 +22,7 @@ mod proxy;
 mod sessions;
 mod tables;
 
-/// The store of a schema, for a child.
+/// The store of a schema, for a child process.
 fn open(schema: &str) -> sealed::SealedStore<postgres::PostgresStore> {
     database::sealed(database::store(&database::pool(2), schema))
 }

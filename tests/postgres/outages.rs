@@ -1,8 +1,8 @@
 //! Outages while a refresh is under way, twenty times in a row: no refresh token is sent twice, and no session is lost.
 //!
-//! The fake ends a session when a refresh token comes twice, so each round shows that none did in the rounds before. Times
-//! are those of a manual clock that all hosts share: only their proportion to the waits of the managers counts. What is
-//! real are the server, its restarts, the connections that end, and the process that is frozen.
+//! The fake ends a session when a refresh token is used twice, so each round also checks all earlier ones. All hosts share a
+//! manual clock, so durations are simulated. Real are the server, its restarts, the closed connections and the suspended
+//! process.
 
 use std::env;
 use std::process::Command;
@@ -22,7 +22,7 @@ use super::sessions::{KEY, LIFETIME, fake, log_in, manager, mark, start};
 const ROUNDS: usize = 20;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Hosts that reach the database through a network that can be cut, and of which the first one refreshes through another.
+/// Hosts with a proxy in front of the database; the first host also has one in front of the token endpoint.
 struct Bench {
     database: Database,
     fake: Fake,
@@ -44,7 +44,7 @@ impl Bench {
         let host = |url: &str| {
             let pool = database::pool_through(&to_database, 3);
             let store = database::sealed(database::store(&pool, &database.schema));
-            // A host that finds the mark of another one fails at once, and retries with the next call.
+            // A host that finds the mark of another host fails at once; the next call retries.
             let builder = manager(url, store, clock.clone()).lock_wait(Duration::ZERO);
             builder.build().unwrap()
         };
@@ -64,8 +64,8 @@ impl Bench {
         }
     }
 
-    /// A host that has just started.
-    fn newcomer(&self) -> TokenManager {
+    /// A host without cached tokens.
+    fn new_host(&self) -> TokenManager {
         let pool = database::pool_through(&self.to_database, 3);
         let store = database::sealed(database::store(&pool, &self.database.schema));
         let url = self.fake.token_url();
@@ -73,7 +73,7 @@ impl Bench {
         builder.lock_wait(Duration::ZERO).build().unwrap()
     }
 
-    /// The tokens have expired; the provider has used up the refresh token, and its answer is on the way.
+    /// Expires the tokens and starts a refresh whose reply the proxy holds back: the provider has rotated the refresh token.
     async fn begin(&self) -> JoinHandle<Result<AccessToken>> {
         self.to_provider.set(Mode::HoldReplies);
         self.clock.advance(LIFETIME);
@@ -85,7 +85,7 @@ impl Bench {
         }
     }
 
-    /// Time passes until the new tokens are stored: each step ends a pause between two attempts.
+    /// Advances the clock until the new tokens are stored: each step ends a wait between two attempts.
     async fn until_stored(&self, token: &AccessToken) {
         for steps in 0.. {
             assert!(steps < 2_000, "never stored");
@@ -99,9 +99,9 @@ impl Bench {
         }
     }
 
-    /// All hosts have the same tokens, and each round has cost one request.
+    /// Checks that all hosts have the same token, and that each round took one request.
     async fn end(&self, round: usize, token: &str) {
-        for host in [&self.other, &self.newcomer()] {
+        for host in [&self.other, &self.new_host()] {
             let adopted = host.access_token().await.unwrap();
             assert_eq!(mark(&adopted), token);
         }
@@ -109,16 +109,16 @@ impl Bench {
     }
 }
 
-/// The host finds the mark of another one and sends nothing.
+/// Checks that the host finds the mark of another host and sends nothing.
 async fn waits(host: &TokenManager) {
-    // Only against a hang: what else could come is a request, or a wait that nothing ends.
+    // The limit only turns a hang into a failure.
     let asked = tokio::time::timeout(Duration::from_secs(60), host.access_token());
     let error = asked.await.expect("it waits for the clock").unwrap_err();
     let timed_out = below(&error).is_lock_timeout();
     assert!(timed_out && error.is_retryable(), "{}", chain(&error));
 }
 
-async fn the_database_is_away_for(length: Duration) {
+async fn database_outage_of(length: Duration) {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -126,7 +126,7 @@ async fn the_database_is_away_for(length: Duration) {
     let mut events = bench.refreshing.events();
     for round in 1..=ROUNDS {
         let refreshing = bench.begin().await;
-        // All connections end, and with them the lock.
+        // All connections end, which releases the lock.
         bench.to_database.set(Mode::Cut);
         bench.to_provider.set(Mode::Pass);
         let token = refreshing.await.unwrap().unwrap();
@@ -138,13 +138,13 @@ async fn the_database_is_away_for(length: Duration) {
         }
         for _ in 0..4 {
             bench.clock.advance(length / 4);
-            let error = bench.newcomer().access_token().await.unwrap_err();
+            let error = bench.new_host().access_token().await.unwrap_err();
             let unreachable = below(&error).is_unreachable();
             assert!(unreachable && error.is_retryable(), "{}", chain(&error));
         }
         bench.to_database.set(Mode::Pass);
-        // The new tokens are stored with the next attempt, and if that was just now, they are found.
-        match bench.newcomer().access_token().await {
+        // The next attempt stores the new tokens; if it already has, they are found.
+        match bench.new_host().access_token().await {
             Ok(found) => assert_eq!(mark(&found), mark(&token)),
             Err(error) => assert!(below(&error).is_lock_timeout(), "{}", chain(&error)),
         }
@@ -154,18 +154,18 @@ async fn the_database_is_away_for(length: Duration) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_cut_off_for_a_moment_during_the_reply_costs_no_session() {
-    the_database_is_away_for(SECOND * 8 / 10).await;
+async fn a_short_database_outage_during_the_reply_loses_no_session() {
+    database_outage_of(SECOND * 8 / 10).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_failover_of_the_database_during_the_reply_costs_no_session() {
-    the_database_is_away_for(SECOND * 12).await;
+async fn a_database_failover_during_the_reply_loses_no_session() {
+    database_outage_of(SECOND * 12).await;
 }
 
-/// All locks are lost with the server, and the host that held one lives.
+/// A restart releases all locks, while the host that held one is still running.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restart_of_the_database_during_a_slow_refresh_costs_no_session() {
+async fn a_database_restart_during_a_slow_refresh_loses_no_session() {
     let Some(database) = Database::alone().await else {
         return;
     };
@@ -174,7 +174,7 @@ async fn a_restart_of_the_database_during_a_slow_refresh_costs_no_session() {
         let refreshing = bench.begin().await;
         restart(&bench.database).await;
         for _ in 0..3 {
-            waits(&bench.newcomer()).await;
+            waits(&bench.new_host()).await;
             bench.clock.advance(SECOND * 3);
         }
         waits(&bench.other).await;
@@ -185,23 +185,25 @@ async fn a_restart_of_the_database_during_a_slow_refresh_costs_no_session() {
     }
 }
 
-/// With the command in the environment; without one, by ending all sessions.
+/// Runs the command from the environment; without one, ends all sessions.
 async fn restart(database: &Database) {
     if let Some(command) = env::var_os(RESTART) {
         let status = Command::new("sh").arg("-c").arg(command).status();
         assert!(status.unwrap().success());
     } else {
-        eprintln!("{RESTART} is not set: the sessions end, and the server runs on");
+        eprintln!(
+            "{RESTART} is not set: the test ends the sessions and does not restart the server"
+        );
         let end = "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity
             WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
         database.ask(end).await;
     }
 }
 
-/// The server ends a transaction that is idle for five minutes. Here the test ends it.
+/// The server ends a transaction that is idle for five minutes; the test ends it itself.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_host_frozen_for_longer_than_its_lock_costs_no_session() {
+async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -210,7 +212,7 @@ async fn a_host_frozen_for_longer_than_its_lock_costs_no_session() {
     let mut passed = Duration::ZERO;
     for round in 1..=ROUNDS {
         bench.to_provider.set(Mode::HoldReplies);
-        // The child has a clock of its own, which moves by a token's life in each round.
+        // The child has its own clock, which advances by the lifetime of a token in each round.
         bench.clock.advance(LIFETIME.saturating_sub(passed));
         let began = bench.clock.now();
         frozen.tell("expire");
@@ -218,7 +220,7 @@ async fn a_host_frozen_for_longer_than_its_lock_costs_no_session() {
         signal("STOP", &frozen);
         while !is_stopped(&frozen) {}
         bench.to_provider.set(Mode::Pass);
-        // The lock is held. How long the mark is known by now says nothing about the time after the lock.
+        // While the lock is held, the age of the mark does not count towards `mark_wait`.
         waits(&bench.other).await;
         bench.clock.advance(SECOND * 300);
         let locks =
@@ -235,7 +237,7 @@ async fn a_host_frozen_for_longer_than_its_lock_costs_no_session() {
             waits(&bench.other).await;
             bench.clock.advance(SECOND * 10);
         }
-        waits(&bench.newcomer()).await;
+        waits(&bench.new_host()).await;
         signal("CONT", &frozen);
         let answer = frozen.answer();
         assert!(answer.starts_with("token "), "{answer}");
@@ -251,7 +253,7 @@ fn signal(name: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-/// Whether each of its threads is: a signal reaches them one after the other.
+/// Whether all threads of the process are stopped: a signal reaches them one after the other.
 #[cfg(target_os = "linux")]
 fn is_stopped(child: &Child) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();

@@ -1,4 +1,4 @@
-//! `PgBouncer` between store and server. The tests run where its program is installed, and print a note elsewhere.
+//! `PgBouncer` between store and server. The tests run if its program is installed, and print a note otherwise.
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -18,7 +18,7 @@ use super::database::{self, Database, chain};
 use super::faults::record;
 use super::sessions::KEY;
 
-/// Listens on a socket in a directory of its own, so no port has to be free. Is killed when it is dropped.
+/// A process that listens on a Unix socket in a temporary directory, so it needs no free port. Killed on drop.
 struct Pooler {
     directory: PathBuf,
     process: Child,
@@ -45,7 +45,11 @@ impl Pooler {
             let Err(error) = pooler.config().connect(NoTls).await else {
                 break;
             };
-            assert_eq!(pooler.process.try_wait().unwrap(), None, "it has ended");
+            assert_eq!(
+                pooler.process.try_wait().unwrap(),
+                None,
+                "the pooler has exited"
+            );
             assert!(tries < 1_000, "{}", chain(&error));
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -78,7 +82,7 @@ fn program() -> Option<PathBuf> {
         .map(|directory| directory.join("pgbouncer"))
         .find(|program| program.is_file());
     if found.is_none() {
-        // Past the harness, which hides what passing tests print.
+        // Written directly: the test harness captures the output of passing tests.
         let _ = writeln!(
             std::io::stderr(),
             "\nNOT RUN: the tests behind PgBouncer, which is not installed.\n"
@@ -90,7 +94,7 @@ fn program() -> Option<PathBuf> {
 fn ini(directory: &Path, pool_mode: &str) -> String {
     let server = database::config();
     let Host::Tcp(host) = &server.get_hosts()[0] else {
-        panic!("{} has to name a TCP address", database::URL);
+        panic!("{} must name a TCP address", database::URL);
     };
     let port = server.get_ports().first().copied().unwrap_or(5432);
     let user = server.get_user().unwrap();
@@ -105,7 +109,7 @@ fn ini(directory: &Path, pool_mode: &str) -> String {
     )
 }
 
-/// Fewer connections of the pooler than of the stores: each lock has one for as long as its transaction lasts.
+/// The pooler has fewer connections than the stores: each lock occupies one until its transaction ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn behind_transaction_pooling_the_store_keeps_the_laws() {
     let Some(database) = Database::new().await else {
@@ -122,7 +126,7 @@ async fn behind_transaction_pooling_the_store_keeps_the_laws() {
     let store = database::store(&pool, &database.schema);
     let report = check(move || store.clone()).await;
     report.assert_kept();
-    // What transactions set is over with them, on each of the pooler's connections that answers.
+    // Settings of a transaction end with it, on each connection of the pooler.
     for _ in 0..16 {
         let connection = pool.get().await.unwrap();
         let row = connection.query_typed_one("SHOW search_path", &[]).await;
@@ -139,7 +143,7 @@ async fn statement_pooling_is_named_in_the_error() {
         return;
     };
     let store = database::store(&pooler.pool(2), &database.schema);
-    // What needs no transaction works, so a lock is the first to fail.
+    // Operations without a transaction work, so a lock is the first to fail.
     assert!(store.swap(KEY, None, &record(1)).await.unwrap().is_some());
     let locked = store.lock(KEY, Duration::ZERO).await.unwrap_err();
     for error in [locked, store.migrate().await.unwrap_err()] {

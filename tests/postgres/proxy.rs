@@ -1,4 +1,4 @@
-//! A network whose messages a test can stop, cut and count.
+//! A TCP proxy that a test can pause and disconnect, and that counts round trips.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,9 +13,9 @@ use tokio::sync::{Semaphore, watch};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Pass,
-    /// What clients send stays on the way.
+    /// Data from clients is held back.
     HoldRequests,
-    /// What the server answers stays on the way.
+    /// Data from the server is held back.
     HoldReplies,
     /// Connections end, and new ones are refused.
     Cut,
@@ -29,7 +29,7 @@ pub(super) struct Proxy {
 struct State {
     mode: watch::Sender<Mode>,
     stopped: Semaphore,
-    flights: AtomicUsize,
+    round_trips: AtomicUsize,
     unwaited: AtomicUsize,
 }
 
@@ -40,7 +40,7 @@ impl Proxy {
         let state = Arc::new(State {
             mode: watch::Sender::new(Mode::Pass),
             stopped: Semaphore::new(0),
-            flights: AtomicUsize::new(0),
+            round_trips: AtomicUsize::new(0),
             unwaited: AtomicUsize::new(0),
         });
         let (target, shared) = ((host.to_owned(), port), state.clone());
@@ -60,15 +60,15 @@ impl Proxy {
         self.state.mode.send_replace(mode);
     }
 
-    /// Waits until something has stopped on its way.
+    /// Waits until data is held back.
     pub(super) async fn stopped(&self) {
         self.state.stopped.acquire().await.unwrap().forget();
     }
 
-    /// How often a client has begun to send since it last got an answer, but for the ends of transactions; then these.
-    pub(super) fn flights(&self) -> (usize, usize) {
+    /// The number of round trips without those that end transactions, and the number of those.
+    pub(super) fn round_trips(&self) -> (usize, usize) {
         let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
-        (count(&self.state.flights), count(&self.state.unwaited))
+        (count(&self.state.round_trips), count(&self.state.unwaited))
     }
 }
 
@@ -80,7 +80,7 @@ impl State {
         let Ok(server) = TcpStream::connect(target).await else {
             return;
         };
-        // Small messages must not wait for each other.
+        // Disables Nagle's algorithm: small messages are sent at once.
         client.set_nodelay(true).unwrap();
         server.set_nodelay(true).unwrap();
         let (mut from_client, mut to_client) = client.into_split();
@@ -118,14 +118,18 @@ impl State {
                 let ends = buffer[..size]
                     .windows(8)
                     .any(|window| window == b"ROLLBACK");
-                let counter = if ends { &self.unwaited } else { &self.flights };
+                let counter = if ends {
+                    &self.unwaited
+                } else {
+                    &self.round_trips
+                };
                 counter.fetch_add(1, Ordering::SeqCst);
             }
             if *modes.borrow_and_update() == hold {
                 self.stopped.add_permits(1);
                 let _ = modes.wait_for(|mode| *mode != hold).await;
             }
-            // Nothing gets through after the cut, whichever branch of `connection` notices it first.
+            // No data passes after the cut, whichever branch of `connection` ends first.
             if *self.mode.borrow() == Mode::Cut {
                 return Ok(());
             }
@@ -134,7 +138,7 @@ impl State {
     }
 }
 
-/// A network to the fake, and the token endpoint behind it.
+/// A proxy in front of the fake, and the token URL through it.
 pub(super) async fn network(fake: &Fake) -> (Proxy, String) {
     let mut url = fake.token_url();
     let proxy = Proxy::start("127.0.0.1", url.port().unwrap()).await;

@@ -1,4 +1,4 @@
-//! Migrations, names, and what a dump shows.
+//! Migrations, names of schemas and tables, and the contents of a dump.
 
 use envd_sdk::auth::TokenStore;
 use envd_sdk::auth::postgres::PostgresStore;
@@ -8,7 +8,7 @@ use super::faults::record;
 use super::sessions::{KEY, fake, log_in};
 
 #[tokio::test]
-async fn without_tables_the_error_says_to_migrate() {
+async fn without_tables_the_error_names_migrate() {
     let Some(database) = Database::empty().await else {
         return;
     };
@@ -23,7 +23,7 @@ async fn without_tables_the_error_says_to_migrate() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hosts_that_migrate_at_once_do_it_once() {
+async fn concurrent_migrations_run_once() {
     let Some(database) = Database::empty().await else {
         return;
     };
@@ -40,7 +40,7 @@ async fn hosts_that_migrate_at_once_do_it_once() {
 }
 
 #[tokio::test]
-async fn a_migration_keeps_what_is_stored() {
+async fn a_migration_keeps_the_records() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -51,7 +51,7 @@ async fn a_migration_keeps_what_is_stored() {
 }
 
 #[tokio::test]
-async fn the_script_makes_the_tables_that_migrate_would() {
+async fn the_script_creates_the_same_tables_as_migrate() {
     let Some(database) = Database::empty().await else {
         return;
     };
@@ -122,7 +122,7 @@ async fn names_may_be_keywords_and_have_capitals() {
 
 #[test]
 fn a_pool_for_one_connection_is_refused() {
-    let url = "postgres://nobody@127.0.0.1:1/none";
+    let url = "postgres://user@127.0.0.1:1/none";
     let pool = envd_sdk::auth::postgres::loopback_pool(url, 1).unwrap();
     let error = PostgresStore::builder(pool).build().unwrap_err();
     assert!(error.to_string().contains("two"), "{error}");
@@ -135,7 +135,7 @@ async fn a_dump_of_the_table_shows_no_token() {
     };
     let fake = fake().await;
     let dump = "SELECT string_agg(stored::text, ' ') FROM {table} AS stored";
-    // What would be found: the store without a seal around it.
+    // Control: the store without encryption shows the tokens.
     log_in(&fake, database.store()).await;
     let stored = database.store().load(KEY).await.unwrap().unwrap();
     let shown = database.ask(dump).await;
@@ -158,7 +158,7 @@ async fn a_dump_of_the_table_shows_no_token() {
         "offline_access",
     ] {
         assert!(!shown.contains(secret));
-        // Nor any part of one that would be of use.
+        // No usable part of a token either.
         assert!(
             !secret
                 .as_bytes()

@@ -1,4 +1,4 @@
-//! Choosing an account (spec 1.4, 2.8, 5.9, 5.10) and saving in its name.
+//! Selection of an account (spec 1.4, 2.8, 5.9, 5.10), and saving consignments with it.
 
 use envd_sdk::Result;
 use envd_sdk::fake::{Fake, User};
@@ -18,7 +18,7 @@ fn pic(text: &str) -> AccountChoice {
 }
 
 #[tokio::test]
-async fn a_choice_that_fits_one_account_gives_it() {
+async fn a_choice_that_matches_one_account_selects_it() {
     let fake = start_fake().await;
     for (choice, id) in [
         (AccountChoice::default_account(), "envd-100201"),
@@ -35,9 +35,9 @@ async fn a_choice_that_fits_one_account_gives_it() {
 }
 
 #[tokio::test]
-async fn a_choice_that_fits_none_or_several_is_an_error_and_never_a_guess() {
+async fn a_choice_that_matches_no_account_or_several_is_an_error() {
     let fake = start_fake().await;
-    for (choice, why) in [
+    for (choice, reason) in [
         (
             AccountChoice::producer(),
             "2 accounts of the user are one in whose name",
@@ -54,21 +54,21 @@ async fn a_choice_that_fits_none_or_several_is_an_error_and_never_a_guess() {
         assert!(error.is_account_choice(), "{choice:?}");
         let message = error.to_string();
         assert!(
-            message.starts_with(&format!("userDetails: {why}")),
+            message.starts_with(&format!("userDetails: {reason}")),
             "{message}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_receiver_has_no_account_to_create_consignments_with() {
+async fn a_receiver_has_no_producer_account() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();
     let error = choose(&fake, &AccountChoice::producer()).await.unwrap_err();
     assert!(error.is_account_choice());
 }
 
 #[tokio::test]
-async fn a_user_who_is_not_registered_gets_an_error_with_the_cure() {
+async fn an_unregistered_user_gets_an_error_that_explains_how_to_register() {
     let fake = fake_builder().user(User::New).start().await.unwrap();
     let error = choose(&fake, &AccountChoice::default_account())
         .await
@@ -91,7 +91,7 @@ fn a_default_account_that_is_not_in_the_list_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_consignment_is_read_edited_saved_and_submitted_as_the_same_one() {
+async fn a_consignment_keeps_its_id_from_edit_to_submission() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
@@ -133,11 +133,11 @@ async fn a_consignment_is_made_from_a_template() {
     let mut input = envd_sdk::model::TemplateInput::new("To the works", [FormType::Lpac1]);
     input.origin = PartyInput::new("QAZZ7777").into();
     input.destination = PartyInput::new("QDZZ3333").into();
-    // A field that this crate does not know is sent: the fake, whose schema has none, says its name.
+    // An unknown field is sent; the schema of the fake lacks it, so the error names it.
     let unknown = input.clone().extra("movementTime", "05:15");
     let error = account.save_template(unknown).await.unwrap_err();
-    let said = error.server_errors()[0].message();
-    assert!(said.contains("movementTime"), "{said}");
+    let message = error.server_errors()[0].message();
+    assert!(message.contains("movementTime"), "{message}");
     let template = account.save_template(input).await.unwrap().value;
     let template = account.template(template.id.unwrap()).await.unwrap().value;
     let saved = account
@@ -145,6 +145,9 @@ async fn a_consignment_is_made_from_a_template() {
         .await
         .unwrap()
         .value;
-    let made = account.consignment(saved.id.unwrap()).await.unwrap().value;
-    assert_eq!(made.destination.unwrap().pic.as_deref(), Some("QDZZ3333"));
+    let created = account.consignment(saved.id.unwrap()).await.unwrap().value;
+    assert_eq!(
+        created.destination.unwrap().pic.as_deref(),
+        Some("QDZZ3333")
+    );
 }

@@ -1,4 +1,4 @@
-//! A server whose schema lacks fields that the documents of this crate select, or has other names.
+//! Adapted documents: servers whose schema lacks fields that our documents select, or has other names.
 
 mod levels;
 mod other_servers;
@@ -15,12 +15,12 @@ use envd_sdk::{Client, Error, RetryPolicy};
 
 use crate::dated::fake_builder;
 
-/// The records that every query reads.
+/// The ids of the records that the queries read.
 const NUMBER: &str = "C-900000101";
 const TEMPLATE: &str = "T-900000017";
 
-/// Object types of replies with the fields that a server may lack: what the specification does not state, and what it
-/// states in another place than the public queries.
+/// Object types of replies with the fields that a server may lack: the specification does not state them, or has them in
+/// another place than the public queries.
 const OPTIONAL: [(&str, &[&str]); 12] = [
     ("ConsignmentConnection", &["totalCount"]),
     (
@@ -95,11 +95,11 @@ const OPTIONAL: [(&str, &[&str]); 12] = [
     ("AccountProperty", &["propertyName", "accreditations"]),
 ];
 
-/// The bundled schema without some fields. Each type keeps one, since none may be empty.
+/// The bundled schema without these fields. A type keeps one field, since a type must not be empty.
 fn without(fields: &[(&str, &str)]) -> String {
     let (mut schema, mut owner) = (String::new(), "");
     let mut lines = SCHEMA.lines().peekable();
-    // A description and its element are taken or left together.
+    // Descriptions are removed together with their elements.
     let mut description = String::new();
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("type ") {
@@ -166,7 +166,7 @@ async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn every_query_works_without_any_one_of_the_doubtful_fields() {
+async fn every_query_works_without_each_of_the_uncertain_fields() {
     for (owner, fields) in OPTIONAL {
         for field in fields {
             let (fake, client) = client_of(&without(&[(owner, field)])).await;
@@ -176,7 +176,7 @@ async fn every_query_works_without_any_one_of_the_doubtful_fields() {
             let adapted = client.adapted_operations();
             assert!(!adapted.is_empty(), "{owner}.{field}");
             for path in adapted.iter().flat_map(|adapted| &adapted.left_out) {
-                // The field, or what is asked for below it.
+                // The field, or its selected subfields.
                 assert!(path.split('.').any(|name| name == *field), "{path}");
             }
         }
@@ -184,7 +184,7 @@ async fn every_query_works_without_any_one_of_the_doubtful_fields() {
 }
 
 #[tokio::test]
-async fn every_query_works_without_all_of_the_doubtful_fields_and_is_sent_once_more() {
+async fn every_query_without_any_uncertain_field_takes_one_more_request() {
     let all: Vec<_> = OPTIONAL
         .iter()
         .flat_map(|(owner, fields)| fields.iter().map(move |field| (*owner, *field)))
@@ -197,17 +197,17 @@ async fn every_query_works_without_all_of_the_doubtful_fields_and_is_sent_once_m
     let adapted = client.adapted_operations();
     let names: BTreeSet<_> = adapted.iter().map(|adapted| adapted.operation).collect();
     assert_eq!(names.len(), 9, "the nine queries: {names:?}");
-    // One more request for each, and only the first time; clones share what was learnt.
+    // One more request for each, and only the first time; clones of the client share the adapted documents.
     assert_eq!(first, second + 9);
     assert_eq!(client.clone().adapted_operations(), adapted);
-    // What is stated is still read.
+    // Fields that the specification states are still read.
     let user = client.user_details().await.unwrap().value;
     assert_eq!(user.accounts.len(), 3);
     assert!(user.first_name.is_some() && user.roles.is_empty() && user.accreditations.is_none());
 }
 
 #[tokio::test]
-async fn a_field_without_which_a_list_would_end_too_early_is_never_left_out() {
+async fn a_field_that_paging_needs_is_never_left_out() {
     let (fake, client) = client_of(&without(&[("PageInfo", "hasNextPage")])).await;
     let account = client.account(fake.account_id());
     let error = account
@@ -219,9 +219,9 @@ async fn a_field_without_which_a_list_would_end_too_early_is_never_left_out() {
     assert!(client.adapted_operations().is_empty());
 }
 
-/// Public queries of a consignment do not ask for the children of its questions; the tree of them is nothing without.
+/// Public queries of a consignment do not select children of its questions; the question tree requires them.
 #[tokio::test]
-async fn the_questions_of_a_consignment_may_have_no_children_but_the_tree_must() {
+async fn children_of_questions_are_optional_in_a_consignment_and_required_in_the_tree() {
     let schema = without(&[("Question", "childQuestions")]);
     let (fake, client) = client_of(&schema).await;
     let account = client.account(fake.account_id());
@@ -234,7 +234,7 @@ async fn the_questions_of_a_consignment_may_have_no_children_but_the_tree_must()
 }
 
 #[tokio::test]
-async fn a_change_is_never_sent_with_another_document() {
+async fn a_mutation_is_never_adapted() {
     let (fake, client) = client_of(&without(&[("Comment", "role")])).await;
     let account = client.account(fake.account_id());
     let comment = CommentInput::new(NUMBER, "The truck comes at five.");
@@ -253,9 +253,9 @@ async fn an_override_is_sent_as_it_is() {
     assert_eq!(fake.requests().len(), 1);
 }
 
-/// A schema whose object types have other names: those are shown nowhere, so no document may rest on them.
+/// The names of the object types are not published, so no document may depend on them.
 #[tokio::test]
-async fn every_operation_works_with_any_names_of_object_types() {
+async fn no_operation_depends_on_names_of_object_types() {
     let mut names: Vec<_> = SCHEMA
         .lines()
         .filter_map(|line| line.strip_prefix("type ")?.strip_suffix(" {"))

@@ -1,5 +1,5 @@
-//! The fake holds as a GraphQL-over-HTTP server: each MUST of the audits of the npm package graphql-http 1.23.1, by its id,
-//! and what the fake does beyond them.
+//! The fake as a GraphQL-over-HTTP server: each MUST of the audits of the npm package graphql-http 1.23.1 by its id, and
+//! further features of the fake.
 
 use envd_sdk::fake::Fake;
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn audits_28b9_1b7a_allow_maps_of_variables_and_extensions() {
 }
 
 #[tokio::test]
-async fn the_new_media_type_is_for_those_who_ask_for_it() {
+async fn the_new_media_type_is_sent_on_request() {
     let accept = (
         "accept",
         "application/graphql-response+json, application/json;q=0.9",
@@ -107,7 +107,7 @@ async fn the_new_media_type_is_for_those_who_ask_for_it() {
 }
 
 #[tokio::test]
-async fn extensions_that_are_no_map_are_refused() {
+async fn extensions_that_are_not_a_map_are_refused() {
     let fake = start_fake().await;
     for extensions in [json!(0), json!(false), json!("text"), json!(["list"])] {
         let body = json!({"query": "{ __typename }", "extensions": extensions});
@@ -116,7 +116,7 @@ async fn extensions_that_are_no_map_are_refused() {
 }
 
 #[tokio::test]
-async fn a_get_of_the_endpoint_is_answered_with_its_name_and_a_hint() {
+async fn a_get_of_the_endpoint_is_refused_with_a_hint() {
     let fake = start_fake().await;
     let reply = send(&fake.graphql_url(), "GET", &[], "").await.unwrap();
     assert_eq!(reply.status, 404);
@@ -160,7 +160,7 @@ async fn aliases_fragments_defaults_directives_and_introspection_work_together()
 }
 
 #[tokio::test]
-async fn an_operation_that_does_not_fit_the_schema_is_named_with_a_hint() {
+async fn an_operation_outside_the_schema_is_an_error_with_a_hint() {
     let fake = start_fake().await;
     let body = json!({"query": "query HerdReport { herdReport }"});
     let reply = post(&fake, &[JSON], &body).await;
@@ -174,7 +174,7 @@ async fn an_operation_that_does_not_fit_the_schema_is_named_with_a_hint() {
 }
 
 #[tokio::test]
-async fn a_head_has_no_body_and_the_connection_goes_on() {
+async fn a_head_request_has_no_body_and_the_connection_stays_usable() {
     let fake = start_fake().await;
     let reply = send(&fake.graphql_url(), "HEAD", &[], "").await.unwrap();
     assert_eq!((reply.status, reply.body.len()), (404, 0));

@@ -1,4 +1,4 @@
-//! What a second user of the machine can see of a login: the arguments of the browser's process, and files.
+//! Login data that other users of the machine can read: the arguments of the browser process, and files.
 
 use std::env;
 use std::fs;
@@ -15,17 +15,17 @@ use url::{Position, Url};
 
 use crate::dated::start_fake;
 
-/// A program in place of the browser: runs, with its arguments, until the test has read them.
+/// A substitute for the browser, which runs until the test has read its arguments.
 const BROWSER: &str = "#!/bin/sh\necho $$ >\"$HOME/started\"\nread line <\"$HOME/seen\"\n";
 
-/// The folder in which a child process plays the login.
+/// The environment variable with the home directory of a child process that runs the test.
 const HOME: &str = "ENVD_SDK_TEST_BROWSER_HOME";
 
-/// Another user than that of the test.
-const STRANGER: &str = "65534";
+/// The id of a user other than that of the test.
+const OTHER_USER: &str = "65534";
 
-/// In a process of its own: the variables that name the browser and the home directory count for a whole process.
-fn alone(test: &str) {
+/// Runs the test in a separate process, since the environment variables BROWSER and HOME apply to a whole process.
+fn run_in_separate_process(test: &str) {
     let home = env::temp_dir().join(format!("envd-sdk-{test}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&home);
     fs::create_dir(&home).unwrap();
@@ -42,17 +42,17 @@ fn alone(test: &str) {
     child.args(["--exact", &format!("browser::{test}"), "--test-threads=1"]);
     child.env(HOME, &home).env("HOME", &home);
     let output = child.env("BROWSER", &browser).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}{}",
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}{}",
         String::from_utf8_lossy(&output.stderr)
     );
     fs::remove_dir_all(&home).unwrap();
 }
 
-/// A login whose browser has started, and its arguments in `/proc`.
-struct Scene {
+/// A login after the start of the browser, with the arguments of its process.
+struct BrowserLogin {
     fake: Fake,
     manager: TokenManager,
     listener: Loopback,
@@ -62,17 +62,17 @@ struct Scene {
     _browser: Browser,
 }
 
-/// Ends the browser's process when the test is over, however it ends.
+/// Ends the browser process on drop.
 struct Browser(PathBuf);
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // OK to ignore: the test has reported the failure.
+        // OK to ignore: the test reports its own failure.
         let _ = fs::write(self.0.join("seen"), "\n");
     }
 }
 
-impl Scene {
+impl BrowserLogin {
     async fn begin(home: &Path) -> Self {
         let fake = start_fake().await;
         let mut listener = Loopback::bind().await.unwrap();
@@ -84,11 +84,11 @@ impl Scene {
             .unwrap();
         let login = manager.provider().authorization().start().unwrap();
         listener.open_browser(&login).await.unwrap();
-        // Waits for the browser to open the other end.
+        // Blocks until the browser opens the other end.
         let pid = fs::read_to_string(home.join("started")).unwrap();
         let browser = Browser(home.to_owned());
-        let arguments = seen_by_a_stranger(&PathBuf::from(format!("/proc/{}/cmdline", pid.trim())));
-        let arguments = arguments.expect("a process shows its arguments to all");
+        let arguments = read_as_other_user(&PathBuf::from(format!("/proc/{}/cmdline", pid.trim())));
+        let arguments = arguments.expect("the arguments of a process are readable");
         let argument = arguments
             .split('\0')
             .find(|text| text.starts_with("file://"));
@@ -105,17 +105,17 @@ impl Scene {
     }
 }
 
-/// Reads a file as another user, if the test may become one.
-fn seen_by_a_stranger(path: &Path) -> Option<String> {
+/// Reads a file as another user if the test runs as root, else as the same user.
+fn read_as_other_user(path: &Path) -> Option<String> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return fs::read_to_string(path).ok();
     }
     let mut reader = Command::new("setpriv");
     reader.args([
         "--reuid",
-        STRANGER,
+        OTHER_USER,
         "--regid",
-        STRANGER,
+        OTHER_USER,
         "--clear-groups",
         "cat",
     ]);
@@ -135,8 +135,8 @@ fn parameter(url: &Url, name: &str) -> String {
         .into_owned()
 }
 
-/// The browser follows the redirect, the user consents, and the browser requests the callback.
-fn come_back(callback: &Url) {
+/// Requests the callback, as the browser does after the redirect.
+fn request_callback(callback: &Url) {
     let mut stream = TcpStream::connect(callback.authority()).unwrap();
     let target = &callback[Position::BeforePath..Position::AfterQuery];
     let request = format!(
@@ -151,25 +151,29 @@ fn come_back(callback: &Url) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn the_arguments_of_the_browser_do_not_show_the_login() {
     let Some(home) = env::var_os(HOME).map(PathBuf::from) else {
-        return alone("the_arguments_of_the_browser_do_not_show_the_login");
+        return run_in_separate_process("the_arguments_of_the_browser_do_not_show_the_login");
     };
-    let scene = Scene::begin(&home).await;
+    let started = BrowserLogin::begin(&home).await;
     for name in ["state", "nonce", "code_challenge"] {
-        let secret = parameter(scene.login.url(), name);
-        assert!(!scene.arguments.contains(&secret), "{}", scene.arguments);
-    }
-    let about = fs::metadata(&scene.page).unwrap();
-    assert_eq!(about.permissions().mode() & 0o777, 0o600);
-    if about.uid() == 0 {
+        let secret = parameter(started.login.url(), name);
         assert!(
-            seen_by_a_stranger(&scene.page).is_none(),
-            "the page is open to others"
+            !started.arguments.contains(&secret),
+            "{}",
+            started.arguments
         );
     }
-    // Browsers in a sandbox read no hidden files.
-    assert_eq!(scene.page.parent(), Some(home.as_path()));
+    let metadata = fs::metadata(&started.page).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    if metadata.uid() == 0 {
+        assert!(
+            read_as_other_user(&started.page).is_none(),
+            "other users can read the page"
+        );
+    }
+    // Sandboxed browsers do not read hidden files.
+    assert_eq!(started.page.parent(), Some(home.as_path()));
     assert!(
-        !scene
+        !started
             .page
             .file_name()
             .unwrap()
@@ -178,7 +182,7 @@ async fn the_arguments_of_the_browser_do_not_show_the_login() {
             .starts_with('.')
     );
 
-    let page = fs::read_to_string(&scene.page).unwrap();
+    let page = fs::read_to_string(&started.page).unwrap();
     let link = page
         .split("href=\"")
         .nth(1)
@@ -187,14 +191,14 @@ async fn the_arguments_of_the_browser_do_not_show_the_login() {
         .next()
         .unwrap();
     let address = Url::parse(&link.replace("&amp;", "&")).unwrap();
-    assert_eq!(&address, scene.login.url());
-    let callback = scene.fake.consent(&address).unwrap();
-    let browser = std::thread::spawn(move || come_back(&callback));
-    let checked = scene.listener.receive(scene.login).await.unwrap();
+    assert_eq!(&address, started.login.url());
+    let callback = started.fake.consent(&address).unwrap();
+    let browser = std::thread::spawn(move || request_callback(&callback));
+    let checked = started.listener.receive(started.login).await.unwrap();
     browser.join().unwrap();
-    assert!(!scene.page.exists());
+    assert!(!started.page.exists());
     assert!(
-        scene
+        started
             .manager
             .redeem(checked)
             .await
@@ -207,10 +211,10 @@ async fn the_arguments_of_the_browser_do_not_show_the_login() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_listener_that_is_dropped_deletes_the_page() {
     let Some(home) = env::var_os(HOME).map(PathBuf::from) else {
-        return alone("a_listener_that_is_dropped_deletes_the_page");
+        return run_in_separate_process("a_listener_that_is_dropped_deletes_the_page");
     };
-    let scene = Scene::begin(&home).await;
-    assert!(scene.page.exists());
-    drop(scene.listener);
-    assert!(!scene.page.exists());
+    let started = BrowserLogin::begin(&home).await;
+    assert!(started.page.exists());
+    drop(started.listener);
+    assert!(!started.page.exists());
 }

@@ -1,4 +1,4 @@
-//! Inputs and records as somebody outside the crate writes them.
+//! Builders of inputs and records, used from outside the crate.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -22,7 +22,7 @@ fn fields_of(input: &str) -> Vec<String> {
         .split_once(&format!("input {input} {{"))
         .unwrap();
     let (body, _) = rest.split_once("\n}").unwrap();
-    // Lines of descriptions have a space before their colon, or none.
+    // A description has a space before its colon, or no colon.
     let names = body
         .lines()
         .filter_map(|line| Some(line.trim().split_once(':')?.0));
@@ -61,7 +61,7 @@ fn declaration() -> DeclarationInput {
 }
 
 #[test]
-fn every_input_is_written_in_one_expression_with_all_its_fields() {
+fn every_input_has_setters_for_all_its_fields() {
     let party = PartyInput::default()
         .name("Sample Station")
         .pic(Pic::parse("QAZZ7777").unwrap())
@@ -125,7 +125,7 @@ fn every_input_is_written_in_one_expression_with_all_its_fields() {
 }
 
 #[test]
-fn chaining_goes_on_after_a_further_field() {
+fn setters_can_follow_an_extra_field() {
     let party = || PartyInput::new("QAZZ7777");
     let input = ConsignmentInput::new([FormType::Lpac1], party(), party());
     let after: WithExtra<ConsignmentInput> = input
@@ -164,7 +164,7 @@ fn chaining_goes_on_after_a_further_field() {
 }
 
 #[test]
-fn ids_are_taken_as_records_hold_them() {
+fn ids_of_records_are_accepted_by_setters() {
     let mut record = Consignment::default();
     record.id = Some("c-1".into());
     record.number = Some("C-900000101".into());
@@ -176,7 +176,7 @@ fn ids_are_taken_as_records_hold_them() {
         (&written(&input)["id"], &written(&input)["number"]),
         (&wanted["id"], &wanted["number"])
     );
-    // As values, references, options, and texts of any kind.
+    // As values, references, options and strings.
     let id = record.id.clone().unwrap();
     let text = "c-1".to_owned();
     let same = input.clone();
@@ -195,7 +195,7 @@ fn ids_are_taken_as_records_hold_them() {
     assert_eq!("x".parse::<ConsignmentNumber>().unwrap(), "x");
 }
 
-/// Each value is written as it is read.
+/// Checks that each value is written as it is read.
 fn open<T: FromStr + Display + PartialEq + Debug + Clone>(known: &[T], unknown: &str)
 where
     T::Err: Debug,
@@ -208,7 +208,7 @@ where
 }
 
 #[test]
-fn every_enum_of_the_wire_is_read_written_and_listed() {
+fn every_wire_enum_is_read_written_and_listed() {
     open(FormType::KNOWN, "LPAC9");
     open(ConsignmentStatus::KNOWN, "RETIRED");
     open(Species::KNOWN, "ALPACA");

@@ -1,4 +1,4 @@
-//! After a save without a clear answer: the records that it may have become, and never a list that is falsely empty.
+//! Candidates after a save whose result is unknown: the records that match the input; an incomplete list is an error.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::dated::fake_builder;
 
-/// On 2026-11-20.
+/// A fake on 2026-11-20.
 async fn fake() -> Fake {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
     fake_builder().clock(clock).start().await.unwrap()
@@ -50,12 +50,12 @@ async fn candidates_are_the_records_that_do_not_differ_from_the_input() {
     assert_eq!(ids(search.find().await.unwrap()), [id]);
     let other = account.candidates(&input("2027-02-03"));
     assert!(other.find().await.unwrap().is_empty());
-    // The list shows all that was sent.
+    // The list has all fields of the input, so no record is read.
     assert!(fake.requests_of::<Consignment>().is_empty());
 }
 
 #[tokio::test]
-async fn a_lost_answer_leads_to_the_record_whatever_date_the_filter_compares() {
+async fn after_a_lost_reply_the_record_is_found_without_a_date_filter() {
     let fake = fake().await;
     let account = account(&fake);
     fake.on_operation("CreateOrSaveConsignment")
@@ -70,16 +70,16 @@ async fn a_lost_answer_leads_to_the_record_whatever_date_the_filter_compares() {
             .all(|sent| sent.from_date.is_none() && sent.to_date.is_none())
     );
 
-    // Of a caller that vouches for it.
-    let vouched = search.clone().from(Day::parse("2026-11-20").unwrap());
-    assert_eq!(vouched.find().await.unwrap().len(), 1);
+    // With the date filter that the caller sets.
+    let filtered = search.clone().from(Day::parse("2026-11-20").unwrap());
+    assert_eq!(filtered.find().await.unwrap().len(), 1);
     let sent = fake.variables_of::<Consignments>();
     let from = sent.last().unwrap().from_date.as_ref().unwrap();
     assert_eq!(from.as_str(), "2026-11-20T00:00:00Z");
 }
 
 #[tokio::test]
-async fn records_that_were_known_before_are_left_out_unless_the_input_names_them() {
+async fn known_records_are_left_out_unless_the_input_has_their_id() {
     let fake = fake().await;
     let account = account(&fake);
     let before = save(&account, input("2027-02-02")).await;
@@ -88,7 +88,7 @@ async fn records_that_were_known_before_are_left_out_unless_the_input_names_them
     let after = save(&account, input("2027-02-02")).await;
     assert_eq!(ids(search.find().await.unwrap()), [after]);
 
-    // An update of a record that was known: did it arrive?
+    // An update of a known record: a candidate only if it was applied.
     let mut update = input("2027-02-09");
     update.id = before.to_string().into();
     let search = account.candidates(&update).known([&before]);
@@ -98,7 +98,7 @@ async fn records_that_were_known_before_are_left_out_unless_the_input_names_them
 }
 
 #[tokio::test]
-async fn whole_records_are_compared_where_the_list_shows_too_little() {
+async fn full_records_are_compared_if_the_list_lacks_fields() {
     let fake = fake().await;
     let account = account(&fake);
     let answered = |heads: &str| {
@@ -117,7 +117,7 @@ async fn whole_records_are_compared_where_the_list_shows_too_little() {
     let mut wanted = answered("24");
     wanted.owner = PartyInput::default().name("Sam Sample").into();
     let search = account.candidates(&wanted);
-    // Of another owner is one, with other answers another; the one without an owner cannot be told apart.
+    // One record has another owner, one has other answers; the record without an owner does not differ.
     assert_eq!(ids(search.find().await.unwrap()), [first]);
     assert_eq!(fake.requests_of::<Consignment>().len(), 2);
 }
@@ -140,11 +140,11 @@ fn list(total: Option<u64>, next: Option<&str>, nodes: &[Value]) -> Value {
 
 async fn serve(replies: Vec<(&str, ResponseTemplate)>) -> (MockServer, Account) {
     let server = MockServer::start().await;
-    for (asked, reply) in replies {
-        let mock = if asked.is_empty() {
+    for (body_part, reply) in replies {
+        let mock = if body_part.is_empty() {
             Mock::given(any())
         } else {
-            Mock::given(body_string_contains(asked))
+            Mock::given(body_string_contains(body_part))
         };
         mock.respond_with(reply).mount(&server).await;
     }
@@ -160,7 +160,7 @@ fn data(data: Value) -> ResponseTemplate {
 }
 
 #[tokio::test]
-async fn a_filter_that_compares_another_date_hides_the_record_only_from_callers_that_use_it() {
+async fn a_date_filter_is_sent_only_if_the_caller_sets_it() {
     let (_server, account) = serve(vec![
         ("\"fromDate\":", data(list(Some(0), None, &[]))),
         ("", data(list(Some(1), None, &[node("1")]))),
@@ -168,13 +168,14 @@ async fn a_filter_that_compares_another_date_hides_the_record_only_from_callers_
     .await;
     let search = account.candidates(&input("2027-02-02"));
     assert_eq!(search.find().await.unwrap().len(), 1);
-    let vouched = search.from(Day::parse("2027-03-01").unwrap());
-    assert!(vouched.find().await.unwrap().is_empty());
+    let filtered = search.from(Day::parse("2027-03-01").unwrap());
+    assert!(filtered.find().await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn a_list_that_is_not_complete_is_an_error_and_never_empty() {
-    let problem = json!({"data": list(Some(0), None, &[]), "errors": [{"message": "half of it"}]});
+async fn an_incomplete_list_is_an_error() {
+    let problem =
+        json!({"data": list(Some(0), None, &[]), "errors": [{"message": "partial data"}]});
     let null_edges = json!({"consignments": {"pageInfo": {"hasNextPage": false}, "edges": null}});
     for (name, replies) in [
         ("nothing", vec![("", data(json!({})))]),
@@ -222,8 +223,8 @@ async fn a_list_that_is_not_complete_is_an_error_and_never_empty() {
         let (_server, account) = serve(replies).await;
         let found = account.candidates(&input("2027-02-02")).find().await;
         let error = found.expect_err(name);
-        let told = error.operation() == Some("consignments") || error.is_pagination_stalled();
-        assert!(told, "{name}: {error}");
+        let is_named = error.operation() == Some("consignments") || error.is_pagination_stalled();
+        assert!(is_named, "{name}: {error}");
         assert!(!error.may_have_applied(), "{name}");
     }
 }
@@ -237,7 +238,7 @@ async fn a_record_that_cannot_be_read_is_an_error() {
     let error = account.candidates(&answered).find().await.unwrap_err();
     assert_eq!(error.operation(), Some("consignment"));
 
-    // What the record does not show does not exclude it.
+    // A field that the record lacks does not exclude it.
     let record = data(json!({"consignment": node("1")}));
     let (_server, account) = serve(vec![("\"id\":", record), ("", lists())]).await;
     assert_eq!(account.candidates(&answered).find().await.unwrap().len(), 2);

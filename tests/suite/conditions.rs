@@ -14,7 +14,7 @@ fn errors(file: &str) -> Vec<ServerError> {
     serde_json::from_value(fixture(file)["errors"].clone()).unwrap()
 }
 
-/// File, condition, severity, the field of the input.
+/// File, condition, severity, and the field of the input.
 const ROWS: [(&str, Condition, Severity, &str); 30] = {
     use Condition as C;
     use Severity::{Error, Warning};
@@ -100,8 +100,8 @@ fn each_body_has_its_condition_its_severity_and_its_field() {
 }
 
 #[test]
-fn what_the_specification_writes_is_recognised_in_other_envelopes() {
-    // As the table of 7.2 has it: bare field names, texts without an extension, another case.
+fn the_conditions_of_the_specification_are_recognised_in_other_envelopes() {
+    // As in the table of 7.2: bare field names, messages without an extension, another case.
     for (error, condition) in [
         (
             r#"{"message": "X1 is not a valid value for PIC", "path": ["op", "pic"], "extensions": {"data": {"Code": "pic"}}}"#,
@@ -151,7 +151,7 @@ fn what_the_specification_writes_is_recognised_in_other_envelopes() {
 }
 
 #[test]
-fn an_outcome_that_is_called_a_warning_is_one() {
+fn an_outcome_status_of_warning_is_a_warning() {
     let error =
         r#"{"message": "m", "extensions": {"data": {"Code": "", "OutcomeStatus": "WARNING"}}}"#;
     let error: ServerError = serde_json::from_str(error).unwrap();
@@ -159,7 +159,7 @@ fn an_outcome_that_is_called_a_warning_is_one() {
 }
 
 #[test]
-fn a_server_error_keeps_everything_that_was_sent() {
+fn a_server_error_keeps_all_received_fields() {
     let body = fixture("schema-resolver-threw.json");
     let error: ServerError = serde_json::from_value(body["errors"][0].clone()).unwrap();
     assert_eq!(error.raw(), &body["errors"][0]);

@@ -1,4 +1,4 @@
-//! The test that the README shows, and that it is this one.
+//! The test that the README shows, and a check that both are equal.
 
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::UserDetails;

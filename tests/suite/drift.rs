@@ -9,7 +9,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::dated::{fake_builder, start_fake};
 
-/// What the fake with a changed schema shows.
+/// The drift that a fake with a changed schema has.
 async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {
     let mut schema = SCHEMA.to_owned();
     for (before, after) in changes {
@@ -22,7 +22,7 @@ async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {
 
 #[tokio::test]
 async fn the_bundled_schema_does_not_differ_from_itself() {
-    // The table that is checked in, and the one that a server gives of the same schema.
+    // Compares the generated table with the introspection of the same schema.
     let drift = drift(&[]).await;
     assert_eq!(drift.coverage(), Coverage::Whole);
     assert_eq!(drift.changes(), []);
@@ -34,11 +34,11 @@ async fn the_bundled_schema_does_not_differ_from_itself() {
 }
 
 #[tokio::test]
-async fn each_change_is_classed_and_names_the_operations_that_it_touches() {
+async fn each_change_has_a_class_and_the_affected_operations() {
     use ChangeClass::{Breaking, Dangerous, Safe};
 
     let drift = drift(&[
-        // A field that is read; a value of an enum that is sent and read; a demand; a null; a mark; something new.
+        // A removed field, a removed enum value, a new required argument, a nullable type, a deprecation, an addition.
         ("  commentText: String\n", "  text: String\n"),
         ("  LPABC1\n", "  LPABC2\n"),
         (
@@ -113,7 +113,7 @@ fn assert_operations(drift: &SchemaDrift) {
 }
 
 #[tokio::test]
-async fn what_no_operation_uses_breaks_nothing() {
+async fn changes_of_unused_elements_break_no_operation() {
     let description = "The other name that the specification gives to `userDetails`, with the record under `data`. stated (4.1)";
     let field = format!(
         "  \"\"\"
@@ -138,14 +138,14 @@ async fn arguments_that_are_only_deprecated_are_not_reported_as_removed() {
         ("  heads: Int\n", "  heads: Int! @deprecated\n"),
     ])
     .await;
-    // A server leaves out an argument that is marked, unless the document includes deprecated ones.
+    // Introspection omits deprecated arguments unless the document includes them.
     let report = drift.to_string();
     assert!(!report.contains("was removed"), "{report}");
     assert!(report.contains("is deprecated"), "{report}");
     assert!(!drift.breaks());
 }
 
-/// A server that shows what the fake shows, with some words in the document refused.
+/// The drift of a server that forwards to the fake, but refuses documents with these words.
 async fn refusing(words: &[&str]) -> SchemaDrift {
     let server = MockServer::start().await;
     for word in words {
@@ -185,7 +185,7 @@ async fn disabled_introspection_is_a_result() {
 }
 
 #[tokio::test]
-async fn a_server_that_shows_single_types_is_read_type_by_type() {
+async fn a_server_that_allows_only_single_types_is_read_type_by_type() {
     let drift = refusing(&["__schema"]).await;
     assert_eq!(drift.coverage(), Coverage::TypeByType);
     assert_eq!(drift.unchecked(), ["Query"]);
@@ -205,7 +205,7 @@ async fn a_server_that_shows_single_types_is_read_type_by_type() {
 }
 
 #[tokio::test]
-async fn a_refused_token_is_an_error_and_no_drift() {
+async fn a_refused_token_is_an_error_and_not_a_drift() {
     let fake = start_fake().await;
     fake.expire_access_tokens();
     let error = fake

@@ -1,4 +1,4 @@
-//! Faults that a test scripts, and what reaches the wire.
+//! Scripted faults, and the bytes that a client receives.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +13,7 @@ use crate::wire::{Raw, send};
 
 const QUERY: &str = r#"{"query": "query UserDetails { userDetails { email } }"}"#;
 
-async fn ask(fake: &Fake) -> Option<Raw> {
+async fn query(fake: &Fake) -> Option<Raw> {
     let bearer = format!("Bearer {}", fake.access_token().expose());
     let headers = [
         ("authorization", bearer.as_str()),
@@ -38,25 +38,25 @@ async fn comments(fake: &Fake) -> usize {
 }
 
 #[tokio::test]
-async fn twice_503_then_normal() {
+async fn two_503s_are_followed_by_normal_replies() {
     let fake = start_fake().await;
     let fault = Fault::status(503)
         .header("retry-after", "0")
         .json(json!({"message": "later"}));
     fake.on::<UserDetails>().fault(fault).times(2);
     for _ in 0..2 {
-        let reply = ask(&fake).await.unwrap();
+        let reply = query(&fake).await.unwrap();
         assert_eq!(
             (reply.status, reply.header("retry-after")),
             (503, Some("0"))
         );
         assert_eq!(reply.json()["message"], "later");
     }
-    assert_eq!(ask(&fake).await.unwrap().status, 200);
+    assert_eq!(query(&fake).await.unwrap().status, 200);
 }
 
 #[tokio::test]
-async fn the_client_gets_through_two_503s() {
+async fn the_client_retries_after_two_503s() {
     let fake = start_fake().await;
     let fault = Fault::status(503).header("retry-after", "0");
     fake.on_operation("userDetails")
@@ -68,17 +68,17 @@ async fn the_client_gets_through_two_503s() {
 }
 
 #[tokio::test]
-async fn html_and_garbage_are_not_taken_for_answers() {
+async fn html_and_invalid_json_are_errors() {
     let fake = start_fake().await;
     let on = fake.on_operation("UserDetails");
     on.fault(Fault::html(200)).fault(Fault::garbage());
-    let page = ask(&fake).await.unwrap();
+    let page = query(&fake).await.unwrap();
     assert!(
         page.header("content-type")
             .unwrap()
             .starts_with("text/html")
     );
-    let garbage = ask(&fake).await.unwrap();
+    let garbage = query(&fake).await.unwrap();
     assert!(serde_json::from_slice::<Value>(&garbage.body).is_err());
 
     on.fault(Fault::html(200)).fault(Fault::garbage());
@@ -93,7 +93,7 @@ async fn html_and_garbage_are_not_taken_for_answers() {
 }
 
 #[tokio::test]
-async fn a_change_is_made_or_not_as_the_connection_drops_after_or_before() {
+async fn a_change_is_made_only_if_the_connection_drops_after_it() {
     let fake = start_fake().await;
     let before = comments(&fake).await;
     fake.on_operation("CreateComment")
@@ -116,22 +116,22 @@ async fn a_change_is_made_or_not_as_the_connection_drops_after_or_before() {
 async fn a_dropped_connection_is_a_transport_error() {
     let fake = start_fake().await;
     fake.on_path("/v2/graphql").fault(Fault::dropped_before());
-    assert!(ask(&fake).await.is_none());
-    assert!(ask(&fake).await.is_some());
+    assert!(query(&fake).await.is_none());
+    assert!(query(&fake).await.is_some());
 }
 
 #[tokio::test]
-async fn a_truncated_body_is_whole_http_and_a_cut_one_is_not() {
+async fn a_truncated_body_is_valid_http_and_a_cut_one_is_not() {
     let fake = start_fake().await;
     fake.on_operation("UserDetails")
         .fault(Fault::truncated(10))
         .fault(Fault::cut(10));
-    let truncated = ask(&fake).await.unwrap();
+    let truncated = query(&fake).await.unwrap();
     assert_eq!(
         (truncated.body.len(), truncated.header("content-length")),
         (10, Some("10"))
     );
-    let cut = ask(&fake).await.unwrap();
+    let cut = query(&fake).await.unwrap();
     let announced: usize = cut.header("content-length").unwrap().parse().unwrap();
     assert_eq!(cut.body.len(), 10);
     assert!(announced > 10);
@@ -139,7 +139,7 @@ async fn a_truncated_body_is_whole_http_and_a_cut_one_is_not() {
 }
 
 #[tokio::test]
-async fn the_client_does_not_take_a_cut_body_for_an_answer() {
+async fn a_cut_body_is_an_error_for_the_client() {
     let fake = start_fake().await;
     fake.on::<UserDetails>().fault(Fault::cut(20)).forever();
     assert!(
@@ -161,19 +161,19 @@ async fn latency_ends_when_the_clock_is_moved() {
         fake.until_delayed().await;
         clock.advance(Duration::from_secs(30));
     };
-    let (reply, ()) = tokio::join!(ask(&fake), held);
+    let (reply, ()) = tokio::join!(query(&fake), held);
     assert_eq!(reply.unwrap().status, 200);
 }
 
 #[tokio::test]
-async fn a_slow_body_comes_whole_in_its_pieces() {
+async fn a_slow_body_arrives_complete_in_chunks() {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
     let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
-    let fast = ask(&fake).await.unwrap().body;
+    let fast = query(&fake).await.unwrap().body;
     fake.on_operation("UserDetails")
         .fault(Fault::slow(30, Duration::from_secs(1)));
     let mut moves = 0;
-    let mut slow = std::pin::pin!(ask(&fake));
+    let mut slow = std::pin::pin!(query(&fake));
     let reply = loop {
         tokio::select! {
             reply = &mut slow => break reply.unwrap(),
@@ -189,7 +189,7 @@ async fn a_slow_body_comes_whole_in_its_pieces() {
 }
 
 #[tokio::test]
-async fn one_bad_element_of_a_list_is_what_the_client_must_survive() {
+async fn one_invalid_element_of_a_list_does_not_fail_the_client() {
     let fake = start_fake().await;
     let fault = Fault::replaced(
         "/data/consignments/edges/1",
@@ -208,7 +208,7 @@ async fn one_bad_element_of_a_list_is_what_the_client_must_survive() {
 }
 
 #[tokio::test]
-async fn paths_of_the_provider_and_the_register_have_faults_too() {
+async fn paths_of_the_provider_and_the_register_support_faults() {
     let fake = start_fake().await;
     fake.on_path("/api/v2/PICRegister")
         .fault(Fault::status(429).header("retry-after", "1"));

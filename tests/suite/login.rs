@@ -84,7 +84,7 @@ async fn a_logout_ends_the_session_at_the_provider_and_redirects_the_browser() {
     };
     assert_eq!(parameter("client_id"), fake.client_id());
     assert_eq!(parameter("returnTo"), back.as_str());
-    // The family of the refresh token is revoked, its access tokens included.
+    // All tokens of the family are revoked, including its access tokens.
     let stolen = envd_sdk::auth::StaticToken::new(token.expose()).unwrap();
     let client = fake.client().token_source(stolen).build().unwrap();
     assert!(client.user_details().await.is_err());
@@ -103,14 +103,14 @@ async fn a_revoked_refresh_token_requires_a_new_login() {
         .revoke(tokens.refresh_token().unwrap())
         .await
         .unwrap();
-    provider.revoke(&"never heard of".into()).await.unwrap();
+    provider.revoke(&"unknown-token".into()).await.unwrap();
     let token = manager.access_token().await.unwrap();
     let error = manager.renew(&token).await.unwrap_err();
     assert!(error.is_reauth_required());
 }
 
 #[tokio::test]
-async fn a_login_outlives_the_program_in_a_file() {
+async fn a_login_in_a_token_file_survives_a_restart() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();
     let file = std::env::temp_dir().join(format!("envd-sdk-login-{}.json", std::process::id()));
     let provider = fake.provider().build().unwrap();

@@ -1,4 +1,4 @@
-//! The main job from login to logout, as the quickstart tells it, with what must be true after each step.
+//! End to end from login to logout in the steps of the quickstart, with a check after each step.
 
 use std::time::{Duration, SystemTime};
 
@@ -86,7 +86,7 @@ async fn a_producer_goes_from_login_to_logout() {
     let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
     let context = Context::on(today).account_pic("QAZZ7777");
 
-    // The mirror and the server find the same mistake.
+    // The validator and the server report the same error.
     let mut wrong = answered(draft(today));
     wrong.origin.pic = "QAZZ777".into();
     let report = questionnaire.validate(&wrong, &context);
@@ -137,7 +137,7 @@ async fn a_producer_goes_from_login_to_logout() {
 }
 
 #[tokio::test]
-async fn an_access_token_that_expired_is_renewed_once_and_the_change_is_made_once() {
+async fn an_expired_access_token_is_renewed_once_and_the_change_made_once() {
     let fake = fake().await;
     let manager = logged_in(&fake).await;
     let client = fake.client().token_source(manager).build().unwrap();
@@ -170,7 +170,7 @@ async fn a_missing_answer_is_a_problem_beside_the_saved_record() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_not_registered_is_told_so() {
+async fn an_unregistered_user_gets_an_error() {
     let fake = fake_builder().user(envd_sdk::fake::User::New);
     let fake = fake.start().await.unwrap();
     let client = fake.client().build().unwrap();

@@ -43,7 +43,7 @@ async fn two_hundred_refused_calls_cause_one_refresh_and_all_succeed() {
     for call in calls {
         assert!(call.await.unwrap());
     }
-    // One for the login, one for the refresh.
+    // One request for the login, one for the refresh.
     assert_eq!(fake.token_requests(), 2);
     assert_eq!(manager.access_token().await.unwrap().generation(), 2);
 }
@@ -57,7 +57,7 @@ async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_
         assert!(error.is_unauthorized() && !error.is_reauth_required());
     }
     assert_eq!(fake.token_requests(), 2);
-    // The first call is sent twice; the others get no new token.
+    // The first call is sent twice; the others once, since they get no new token.
     assert_eq!(service.received_requests().await.unwrap().len(), 6);
 }
 
@@ -73,7 +73,7 @@ async fn a_missing_permission_is_neither_refreshed_nor_sent_again() {
 }
 
 #[tokio::test]
-async fn a_client_goes_on_when_its_token_expires() {
+async fn a_client_renews_an_expired_token() {
     let clock = envd_sdk::Clock::manual(std::time::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
     let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     let manager = fake.token_manager().await.unwrap();

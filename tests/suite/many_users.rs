@@ -1,4 +1,4 @@
-//! Many users over one pool of connections, and headers for a whole client.
+//! Many users of one connection pool, shared pauses, and headers of a client.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ async fn answer(mut stream: TcpStream, tokens: mpsc::UnboundedSender<String>) {
     }
 }
 
-/// A server that writes no traces: its address, how many connections it has accepted, and the tokens of the requests.
+/// A server that records no traces: its address, the number of accepted connections, and the tokens of the requests.
 async fn saving() -> (String, Arc<AtomicUsize>, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
@@ -66,11 +66,11 @@ fn save(client: &Client) -> Call<Outcome<SavedConsignment>> {
     client.account("envd-1").save_consignment(input)
 }
 
-// On one thread: on several, the connection may go back to the pool a moment after the reply is read.
+// On a single thread: with several, the connection may return to the pool shortly after the reply is read.
 #[tokio::test]
 async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
     let (address, connections, mut tokens) = saving().await;
-    let shared = Client::builder(address).token_source(token("nobody"));
+    let shared = Client::builder(address).token_source(token("shared-token"));
     let shared = shared.build().unwrap();
     let users: Vec<Client> = (0..USERS)
         .map(|user| shared.with_token_source(token(&format!("user-{user}"))))
@@ -81,7 +81,7 @@ async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
         seen.insert(tokens.recv().await.unwrap());
     }
     assert_eq!(connections.load(Ordering::SeqCst), 1);
-    assert!(seen.len() == USERS && !seen.contains("nobody"));
+    assert!(seen.len() == USERS && !seen.contains("shared-token"));
 }
 
 async fn serve(reply: ResponseTemplate) -> MockServer {
@@ -91,7 +91,7 @@ async fn serve(reply: ResponseTemplate) -> MockServer {
 }
 
 #[tokio::test]
-async fn a_pause_that_the_service_asks_for_holds_for_all_users_and_can_be_ended() {
+async fn a_pause_applies_to_all_users_and_can_be_ended() {
     let body = json!({"message": "not user 1, please"});
     for status in [429, 503] {
         let busy = ResponseTemplate::new(status).insert_header("retry-after", "600");
@@ -108,7 +108,7 @@ async fn a_pause_that_the_service_asks_for_holds_for_all_users_and_can_be_ended(
         clock.advance(Duration::from_secs(100));
         let left = Duration::from_secs(500);
         assert_eq!(second.paused_for(), Some(left));
-        // A change as well: it was not sent, so it was not made.
+        // A mutation is deferred as well: it was not sent, so it was not applied.
         let deferred = second
             .account("envd-1")
             .delete_consignment("c-1")
@@ -121,7 +121,7 @@ async fn a_pause_that_the_service_asks_for_holds_for_all_users_and_can_be_ended(
         assert_eq!(deferred.retry_after(), Some(left));
         assert_eq!(deferred.operation(), Some("deleteConsignment"));
         assert!(!deferred.may_have_applied() && deferred.is_retryable());
-        // What is said about too many requests may be about the user who made them.
+        // The message of a 429 may contain data of the user of that request.
         assert_eq!(deferred.server_message().is_some(), status == 503);
         assert_eq!(server.received_requests().await.unwrap().len(), 1);
         second.end_pause();
@@ -158,7 +158,7 @@ async fn a_deferred_call_is_sent_when_the_pause_is_over() {
 }
 
 #[tokio::test]
-async fn users_of_the_register_share_its_limits_but_not_its_answers() {
+async fn users_of_the_register_share_its_limits_but_not_its_replies() {
     let body = json!({"Value": {"SubSet": [{"PIC": "QAZZ7777"}]}});
     let server = serve(ResponseTemplate::new(200).set_body_json(body)).await;
     let pic = Pic::parse("QAZZ7777").unwrap();
@@ -207,7 +207,7 @@ async fn a_function_is_a_token_source() {
 }
 
 #[tokio::test]
-async fn headers_of_a_client_go_with_each_request_and_cannot_replace_its_own() {
+async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
     let server = serve(ResponseTemplate::new(401)).await;
     let client = || Client::builder(server.uri()).token_source(token("one"));
     let with = client()

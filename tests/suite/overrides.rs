@@ -1,4 +1,4 @@
-//! Documents of the caller that replace ours, for a live schema that differs from what is assumed.
+//! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::ops::ConsignmentFilter;
@@ -23,7 +23,7 @@ async fn sent(server: &MockServer) -> Value {
 }
 
 #[tokio::test]
-async fn aliases_keep_our_types_and_pages() {
+async fn aliases_preserve_our_types_and_paging() {
     let fake = start_fake().await;
     let document = "query Mine($envdAccountId: String!, $first: Int, $after: String) {
         consignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after) {
@@ -51,7 +51,7 @@ async fn aliases_keep_our_types_and_pages() {
 }
 
 #[tokio::test]
-async fn a_filter_that_the_document_does_not_take_is_an_error_and_nothing_is_sent() {
+async fn a_filter_that_the_document_lacks_is_an_error_and_nothing_is_sent() {
     let fake = start_fake().await;
     let document = "query($envdAccountId: String!) {
         consignments(envdAccountId: $envdAccountId) { pageInfo { hasNextPage } edges { node { id } } } }";
@@ -97,7 +97,7 @@ async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
 }
 
 #[tokio::test]
-async fn the_servers_errors_and_a_record_of_another_shape_are_reported_as_without_an_override() {
+async fn server_errors_and_unexpected_records_are_reported_as_without_an_override() {
     let document =
         "mutation($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { id } }";
     let of = |client: ClientBuilder| {
@@ -123,7 +123,7 @@ async fn the_servers_errors_and_a_record_of_another_shape_are_reported_as_withou
 }
 
 #[tokio::test]
-async fn an_override_that_cannot_work_is_refused_when_the_client_is_built() {
+async fn an_invalid_override_is_refused_when_the_client_is_built() {
     let fake = start_fake().await;
     for (name, document) in [
         ("questions", "mutation { questions { id } }"),

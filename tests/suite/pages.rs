@@ -1,4 +1,4 @@
-//! Lists page by page (spec 4.1) against the fake, and against servers that break the rules.
+//! Lists page by page (spec 4.1) against the fake and against servers that break the rules.
 
 mod guards;
 mod look_ahead;
@@ -150,7 +150,7 @@ async fn templates_are_listed_page_by_page() {
         .await
         .unwrap();
     assert!(!more);
-    // Three of them: one of the sample, and two from above.
+    // Three templates: one of the sample world, and the two above.
     assert_eq!((all.len(), fake.requests_of::<Templates>().len()), (3, 3));
     assert!(
         all.iter()
@@ -204,15 +204,15 @@ async fn full_records_take_one_request_for_each_page() {
     let account = fake.client().build().unwrap().account(fake.account_id());
     let filter = filter().page_size(7);
     let mut pager = account.full_consignments(&filter);
-    let (mut pages, mut records) = (0, Vec::new());
+    let (mut requests, mut records) = (0, Vec::new());
     while let Some(page) = pager.next_page().await.unwrap() {
-        pages += 1;
+        requests += 1;
         assert_eq!((page.missing, page.unreadable.len()), (0, 0));
         records.extend(page.records);
     }
-    assert_eq!(fake.requests().len(), pages);
-    assert_eq!(fake.requests_of::<FullConsignments>().len(), pages);
-    // They are those of the list, each equal to the record that is read by its id.
+    assert_eq!(fake.requests().len(), requests);
+    assert_eq!(fake.requests_of::<FullConsignments>().len(), requests);
+    // The records of the list, each equal to the record that is read by id.
     let mut listed = account.consignments(&filter).items();
     for record in &records {
         let id = listed.next().await.unwrap().unwrap().id.unwrap();

@@ -1,4 +1,4 @@
-//! What is done at the desk.
+//! Declarations, lists and look-ups of a logged-in user.
 
 use envd_sdk::Error;
 use envd_sdk::model::{ConsignmentInput, Day, Jurisdiction, Pic, Severity};
@@ -8,16 +8,16 @@ use envd_sdk::{Account, Outcome};
 
 use crate::heads;
 
-/// What the service makes of a declaration.
+/// The result of saving a declaration.
 #[derive(Debug, PartialEq)]
 pub enum Answer {
     Saved {
         number: String,
         remarks: usize,
     },
-    /// The field and the text for each reason.
+    /// Refused: field and message of each error.
     Refused(Vec<(String, String)>),
-    /// No clear answer: the numbers of the records that it may have become.
+    /// May have been saved: the numbers of the records that match it.
     Unclear(Vec<String>),
 }
 
@@ -53,7 +53,7 @@ impl Desk {
                 Ok(Answer::Unclear(numbers.map(String::from).collect()))
             }
             Err(error) if error.is_rejected() => {
-                // Open questions are remarks; they stand beside the reasons.
+                // Unanswered questions are warnings beside the errors.
                 let errors = error.server_errors().iter();
                 let reasons = errors
                     .filter(|error| error.severity() == Severity::Error)
@@ -64,7 +64,7 @@ impl Desk {
         }
     }
 
-    /// The numbers of what has changed since a day, newest first.
+    /// The numbers of the consignments changed since a day, newest first.
     pub async fn since(&self, day: Day) -> Result<Vec<String>, Error> {
         let filter = ConsignmentFilter::default()
             .from_day(day, Jurisdiction::Nsw)
@@ -88,7 +88,7 @@ impl Desk {
         Ok(property.and_then(|property| property.town))
     }
 
-    /// Those PICs of a list that may not be traded with.
+    /// The PICs of a list that are not active.
     pub async fn not_in_use(&self, pics: &[&str]) -> Vec<String> {
         let look_ups = self.register.lookup_many(pics).collect().await;
         let bad = look_ups

@@ -1,4 +1,4 @@
-//! A question of the application's own, by graphql_client's derive.
+//! A custom query of the application, with the derive of graphql_client.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use envd_sdk::model::{AccountId, Day, Jurisdiction, Timestamp};
 use envd_sdk::{Client, Error};
 use graphql_client::GraphQLQuery;
 
-/// The scalar of the schema, as the SDK has it.
+/// The scalar of the schema, in the type of the SDK.
 type DateTime = Timestamp;
 
 #[derive(GraphQLQuery)]

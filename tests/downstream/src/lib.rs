@@ -1,4 +1,4 @@
-//! The desk of a saleyard: who is logged in, what they declare, what came in, and whose properties these are.
+//! A saleyard application: login, declarations, lists of consignments, and look-ups of properties.
 
 mod desk;
 mod heads;

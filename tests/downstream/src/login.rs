@@ -1,4 +1,4 @@
-//! Logging in, on the first day and on any other.
+//! Login, and restoring a login after a restart.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use envd_sdk::{Client, Error};
 
 use crate::Desk;
 
-/// What the service's support team tells an application, and where the tokens are kept.
+/// The addresses of the service and the path of the token file.
 pub struct Addresses {
     pub client_id: String,
     pub authorize: String,
@@ -21,7 +21,7 @@ pub struct Addresses {
     pub tokens: PathBuf,
 }
 
-/// The way in.
+/// Logs users in.
 pub struct Gate {
     manager: TokenManager,
     client: Client,
@@ -50,7 +50,7 @@ impl Gate {
         })
     }
 
-    /// The desk, if somebody is logged in already.
+    /// The desk, if a login is stored.
     pub async fn open(&self) -> Result<Option<Desk>, Error> {
         match self
             .client
@@ -72,7 +72,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Lets what is under way come to its end.
+    /// Waits for running token requests.
     pub async fn close(self) {
         self.manager
             .shutdown(std::time::Duration::from_secs(5))

@@ -1,15 +1,17 @@
-//! The program around the desk: `downstream CLIENT_ID AUTHORIZE TOKEN AUDIENCE REDIRECT DECLARATIONS REGISTER TOKEN_FILE`.
+//! Command-line program: `downstream CLIENT_ID AUTHORIZE TOKEN AUDIENCE REDIRECT DECLARATIONS REGISTER TOKEN_FILE`.
 
 use std::error::Error;
 
-use envd_sdk::model::{Day, Jurisdiction};
 use downstream::{Addresses, Gate};
+use envd_sdk::model::{Day, Jurisdiction};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let Ok(words) = <[String; 8]>::try_from(words) else {
-        println!("Eight arguments say where the service is; without them there is nothing to do.");
+        println!(
+            "usage: downstream CLIENT_ID AUTHORIZE TOKEN AUDIENCE REDIRECT DECLARATIONS REGISTER TOKEN_FILE"
+        );
         return Ok(());
     };
     let [

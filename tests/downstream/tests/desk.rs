@@ -1,9 +1,9 @@
-//! The desk against the fake.
+//! The application against the fake.
 
+use downstream::{Addresses, Answer, Desk, Gate};
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::CreateOrSaveConsignment;
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic};
-use downstream::{Addresses, Answer, Desk, Gate};
 
 type Test = Result<(), Box<dyn std::error::Error>>;
 
@@ -29,7 +29,7 @@ async fn open(fake: &Fake, test: &str) -> Result<Desk, Box<dyn std::error::Error
     gate.finish(login, callback.as_str()).await?;
     let desk = gate.open().await?;
     std::fs::remove_file(&addresses.tokens)?;
-    Ok(desk.ok_or("nobody is logged in")?)
+    Ok(desk.ok_or("no login is stored")?)
 }
 
 fn draft(origin: &str) -> ConsignmentInput {
@@ -38,7 +38,7 @@ fn draft(origin: &str) -> ConsignmentInput {
 }
 
 #[tokio::test]
-async fn a_login_lasts_over_a_restart() -> Test {
+async fn a_login_survives_a_restart() -> Test {
     let fake = Fake::start().await;
     let addresses = addresses(&fake, "restart");
     let gate = Gate::new(&addresses)?;
@@ -81,7 +81,7 @@ async fn a_refusal_names_the_field() -> Test {
 }
 
 #[tokio::test]
-async fn an_answer_that_got_lost_leads_to_the_record() -> Test {
+async fn after_a_lost_reply_the_record_is_found() -> Test {
     let fake = Fake::start().await;
     let desk = open(&fake, "lost").await?;
     fake.on::<CreateOrSaveConsignment>()
@@ -95,7 +95,7 @@ async fn an_answer_that_got_lost_leads_to_the_record() -> Test {
 }
 
 #[tokio::test]
-async fn errors_of_a_server_that_failed_after_the_work_lead_to_the_record() -> Test {
+async fn after_a_server_error_that_follows_the_save_the_record_is_found() -> Test {
     let fake = Fake::start().await;
     let desk = open(&fake, "failed").await?;
     let errors = r#"{"errors": [{"message": "Internal server error"}]}"#;
@@ -113,7 +113,7 @@ async fn errors_of_a_server_that_failed_after_the_work_lead_to_the_record() -> T
 }
 
 #[tokio::test]
-async fn a_question_of_our_own_is_answered() -> Test {
+async fn a_custom_query_is_answered() -> Test {
     let fake = Fake::start().await;
     let heads = open(&fake, "heads")
         .await?
@@ -129,7 +129,7 @@ async fn a_question_of_our_own_is_answered() -> Test {
 }
 
 #[tokio::test]
-async fn the_register_is_asked() -> Test {
+async fn the_register_is_queried() -> Test {
     let fake = Fake::start().await;
     let desk = open(&fake, "register").await?;
     assert!(desk.town(&Pic::parse("QAZZ7777")?).await?.is_some());

@@ -1,4 +1,4 @@
-//! Questions under questions.
+//! Nested questions.
 
 use envd_sdk::fake::World;
 use envd_sdk::ops::ConsignmentFilter;
@@ -56,7 +56,7 @@ async fn questions_are_requested_until_a_level_is_empty() {
 }
 
 #[tokio::test]
-async fn a_page_of_full_records_has_all_levels_of_questions() {
+async fn full_records_have_all_levels_of_questions() {
     let fake = fake_builder().world(World::sample().questions([nested(1, 9)]));
     let fake = fake.start().await.unwrap();
     let account = fake.client().build().unwrap().account(fake.account_id());
@@ -70,7 +70,7 @@ async fn a_page_of_full_records_has_all_levels_of_questions() {
             assert!(question.text.is_some());
             below = &question.child_questions;
         }
-        // Some records have other forms, without a question.
+        // Some records have other forms, which have no questions.
         assert!([0, 9].contains(&level));
         deepest = deepest.max(level);
     }
@@ -78,7 +78,7 @@ async fn a_page_of_full_records_has_all_levels_of_questions() {
 }
 
 #[tokio::test]
-async fn questions_without_end_are_refused_with_the_limit() {
+async fn endless_levels_of_questions_are_refused_at_the_limit() {
     let fake = fake_builder().world(World::sample().questions([nested(1, 40)]));
     let fake = fake.start().await.unwrap();
     let error = fake

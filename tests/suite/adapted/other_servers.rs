@@ -9,7 +9,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use super::{client_of, without};
 
-/// The user details under `data`, and under their other name (spec 2.8 and 4.1).
+/// The user details under `data`, and under the other field name (spec 2.8 and 4.1).
 #[tokio::test]
 async fn the_user_details_are_read_from_each_location() {
     let under_data = SCHEMA.replace(
@@ -43,7 +43,7 @@ async fn the_user_details_are_read_from_each_location() {
     }
 }
 
-/// A server that knows one form of one query, and words its refusals as a certain software does.
+/// A server that accepts one form of one query, and refuses others in the words of a certain software.
 async fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (MockServer, Client) {
     let server = MockServer::start().await;
     let respond = move |request: &Request| {
@@ -71,7 +71,7 @@ async fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (Mock
 }
 
 #[tokio::test]
-async fn the_refusals_of_other_servers_are_understood() {
+async fn the_refusals_of_other_servers_are_recognised() {
     let dotnet = |at: Value, field: &str| {
         json!({
             "message": format!("Cannot query field '{field}' on type 'UserDetails'."), "locations": at,
@@ -86,7 +86,7 @@ async fn the_refusals_of_other_servers_are_understood() {
         })
     };
     for refusal in [dotnet, js, apollo] as [fn(Value, &str) -> Value; 3] {
-        // The last of the four homes: the other name, without `data`.
+        // The last of the four locations: the other name, without `data`.
         let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal).await;
         let user = client.user_details().await.unwrap().value;
         assert_eq!(user.first_name.as_deref(), Some("Sam"));
@@ -96,7 +96,7 @@ async fn the_refusals_of_other_servers_are_understood() {
 }
 
 #[tokio::test]
-async fn a_field_that_failed_in_execution_is_not_taken_for_a_missing_one() {
+async fn a_field_that_fails_at_execution_is_not_reported_as_missing() {
     let failed = |at: Value, field: &str| {
         json!({
             "message": format!("Error trying to resolve field '{field}'."), "locations": at,

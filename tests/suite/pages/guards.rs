@@ -1,4 +1,4 @@
-//! Lists that do not end, change, or have places without a record.
+//! Lists that do not end, change while they are read, or have null records.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +28,7 @@ async fn read(
 }
 
 #[tokio::test]
-async fn a_cursor_that_stands_still_ends_the_list_with_an_error() {
+async fn a_repeated_cursor_ends_the_list_with_an_error() {
     let (pages, error, requests) = read(|_| more("a")).await;
     assert_eq!((pages, requests), (2, 2));
     assert!(error.is_pagination_stalled() && error.is_protocol() && !error.is_retryable());
@@ -74,7 +74,7 @@ async fn a_last_page_needs_no_cursor() {
 }
 
 #[tokio::test]
-async fn a_changed_total_and_places_without_a_record_are_reported() {
+async fn a_changed_total_and_null_records_are_reported() {
     let (server, _) = serve(|after| {
         let mut body = page(
             if after.is_empty() { more("a") } else { end() },
@@ -102,13 +102,13 @@ async fn a_changed_total_and_places_without_a_record_are_reported() {
 async fn problems_beside_a_page_are_on_the_page() {
     let (server, _) = serve(|_| {
         let mut body = page(end(), &["1"]);
-        body["errors"] = json!([{"message": "some of it is old"}]);
+        body["errors"] = json!([{"message": "part of the data is stale"}]);
         ok(body)
     })
     .await;
     let mut pager = account(&server.uri()).consignments(&filter());
     let page = pager.next_page().await.unwrap().unwrap();
-    assert_eq!(page.problems[0].message(), "some of it is old");
+    assert_eq!(page.problems[0].message(), "part of the data is stale");
 }
 
 #[tokio::test]

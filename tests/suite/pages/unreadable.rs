@@ -114,18 +114,18 @@ async fn a_stream_resumes_behind_an_unreadable_last_record() {
 async fn problems_beside_an_unreadable_record_are_on_the_page() {
     let (server, _) = serve(|_| {
         let mut body = hundred(end(), 0, &[5]);
-        body["errors"] = json!([{"message": "some of it is old"}]);
+        body["errors"] = json!([{"message": "part of the data is stale"}]);
         ok(body)
     })
     .await;
     let mut pager = account(&server.uri()).consignments(&filter());
     let page = pager.next_page().await.unwrap().unwrap();
     assert_eq!((page.records.len(), page.unreadable.len()), (99, 1));
-    assert_eq!(page.problems[0].message(), "some of it is old");
+    assert_eq!(page.problems[0].message(), "part of the data is stale");
 }
 
 #[tokio::test]
-async fn a_misfit_outside_the_records_fails_the_page() {
+async fn an_unreadable_field_outside_the_records_fails_the_page() {
     let (server, _) = serve(|_| {
         let mut body = hundred(end(), 0, &[5]);
         body["data"]["consignments"]["pageInfo"] = json!("none");
@@ -138,7 +138,7 @@ async fn a_misfit_outside_the_records_fails_the_page() {
 }
 
 #[tokio::test]
-async fn lists_without_pages_return_their_readable_records() {
+async fn unpaged_lists_return_their_readable_records() {
     let comments = json!({"data": {"comments": [{"commentText": "a"}, {"commentText": 5}]}});
     let (server, _) = serve(move |_| ok(comments.clone())).await;
     let outcome = account(&server.uri()).comments("C-1").await.unwrap();

@@ -189,7 +189,7 @@ async fn an_empty_page_before_the_last_is_an_error() {
 }
 
 #[tokio::test]
-async fn places_without_a_record_count_as_places() {
+async fn null_records_count_towards_offsets() {
     let server = MockServer::start().await;
     let part = |offset, records: serde_json::Value| {
         let body = serde_json::json!({"Value": {"Offset": offset, "Total": 4, "SubSet": records}});

@@ -1,4 +1,4 @@
-//! Callers of a token that is due, while its refresh hangs.
+//! Latency of callers while an early refresh hangs.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,16 +11,16 @@ use envd_sdk::fake::Fake;
 use tokio::net::TcpListener;
 
 use crate::goal;
-use crate::session::{Everybody, settings};
+use crate::managers::{FixedStore, settings};
 
 const CALLS: usize = 20_000;
 const ROUNDS: usize = 10;
 
 pub(crate) async fn run() -> bool {
     let fake = Fake::start().await;
-    let deaf = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = deaf.local_addr().expect("an address");
-    let manager = |store: Everybody| {
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let manager = |store: FixedStore| {
         let provider =
             settings(&fake, Clock::system()).token_url(format!("http://{address}/token"));
         let builder = TokenManager::builder(provider.build().expect("settings"));
@@ -30,37 +30,37 @@ pub(crate) async fn run() -> bool {
             .build()
             .expect("a manager")
     };
-    let calm = manager(Everybody::new());
-    calm.access_token().await.expect("a token");
-    let due = manager(Everybody::aged(Duration::from_secs(80_000)));
-    // The first call loads the old token, which still serves; the second begins its renewal.
+    let idle = manager(FixedStore::new());
+    idle.access_token().await.expect("a token");
+    let due = manager(FixedStore::aged(Duration::from_secs(80_000)));
+    // The first call loads the token, which is still valid; the second starts its refresh.
     for _ in 0..2 {
         due.access_token().await.expect("the old token");
     }
-    // Never answered.
-    let _hanging = deaf.accept().await.expect("a refresh");
+    // The refresh request gets no reply.
+    let _hanging = silent.accept().await.expect("a refresh request");
 
     let mut worst = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
-        for (manager, times) in [&calm, &due].into_iter().zip(&mut worst) {
+        for (manager, times) in [&idle, &due].into_iter().zip(&mut worst) {
             times.push(p99(manager));
         }
     }
-    let [calm, hanging] = worst.map(|mut rounds| {
+    let [idle, hanging] = worst.map(|mut rounds| {
         rounds.sort();
         rounds[ROUNDS / 2]
     });
-    let added = hanging.saturating_sub(calm);
-    let again = tokio::time::timeout(Duration::ZERO, deaf.accept()).await;
+    let added = hanging.saturating_sub(idle);
+    let again = tokio::time::timeout(Duration::ZERO, silent.accept()).await;
     goal(
         added < Duration::from_micros(1) && again.is_err(),
         &format!(
-            "99 of 100 calls end within {calm:?}, and within {hanging:?} while a refresh hangs (goal: 1 \u{b5}s more)"
+            "99 of 100 calls end within {idle:?}, and within {hanging:?} while a refresh hangs (goal: 1 \u{b5}s more)"
         ),
     )
 }
 
-/// Each call is there at once, or this ends in a panic.
+/// The 99th percentile of the call times. Panics if a call does not complete in its first poll.
 fn p99(manager: &TokenManager) -> Duration {
     let mut context = Context::from_waker(Waker::noop());
     let mut times: Vec<_> = (0..CALLS)

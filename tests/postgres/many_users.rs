@@ -1,4 +1,4 @@
-//! Many users, and what a refresh costs.
+//! Many users, and the round trips of a refresh.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -72,7 +72,7 @@ async fn ten_thousand_users_on_two_hosts_are_refreshed_once_each() {
         .map(|_| {
             let store = database::store(&database::pool(16), &database.schema);
             let store: Arc<dyn TokenStore> = Arc::new(database::sealed(store));
-            // One for all: each has an HTTP client of its own.
+            // One provider for all managers: each provider has its own HTTP client.
             let provider = provider(&url, clock.clone());
             let manager = |user| {
                 let builder = TokenManager::builder(provider.clone());
@@ -96,7 +96,7 @@ async fn ten_thousand_users_on_two_hosts_are_refreshed_once_each() {
     .await;
     let filled = began.elapsed();
 
-    // Both hosts have all tokens, without a request.
+    // Both hosts have all tokens and send no request.
     let hosts = Arc::new(hosts);
     let began = Instant::now();
     ask_all(&hosts, 1).await;
@@ -115,13 +115,13 @@ async fn ten_thousand_users_on_two_hosts_are_refreshed_once_each() {
     );
 }
 
-/// Each host asks for each user's token, for half of them as the first; both get the one of this generation.
+/// Each host requests the token of each user, and is the first for half of them; both get the token of this generation.
 async fn ask_all(hosts: &Arc<Vec<Vec<TokenManager>>>, generation: u64) {
     let hosts = hosts.clone();
     for_all_users(move |user| {
         let hosts = hosts.clone();
         async move {
-            // In turns: another test covers hosts that want one lock at the same time.
+            // One host after the other: another test covers concurrent requests for one lock.
             let one = hosts[user % 2][user].access_token().await;
             let two = hosts[1 - user % 2][user].access_token().await;
             let (one, two) = (one.unwrap(), two.unwrap());
@@ -132,7 +132,7 @@ async fn ask_all(hosts: &Arc<Vec<Vec<TokenManager>>>, generation: u64) {
     .await;
 }
 
-/// Sixty-four at a time.
+/// Runs the work for all users, 64 at a time.
 async fn for_all_users<F: Future<Output = ()> + Send + 'static>(
     work: impl Fn(usize) -> F + Clone + Send + 'static,
 ) {
@@ -156,7 +156,7 @@ async fn for_all_users<F: Future<Output = ()> + Send + 'static>(
 }
 
 #[tokio::test]
-async fn a_refresh_waits_for_three_round_trips_and_a_fresh_token_for_none() {
+async fn a_refresh_takes_three_round_trips_and_a_valid_token_none() {
     let Some(database) = Database::new().await else {
         return;
     };
@@ -164,7 +164,7 @@ async fn a_refresh_waits_for_three_round_trips_and_a_fresh_token_for_none() {
     log_in(&fake, database.sealed()).await;
     let store = database::store(&database::pool_through(&proxy, 4), &database.schema);
     let clock = Clock::manual(start());
-    // The tables are checked, and connections made: for a lock, a write, and a lock that is just being freed.
+    // Warm-up: checks the tables and opens the connections for a lock, a write, and a lock that is being released.
     let mut locks = Vec::new();
     for key in ["a", "b", "c"] {
         locks.push(store.lock(key, LIFETIME).await.unwrap());
@@ -175,16 +175,16 @@ async fn a_refresh_waits_for_three_round_trips_and_a_fresh_token_for_none() {
     let manager = manager.build().unwrap();
     manager.access_token().await.unwrap();
 
-    let (before, _) = proxy.flights();
+    let (before, _) = proxy.round_trips();
     for _ in 0..1_000 {
         manager.access_token().await.unwrap();
     }
-    assert_eq!(proxy.flights().0 - before, 0);
+    assert_eq!(proxy.round_trips().0 - before, 0);
     for round in 1..=5 {
         clock.advance(LIFETIME);
         manager.access_token().await.unwrap();
-        assert_eq!(proxy.flights().0 - before, 3 * round);
-        // A refresh does not wait until the lock is freed; here the next round does.
+        assert_eq!(proxy.round_trips().0 - before, 3 * round);
+        // A refresh does not wait for the release of its lock, so the next round does.
         let open = "SELECT count(*)::text FROM pg_locks WHERE relation = '{table}'::regclass";
         while database.ask(open).await != "0" {}
     }

@@ -1,4 +1,4 @@
-//! Managers without a login.
+//! Settings and a token store for managers that need no login.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,23 +24,23 @@ pub(crate) fn settings(fake: &Fake, clock: Clock) -> ProviderBuilder {
         .clock(clock)
 }
 
-/// Has a day's tokens for every account, in the usual sizes, and keeps nothing.
-pub(crate) struct Everybody {
+/// Returns a record with tokens of one day and of typical sizes for every account, and stores nothing.
+pub(crate) struct FixedStore {
     age: Duration,
 }
 
-impl Everybody {
+impl FixedStore {
     pub(crate) fn new() -> Self {
         Self::aged(Duration::ZERO)
     }
 
-    /// So much of the day has passed.
+    /// The tokens were issued this long ago.
     pub(crate) fn aged(age: Duration) -> Self {
         Self { age }
     }
 }
 
-impl TokenStore for Everybody {
+impl TokenStore for FixedStore {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let issued_at = since.unwrap_or_default().saturating_sub(self.age);
@@ -64,7 +64,7 @@ impl TokenStore for Everybody {
         _: Option<Version>,
         _: &'a Record,
     ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
-        // Every change is taken.
+        // Every change succeeds.
         Box::pin(async { Ok(Some(Version::new(1))) })
     }
 
