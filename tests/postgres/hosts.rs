@@ -25,9 +25,9 @@ async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
     for round in 1..=100 {
         fake.clock().advance(LIFETIME);
         for child in &mut children {
-            child.tell("expire");
+            child.send("expire");
         }
-        let answers: Vec<_> = children.iter_mut().map(Child::answer).collect();
+        let answers: Vec<_> = children.iter_mut().map(Child::receive).collect();
         assert!(
             answers.iter().all(|answer| *answer == answers[0]),
             "{answers:?}"
@@ -48,7 +48,7 @@ async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_ma
     let (network, through) = network(&fake).await;
     network.set(Mode::HoldRequests);
     let mut child = Child::take_tokens(&through, &database.schema);
-    child.tell("expire");
+    child.send("expire");
     network.stopped().await;
     let stored = database.sealed().load(KEY).await.unwrap().unwrap();
     assert!(stored.record.refresh_began_at().is_some());

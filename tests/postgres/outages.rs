@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::child::Child;
 use super::database::{self, Database, RESTART, below, chain};
 use super::proxy::{Mode, Proxy, network};
-use super::sessions::{KEY, LIFETIME, fake, log_in, manager, mark, start};
+use super::sessions::{KEY, LIFETIME, fake, fingerprint, log_in, manager, start};
 
 const ROUNDS: usize = 20;
 const SECOND: Duration = Duration::from_secs(1);
@@ -103,7 +103,7 @@ impl Bench {
     async fn end(&self, round: usize, token: &str) {
         for host in [&self.other, &self.new_host()] {
             let adopted = host.access_token().await.unwrap();
-            assert_eq!(mark(&adopted), token);
+            assert_eq!(fingerprint(&adopted), token);
         }
         assert_eq!(self.fake.token_requests() - self.before, round);
     }
@@ -145,11 +145,11 @@ async fn database_outage_of(length: Duration) {
         bench.to_database.set(Mode::Pass);
         // The next attempt stores the new tokens; if it already has, they are found.
         match bench.new_host().access_token().await {
-            Ok(found) => assert_eq!(mark(&found), mark(&token)),
+            Ok(found) => assert_eq!(fingerprint(&found), fingerprint(&token)),
             Err(error) => assert!(below(&error).is_lock_timeout(), "{}", chain(&error)),
         }
         bench.until_stored(&token).await;
-        bench.end(round, &mark(&token)).await;
+        bench.end(round, &fingerprint(&token)).await;
     }
 }
 
@@ -181,7 +181,7 @@ async fn a_database_restart_during_a_slow_refresh_loses_no_session() {
         bench.to_provider.set(Mode::Pass);
         let token = refreshing.await.unwrap().unwrap();
         bench.until_stored(&token).await;
-        bench.end(round, &mark(&token)).await;
+        bench.end(round, &fingerprint(&token)).await;
     }
 }
 
@@ -215,7 +215,7 @@ async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {
         // The child has its own clock, which advances by the lifetime of a token in each round.
         bench.clock.advance(LIFETIME.saturating_sub(passed));
         let began = bench.clock.now();
-        frozen.tell("expire");
+        frozen.send("expire");
         bench.to_provider.stopped().await;
         signal("STOP", &frozen);
         while !is_stopped(&frozen) {}
@@ -239,7 +239,7 @@ async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {
         }
         waits(&bench.new_host()).await;
         signal("CONT", &frozen);
-        let answer = frozen.answer();
+        let answer = frozen.receive();
         assert!(answer.starts_with("token "), "{answer}");
         bench.end(round, &answer).await;
         passed = bench.clock.now().duration_since(began).unwrap();

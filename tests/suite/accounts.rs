@@ -5,7 +5,7 @@ use envd_sdk::fake::{Fake, User};
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Pic, Role};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
 async fn choose(fake: &Fake, choice: &AccountChoice) -> Result<String> {
     let client = fake.client().build()?;

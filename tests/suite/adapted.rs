@@ -1,6 +1,6 @@
 //! Adapted documents: servers whose schema lacks fields that our documents select, or has other names.
 
-mod levels;
+mod nested_questions;
 mod other_servers;
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use envd_sdk::model::{
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
 
-use crate::dated::fake_builder;
+use crate::fixed_date::fake_builder;
 
 /// The ids of the records that the queries read.
 const NUMBER: &str = "C-900000101";

@@ -4,7 +4,7 @@
 use envd_sdk::fake::Fake;
 use serde_json::{Value, json};
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 use crate::wire::{Raw, send};
 
 const JSON: (&str, &str) = ("content-type", "application/json");

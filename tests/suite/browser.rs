@@ -13,7 +13,7 @@ use envd_sdk::fake::Fake;
 use envd_sdk::loopback::Loopback;
 use url::{Position, Url};
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
 /// A substitute for the browser, which runs until the test has read its arguments.
 const BROWSER: &str = "#!/bin/sh\necho $$ >\"$HOME/started\"\nread line <\"$HOME/seen\"\n";

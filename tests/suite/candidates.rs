@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::dated::fake_builder;
+use crate::fixed_date::fake_builder;
 
 /// A fake on 2026-11-20.
 async fn fake() -> Fake {

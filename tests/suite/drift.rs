@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::{any, body_string_contains};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
 /// The drift that a fake with a changed schema has.
 async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {

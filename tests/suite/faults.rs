@@ -8,7 +8,7 @@ use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, Clock};
 use serde_json::{Value, json};
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 use crate::wire::{Raw, send};
 
 const QUERY: &str = r#"{"query": "query UserDetails { userDetails { email } }"}"#;

@@ -3,7 +3,7 @@
 use envd_sdk::auth::{FileStore, PendingLogin, TokenManager, TokenSource};
 use envd_sdk::fake::User;
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
 #[tokio::test]
 async fn a_login_issues_tokens_that_the_service_accepts() {

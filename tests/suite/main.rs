@@ -1,18 +1,18 @@
-//! Everything that is tested against the fake: one binary, a module a theme.
+//! Tests against the fake in one binary, with one module per topic.
 
 mod accounts;
 mod adapted;
+mod ambiguous_replies;
 mod audits;
 mod browser;
 mod builders;
 mod candidates;
 mod conditions;
-mod dated;
-mod documented;
 mod drift;
+mod end_to_end;
 mod faults;
+mod fixed_date;
 mod login;
-mod main_job;
 mod manager;
 mod many_users;
 mod overrides;
@@ -21,6 +21,7 @@ mod processes;
 mod provider;
 mod proxies;
 mod read_then_save;
+mod readme;
 mod redaction;
 mod register;
 mod requests;
@@ -29,9 +30,8 @@ mod scripting;
 mod statuses;
 mod today;
 mod tokens_secrets;
-mod traced;
+mod trace_recorder;
 mod traces;
-mod unclear;
 mod unexpected_replies;
 mod validator;
 mod wire;

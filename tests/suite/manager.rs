@@ -8,7 +8,7 @@ use envd_sdk::{Client, RetryPolicy};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
 /// A client of a service with one response to all requests, with the tokens of the fake.
 async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::traced::{recorded, traced_alone};
+use crate::trace_recorder::{recorded, trace_in_separate_process};
 
 const USERS: usize = 1_000;
 
@@ -244,7 +244,7 @@ async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
 
 #[test]
 fn headers_of_a_client_are_in_no_trace() {
-    traced_alone("many_users::headers_of_a_client_are_in_no_trace", async {
+    trace_in_separate_process("many_users::headers_of_a_client_are_in_no_trace", async {
         let (address, _, _tokens) = saving().await;
         let client = Client::builder(address).token_source(token("one"));
         let client = client.header("x-gateway-key", "s3cr3t").build().unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
 async fn serve(body: Value) -> (MockServer, ClientBuilder) {
     let server = MockServer::start().await;

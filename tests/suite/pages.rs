@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
 /// An account of a server at this address, with a client that retries without waits.
 fn account(address: &str) -> Account {

@@ -1,4 +1,4 @@
-//! Several processes, one token file. The children are this test binary again, with their tasks on stdin.
+//! Several processes with one token file. The child processes run this test binary, with commands on stdin.
 
 mod child;
 mod folder;
@@ -16,9 +16,9 @@ pub(super) use folder::Folder;
 use full_disk::FullDisk;
 use sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
-/// The token file at a path, for a child.
-fn open(place: &str) -> FullDisk {
-    FullDisk::at(place)
+/// The store of the token file at a path, for a child process.
+fn open(path: &str) -> FullDisk {
+    FullDisk::at(path)
 }
 
 /// A fake, and a token file with one of its sessions.
@@ -34,20 +34,17 @@ async fn logged_in() -> (Fake, Folder, FileStore) {
 async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
     let (fake, folder, _) = logged_in().await;
     let token_url = fake.token_url();
-    let spawn = |_| Child::take_tokens(token_url.as_str(), &folder.place());
+    let spawn = |_| Child::take_tokens(token_url.as_str(), &folder.path());
     let mut children: Vec<_> = (0..8).map(spawn).collect();
     let before = fake.token_requests();
     for round in 1..=100 {
         fake.clock().advance(LIFETIME);
         for child in &mut children {
-            child.tell("expire");
+            child.send("expire");
         }
-        let answers: Vec<_> = children.iter_mut().map(Child::answer).collect();
-        assert!(
-            answers.iter().all(|answer| *answer == answers[0]),
-            "{answers:?}"
-        );
-        assert!(answers[0].starts_with("token "), "{answers:?}");
+        let tokens: Vec<_> = children.iter_mut().map(Child::receive).collect();
+        assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
+        assert!(tokens[0].starts_with("token "), "{tokens:?}");
         assert_eq!(fake.token_requests() - before, round);
     }
 }
@@ -56,7 +53,7 @@ async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
 #[tokio::test]
 async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     let (_fake, folder, file) = logged_in().await;
-    let mut holder = Child::hold_lock(&folder.place());
+    let mut holder = Child::hold_lock(&folder.path());
     let error = file.lock(KEY, Duration::ZERO).await.unwrap_err();
     assert!(error.is_lock_timeout());
     holder.kill();
@@ -75,8 +72,8 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_r
         .unwrap();
     let before = fake.token_requests();
     let first = manager.access_token().await.unwrap();
-    let mut holder = Child::hold_lock(&folder.place());
-    // Due for a renewal, but valid for six more minutes.
+    let mut holder = Child::hold_lock(&folder.path());
+    // Due for a refresh, but valid for six more minutes.
     clock.advance(LIFETIME / 10 * 9);
     let second = manager.access_token().await.unwrap();
     assert_eq!(first.expose(), second.expose());
@@ -97,25 +94,25 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_r
 async fn processes_that_wait_send_nothing_while_the_disk_is_full_for_new_tokens() {
     let (fake, folder, _) = logged_in().await;
     let token_url = fake.token_url();
-    let spawn = |place: String| Child::take_tokens(token_url.as_str(), &place);
-    let mut owner = spawn(FullDisk::sometimes(&folder.place()));
-    let mut waiting = [spawn(folder.place()), spawn(folder.place())];
+    let spawn = |path: String| Child::take_tokens(token_url.as_str(), &path);
+    let mut owner = spawn(FullDisk::marked(&folder.path()));
+    let mut waiting = [spawn(folder.path()), spawn(folder.path())];
     let before = fake.token_requests();
     for round in 1..=20 {
         fake.clock().advance(LIFETIME);
-        FullDisk::fill(&folder.place());
-        owner.tell("expire");
-        let token = owner.answer();
+        FullDisk::fill(&folder.path());
+        owner.send("expire");
+        let token = owner.receive();
         assert!(token.starts_with("token "), "{token}");
-        // They wait for the lock, or start when it is free; the result is the same.
+        // The processes wait for the lock or find it free; the result is the same.
         for child in &mut waiting {
-            child.tell("expire");
+            child.send("expire");
         }
-        FullDisk::make_room(&folder.place());
-        owner.tell("save");
-        assert_eq!(owner.answer(), "saved");
+        FullDisk::clear(&folder.path());
+        owner.send("save");
+        assert_eq!(owner.receive(), "saved");
         for child in &mut waiting {
-            assert_eq!(child.answer(), token);
+            assert_eq!(child.receive(), token);
         }
         assert_eq!(fake.token_requests() - before, round);
     }

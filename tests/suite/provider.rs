@@ -7,7 +7,7 @@ use envd_sdk::fake::Fake;
 use serde_json::Value;
 use url::Url;
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 use crate::wire::{Raw, send};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
@@ -24,11 +24,13 @@ fn authorization(fake: &Fake, more: &[(&str, &str)]) -> Url {
     url
 }
 
-/// The parameter of the address to which the browser is redirected.
-async fn back(url: &Url, name: &str) -> Option<String> {
+/// A parameter of the redirect of the browser.
+async fn redirect_parameter(url: &Url, name: &str) -> Option<String> {
     let reply = send(url, "GET", &[], "").await.unwrap();
-    let back = Url::parse(reply.header("location")?).unwrap();
-    let found = back.query_pairs().find(|(known, _)| known == name);
+    let redirect_parameter = Url::parse(reply.header("location")?).unwrap();
+    let found = redirect_parameter
+        .query_pairs()
+        .find(|(known, _)| known == name);
     found.map(|(_, value)| value.into_owned())
 }
 
@@ -45,7 +47,9 @@ async fn exchange(fake: &Fake, code: &str) -> Raw {
 }
 
 async fn login(fake: &Fake) -> String {
-    let code = back(&authorization(fake, &[]), "code").await.unwrap();
+    let code = redirect_parameter(&authorization(fake, &[]), "code")
+        .await
+        .unwrap();
     let tokens = exchange(fake, &code).await.json();
     tokens["refresh_token"].as_str().unwrap().to_owned()
 }
@@ -80,10 +84,14 @@ async fn fake(overlap: u64) -> (Fake, Clock) {
 async fn a_cancelled_login_returns_access_denied() {
     let fake = start_fake().await;
     fake.deny_logins(true);
-    let error = back(&authorization(&fake, &[]), "error").await;
+    let error = redirect_parameter(&authorization(&fake, &[]), "error").await;
     assert_eq!(error.as_deref(), Some("access_denied"));
     fake.deny_logins(false);
-    assert!(back(&authorization(&fake, &[]), "code").await.is_some());
+    assert!(
+        redirect_parameter(&authorization(&fake, &[]), "code")
+            .await
+            .is_some()
+    );
 }
 
 #[tokio::test]
@@ -91,20 +99,20 @@ async fn a_silent_login_requires_a_session() {
     let fake = start_fake().await;
     let silent = authorization(&fake, &[("prompt", "none")]);
     assert_eq!(
-        back(&silent, "error").await.as_deref(),
+        redirect_parameter(&silent, "error").await.as_deref(),
         Some("login_required")
     );
     login(&fake).await;
-    assert!(back(&silent, "code").await.is_some());
+    assert!(redirect_parameter(&silent, "code").await.is_some());
     send(&fake.logout_url(), "GET", &[], "").await.unwrap();
     assert_eq!(
-        back(&silent, "error").await.as_deref(),
+        redirect_parameter(&silent, "error").await.as_deref(),
         Some("login_required")
     );
 }
 
 #[tokio::test]
-async fn the_previous_refresh_token_works_within_the_overlap() {
+async fn the_previous_refresh_token_is_accepted_within_the_overlap() {
     let (fake, clock) = fake(10).await;
     let first = login(&fake).await;
     let second = refresh(&fake, &first).await.unwrap();
@@ -130,9 +138,11 @@ async fn after_the_overlap_a_used_token_ends_the_family() {
 }
 
 #[tokio::test]
-async fn lifetimes_are_those_of_the_settings() {
+async fn lifetimes_follow_the_settings() {
     let (fake, clock) = fake(0).await;
-    let code = back(&authorization(&fake, &[]), "code").await.unwrap();
+    let code = redirect_parameter(&authorization(&fake, &[]), "code")
+        .await
+        .unwrap();
     clock.advance(Duration::from_secs(5));
     assert_eq!(exchange(&fake, &code).await.status, 403);
     let token = login(&fake).await;
@@ -141,7 +151,7 @@ async fn lifetimes_are_those_of_the_settings() {
 }
 
 #[tokio::test]
-async fn tokens_are_revoked_from_the_test() {
+async fn a_test_can_revoke_tokens() {
     let (fake, _) = fake(0).await;
     let (one, other) = (login(&fake).await, login(&fake).await);
     fake.revoke(&one.as_str().into());

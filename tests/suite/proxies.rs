@@ -1,4 +1,4 @@
-//! What goes through a proxy, and what does not.
+//! Which requests are sent through a proxy, and what the proxy receives.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -12,20 +12,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
-/// A listener in the part of a proxy: it keeps what it is sent and refuses everything.
+/// A listener in place of a proxy, which records and refuses all requests.
 struct Proxy {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
     async fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&seen);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&requests);
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (mut request, mut buffer) = (Vec::new(), [0; 4_096]);
@@ -36,13 +36,13 @@ impl Proxy {
                     }
                 }
                 let request = String::from_utf8_lossy(&request).into_owned();
-                kept.lock().unwrap().push(request);
+                received.lock().unwrap().push(request);
                 let refusal = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
-                // OK because what counts is what was sent.
+                // OK to ignore: only the request matters.
                 let _ = stream.write_all(refusal).await;
             }
         });
-        Self { address, seen }
+        Self { address, requests }
     }
 
     fn options(&self) -> HttpOptions {
@@ -52,8 +52,8 @@ impl Proxy {
             .proxy(Url::parse(&url).unwrap())
     }
 
-    fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
@@ -75,8 +75,8 @@ fn provider(token_url: &str, http: HttpOptions) -> envd_sdk::Result<Provider> {
         .build()
 }
 
-/// Asks for a token with a code that means nothing.
-async fn ask_for_a_token(provider: Provider) -> envd_sdk::Error {
+/// Requests a token with an unknown code.
+async fn request_token(provider: Provider) -> envd_sdk::Error {
     let manager = TokenManager::builder(provider.clone()).build().unwrap();
     let login = provider.authorization().start().unwrap();
     let state = login.url().query_pairs().find(|(name, _)| name == "state");
@@ -89,7 +89,7 @@ async fn ask_for_a_token(provider: Provider) -> envd_sdk::Error {
 async fn loopback_hosts_are_never_proxied() {
     let (fake, proxy) = (start_fake().await, Proxy::start().await);
     let port = fake.graphql_url().port().unwrap();
-    // Not each machine has each of these; the proxy sees none of them.
+    // Some of these addresses may be unreachable here; the proxy receives none of the requests.
     for origin in [
         "http://127.0.0.1",
         "http://127.1.2.3",
@@ -111,22 +111,22 @@ async fn loopback_hosts_are_never_proxied() {
             .build()
             .unwrap();
         let _ = register.property(&"QDZZ3333".parse().unwrap()).await;
-        ask_for_a_token(provider(&address("/token"), proxy.options()).unwrap()).await;
+        request_token(provider(&address("/token"), proxy.options()).unwrap()).await;
     }
-    assert_eq!(proxy.seen(), [""; 0]);
+    assert_eq!(proxy.requests(), [""; 0]);
 }
 
 #[tokio::test]
-async fn other_hosts_are_and_the_proxy_sees_neither_token_nor_code() {
+async fn other_hosts_are_proxied_and_the_proxy_receives_neither_token_nor_code() {
     let proxy = Proxy::start().await;
     let client = client("https://api.example.invalid/graphql", proxy.options()).unwrap();
     let error = client.user_details().await.unwrap_err();
     assert!(error.is_connect(), "{error}");
-    ask_for_a_token(provider("https://id.example.invalid/token", proxy.options()).unwrap()).await;
-    let seen = proxy.seen();
-    assert!(seen[0].starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n"));
-    assert!(seen[1].starts_with("CONNECT id.example.invalid:443 HTTP/1.1\r\n"));
-    for request in seen {
+    request_token(provider("https://id.example.invalid/token", proxy.options()).unwrap()).await;
+    let requests = proxy.requests();
+    assert!(requests[0].starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n"));
+    assert!(requests[1].starts_with("CONNECT id.example.invalid:443 HTTP/1.1\r\n"));
+    for request in requests {
         // RFC 7617: clerk:pa55w0rd.
         assert!(request.contains("Y2xlcms6cGE1NXcwcmQ="), "{request}");
         assert!(!request.contains("b34r3r") && !request.contains("c0de"));
@@ -165,9 +165,9 @@ fn a_proxy_of_another_scheme_is_refused_at_build() {
     }
 }
 
-/// What the environment says of proxies is read once by the libraries below, if at all: so in a process of its own.
+/// HTTP libraries read the proxy variables of the environment once, if at all, so the test runs in a separate process.
 #[tokio::test]
-async fn the_environment_names_no_proxy() {
+async fn proxies_of_the_environment_are_ignored() {
     const INSIDE: &str = "ENVD_TEST_INSIDE";
     if std::env::var_os(INSIDE).is_some() {
         let client = client(
@@ -180,7 +180,7 @@ async fn the_environment_names_no_proxy() {
     let proxy = Proxy::start().await;
     let mut child = Command::new(std::env::current_exe().unwrap());
     child
-        .args(["--exact", "proxies::the_environment_names_no_proxy"])
+        .args(["--exact", "proxies::proxies_of_the_environment_are_ignored"])
         .env(INSIDE, "1");
     for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"] {
         let address = format!("http://{}", proxy.address);
@@ -190,5 +190,5 @@ async fn the_environment_names_no_proxy() {
     let output = output.await.unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
-    assert_eq!(proxy.seen(), [""; 0]);
+    assert_eq!(proxy.requests(), [""; 0]);
 }

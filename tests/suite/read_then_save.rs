@@ -1,4 +1,4 @@
-//! A record that was read can be saved: the input made from it has the forms of section 2 of the specification.
+//! A record that was read can be saved: the input made from it has the formats of section 2 of the specification.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -37,7 +37,7 @@ fn fixtures(folder: &str) -> Vec<(String, Value)> {
     found
 }
 
-/// Records in the forms of public material, as the service would return them.
+/// Records in the formats of public material, as the service may return them.
 fn records() -> Vec<(String, Value)> {
     fixtures("records")
 }
@@ -50,7 +50,7 @@ fn record(name: &str) -> Value {
         .1
 }
 
-/// What a world takes for a record: its forms by name, the rest as it stands.
+/// A record as a world expects it: form types by name, the rest unchanged.
 fn stored(mut record: Value) -> Value {
     let forms = record["forms"].as_array().unwrap().iter();
     record["forms"] = forms.map(|form| form["type"].clone()).collect();
@@ -84,7 +84,7 @@ async fn serving(
     (fake, account, context, questionnaire)
 }
 
-/// All consignments of the account, whole.
+/// All consignments of the account with all fields.
 async fn all(account: &Account) -> Vec<Consignment> {
     let mut found = Vec::new();
     let mut items = account.consignments(&ConsignmentFilter::default()).items();
@@ -103,7 +103,7 @@ async fn save(account: &Account, input: &ConsignmentInput) -> Result<(), Vec<Ser
     }
 }
 
-/// The record as it is to be after it was read and saved: in the forms of the input, nothing else changed.
+/// The expected record after it was read and saved: in the formats of the input, otherwise unchanged.
 fn saved_form(
     mut record: Consignment,
     input: &ConsignmentInput,
@@ -118,7 +118,7 @@ fn saved_form(
             .map(|date| Timestamp::from(date.as_str()));
         record.signature = input.signature.value().cloned();
     }
-    // When and by whom it was saved is new each time.
+    // Time and author of the last save change.
     record.updated_at.clone_from(&again.updated_at);
     record.updated_by.clone_from(&again.updated_by);
     record
@@ -151,7 +151,7 @@ async fn every_record_can_be_read_and_saved_without_a_finding() {
 }
 
 #[tokio::test]
-async fn the_validator_finds_nothing_in_a_stored_record_that_the_server_does_not() {
+async fn the_validator_has_no_finding_for_a_stored_record_that_the_server_lacks() {
     let invalid = fixtures("consignments/invalid").into_iter();
     let invalid: Vec<Value> = invalid
         .map(|(_, mut seed)| seed["input"].take())
@@ -173,7 +173,7 @@ async fn the_validator_finds_nothing_in_a_stored_record_that_the_server_does_not
 }
 
 #[tokio::test]
-async fn a_record_in_the_forms_of_public_material_is_sent_in_those_of_the_specification() {
+async fn a_record_in_public_formats_is_sent_in_those_of_the_specification() {
     let read: Consignment = serde_json::from_value(record("without-zones")).unwrap();
     let input = serde_json::to_value(ConsignmentInput::from(&read)).unwrap();
     assert_eq!(input["movementDate"], "2023-06-10");
@@ -188,7 +188,7 @@ async fn a_record_in_the_forms_of_public_material_is_sent_in_those_of_the_specif
     assert_eq!(input["declaration"]["date"], "2022-11-01T20:30:00");
     let signature = input["declaration"]["signature"].as_str().unwrap();
     assert!(signature.starts_with("iVBORw0KGgo"), "{signature}");
-    // The record itself keeps what was read.
+    // The record itself is unchanged.
     let kept = read.declaration.unwrap();
     assert_eq!(kept.date.unwrap().as_str(), "2022-11-01T20:30:00Z");
     assert!(
@@ -213,7 +213,7 @@ async fn a_stored_lpag2_record_is_read() {
         .expect("the record is listed");
     assert_eq!(read.status, Some(ConsignmentStatus::Submitted));
     assert_eq!(read.movement_day(), Day::new(2024, 10, 2));
-    // Questions that the form's successor no longer has.
+    // Questions that the next version of the form no longer has.
     for id in ["23", "24", "87"] {
         let answered = |answer: &envd_sdk::model::Answer| {
             answer
@@ -232,13 +232,13 @@ async fn a_stored_lpag2_record_is_read() {
     );
     assert_eq!(save(&account, &input).await, Ok(()));
 
-    // A new one of the same content is refused.
+    // A new consignment with the same contents is refused.
     let mut new = input;
     (new.id, new.number) = Default::default();
     assert!(save(&account, &new).await.is_err());
 }
 
-/// The wire names of all fields that hold something, without the positions in lists.
+/// The wire names of all fields with a value, without list indices.
 fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Null => {}
@@ -260,9 +260,9 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn what_is_not_carried_over_is_all_that_an_input_lacks() {
+fn not_carried_over_lists_all_fields_that_an_input_lacks() {
     let mut json = record("with-zones");
-    // Every field of a record holds something.
+    // Every field of the record has a value.
     for (name, value) in [
         ("updatedBy", json!("dana.demo@example.com")),
         (
@@ -285,7 +285,7 @@ fn what_is_not_carried_over_is_all_that_an_input_lacks() {
     let mut lost: Vec<String> = read
         .into_iter()
         .filter(|name| !sent.contains(name))
-        // An input names its forms, and the questions are one thing.
+        // An input has form types by name, and the questions are listed as a whole.
         .filter(|name| name != "forms.type")
         .map(|name| {
             name.replace("questions.id", "questions")
@@ -299,7 +299,7 @@ fn what_is_not_carried_over_is_all_that_an_input_lacks() {
 }
 
 #[test]
-fn a_part_that_a_form_has_no_place_for_is_listed() {
+fn not_carried_over_lists_truncated_values() {
     let listed = |json: Value| {
         let record: Consignment = serde_json::from_value(json).unwrap();
         record.not_carried_over()
@@ -341,7 +341,7 @@ fn a_part_that_a_form_has_no_place_for_is_listed() {
     }
 }
 
-/// The ways in which one instant of a declaration may be written.
+/// Notations of one instant of a declaration.
 fn date() -> impl Strategy<Value = (String, String)> {
     let fraction = prop_oneof![Just(String::new()), "\\.[0-9]{1,9}"];
     let zone = prop::sample::select(vec!["", "Z", "+00:00", "+10:00", "-09:30", "+1030"]);
@@ -362,7 +362,7 @@ proptest! {
     })]
 
     #[test]
-    fn every_form_of_a_date_is_sent_as_its_digits((digits, written) in date(), prefix in prop::sample::select(vec![
+    fn every_notation_of_a_date_is_sent_with_its_own_digits((digits, written) in date(), prefix in prop::sample::select(vec![
         "", "data:image/png;base64,", "file:a b.png;data:image/jpeg;base64,",
     ])) {
         let record: Consignment = serde_json::from_value(json!({

@@ -1,4 +1,4 @@
-//! Personal data and secrets do not show in `Debug`.
+//! `Debug` output has no personal data and no secrets.
 
 use std::fmt::Debug;
 
@@ -6,7 +6,7 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::model::{ConsignmentInput, UserDetails};
 use serde_json::Value;
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
 fn fixture(text: &str, pointer: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
@@ -41,19 +41,19 @@ fn assert_hidden(shown: &impl Debug, wire: &Value, keys: &[&str]) {
 }
 
 #[test]
-fn an_input_shows_no_person_no_signature_and_no_answer() {
+fn debug_of_an_input_hides_personal_data_signature_and_answers() {
     let text = include_str!("../fixtures/consignments/lpahrg0.json");
     let wire = fixture(text, "/input");
     let input: ConsignmentInput = serde_json::from_value(wire.clone()).unwrap();
     let keys = ["name", "line1", "fullName", "phone", "email", "signature"];
     assert_hidden(&input, &wire, &keys);
-    // The answers are short words; they are looked for as what they are.
+    // Most answers are short words that occur elsewhere, so one distinctive answer is searched for.
     let shown = format!("{input:?}");
     assert!(!shown.contains("Rangeland"), "{shown}");
 }
 
 #[test]
-fn user_details_show_no_person() {
+fn debug_of_user_details_hides_personal_data() {
     let text = include_str!("../fixtures/user-details.json");
     let wire = fixture(text, "/data/userDetails");
     let user: UserDetails = serde_json::from_value(wire.clone()).unwrap();
@@ -62,7 +62,7 @@ fn user_details_show_no_person() {
 }
 
 #[tokio::test]
-async fn a_client_shows_no_token() {
+async fn debug_of_a_client_hides_the_token() {
     let fake = start_fake().await;
     let token = fake.access_token();
     let source = StaticToken::new(token.expose()).unwrap();

@@ -19,7 +19,7 @@ use envd_sdk::{Page, Pager, Result, RetryPolicy};
 use wiremock::matchers::{any, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
 fn register(fake: &Fake) -> Register {
     Register::builder(fake.register_url()).build().unwrap()
@@ -76,7 +76,7 @@ async fn a_property_is_found_by_its_pic_and_an_unknown_one_is_none() {
 }
 
 #[tokio::test]
-async fn words_and_fields_find_what_they_describe() {
+async fn searches_by_words_and_fields_find_the_matching_properties() {
     let fake = start_fake().await;
     let register = register(&fake);
     let page = first(register.search(&PropertySearch::text("test yards")))
@@ -204,7 +204,7 @@ async fn not_found_empty_and_several_are_distinguished() {
 }
 
 #[tokio::test]
-async fn no_content_is_none_and_a_web_page_is_an_error() {
+async fn status_204_is_none_and_a_web_page_is_an_error() {
     let server = MockServer::start().await;
     let html = ResponseTemplate::new(404).set_body_raw("<html>hidden</html>", "text/html");
     Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"))

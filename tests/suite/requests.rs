@@ -1,4 +1,4 @@
-//! One call with settings of its own; what is sent, and that a dry run sends nothing.
+//! Settings of a single call, the request that it sends, and dry runs.
 
 use std::time::{Duration, SystemTime};
 
@@ -34,7 +34,7 @@ fn variables() -> copy_consignment::Variables {
 }
 
 #[tokio::test]
-async fn a_call_has_headers_of_its_own_and_a_response_with_the_facts_of_http() {
+async fn a_call_has_its_own_headers_and_a_response_with_http_metadata() {
     let (server, client) = serve(copied().insert_header("x-request-id", "r-17")).await;
     let call = client
         .execute::<CopyConsignment>(variables())
@@ -45,7 +45,7 @@ async fn a_call_has_headers_of_its_own_and_a_response_with_the_facts_of_http() {
     assert_eq!(response.request_id.as_deref(), Some("r-17"));
     let requests = server.received_requests().await.unwrap();
     assert_eq!(requests[0].headers["x-office"], "Roma");
-    // The others have none.
+    // Other calls do not have the header.
     client
         .execute::<CopyConsignment>(variables())
         .await
@@ -76,7 +76,7 @@ async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
     for (name, value) in &dry.headers {
         assert_eq!(real.headers[name].as_bytes(), value.as_bytes(), "{name}");
     }
-    // What is left is the token, and what HTTP adds on the way.
+    // The difference is the token and the headers that the HTTP library adds.
     let mut left: Vec<_> = real.headers.keys().map(ToString::to_string).collect();
     left.retain(|name| !dry.headers.iter().any(|(shown, _)| shown == name));
     left.sort();
@@ -133,7 +133,7 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
 }
 
 #[tokio::test]
-async fn the_kind_of_a_document_of_the_callers_is_read_from_it() {
+async fn the_operation_kind_of_a_custom_document_is_read_from_it() {
     let (_server, client) = serve(ResponseTemplate::new(200)).await;
     for (document, in_doubt) in [("query A { a }", false), ("mutation A { a }", true)] {
         let call = client.execute_document::<Value>(document, "A", &json!({}));
@@ -142,7 +142,7 @@ async fn the_kind_of_a_document_of_the_callers_is_read_from_it() {
     }
 }
 
-/// A list of one record that does not show everything, and then the record, slowly or not.
+/// A server with a list of one record that lacks fields, and with that record; both replies have this delay.
 async fn serve_list_and_record(delay: Duration) -> (MockServer, ClientBuilder) {
     let server = MockServer::start().await;
     let list = json!({"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1,
@@ -166,7 +166,7 @@ fn candidates(client: ClientBuilder) -> Call<Vec<ConsignmentSummary>> {
 }
 
 #[tokio::test]
-async fn the_settings_of_a_call_hold_for_each_of_its_requests() {
+async fn settings_of_a_call_apply_to_each_of_its_requests() {
     let (server, client) = serve_list_and_record(Duration::ZERO).await;
     let call = candidates(client).header("x-office", "Roma");
     assert!(call.dry_run().unwrap().body.contains("query Consignments"));
@@ -183,7 +183,7 @@ async fn the_settings_of_a_call_hold_for_each_of_its_requests() {
 }
 
 #[tokio::test]
-async fn the_deadline_of_a_call_is_that_of_all_its_requests_together() {
+async fn the_deadline_of_a_call_covers_all_its_requests() {
     let (server, client) = serve_list_and_record(Duration::from_secs(3_600)).await;
     let clock = Clock::manual(SystemTime::UNIX_EPOCH);
     let call = candidates(client.clock(clock.clone())).deadline(Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! The table of retries: what is sent again, what is not, and what may have been carried out.
+//! Retries: which failures are retried, and after which a mutation may have been applied.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 const QUERY: &str = "query A { a }";
 const MUTATION: &str = "mutation A { a }";
 
-/// A client that waits for nothing unless the server asks it to.
+/// A client that retries without waiting unless the reply has `Retry-After`.
 fn client(address: &str) -> ClientBuilder {
     Client::builder(address)
         .token_source(StaticToken::new("a-token").unwrap())
@@ -22,13 +22,16 @@ fn client(address: &str) -> ClientBuilder {
         .retry(RetryPolicy::default().base_wait(Duration::ZERO))
 }
 
-/// A server that answers this once (or so many times), and then well.
+/// A server that sends this reply for a number of times, and then a successful one.
 async fn serve(failure: ResponseTemplate, times: u64) -> MockServer {
     let server = MockServer::start().await;
     let failing = Mock::given(any()).respond_with(failure);
     failing.up_to_n_times(times).mount(&server).await;
-    let well = ResponseTemplate::new(200).set_body_json(json!({"data": {"a": 1}}));
-    Mock::given(any()).respond_with(well).mount(&server).await;
+    let success = ResponseTemplate::new(200).set_body_json(json!({"data": {"a": 1}}));
+    Mock::given(any())
+        .respond_with(success)
+        .mount(&server)
+        .await;
     server
 }
 
@@ -40,100 +43,104 @@ fn json_reply(status: u16, body: Value) -> ResponseTemplate {
     ResponseTemplate::new(status).set_body_json(body)
 }
 
-#[derive(Debug, PartialEq)]
-enum Then {
-    /// Sent again, with success.
-    Again,
-    /// An error, and nothing was carried out.
-    Error,
-    /// An error, and the change may have been carried out.
-    Doubt,
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum RetryOutcome {
+    /// Retried with success.
+    Retried,
+    /// An error, and the change was not applied.
+    NotApplied,
+    /// An error, and the change may have been applied.
+    MayHaveApplied,
 }
 
-fn what<T>(result: &Result<Response<T>>) -> Then {
+fn outcome_of<T>(result: &Result<Response<T>>) -> RetryOutcome {
     match result {
         Ok(response) => {
             assert_eq!(response.attempts, 2);
-            Then::Again
+            RetryOutcome::Retried
         }
         Err(error) => {
             assert_eq!(error.attempts(), 1);
             if error.may_have_applied() {
-                Then::Doubt
+                RetryOutcome::MayHaveApplied
             } else {
-                Then::Error
+                RetryOutcome::NotApplied
             }
         }
     }
 }
 
-#[tokio::test]
-async fn each_failure_is_retried_as_the_table_defines() {
-    use Then::{Again, Doubt, Error};
-    let page = |status| ResponseTemplate::new(status).set_body_raw("<html>", "text/html");
-    let code = |code: &str| json!({"errors": [{"message": "x", "extensions": {"code": code}}]});
+type Row = (&'static str, ResponseTemplate, Outcomes);
+
+/// The expected results for a query, a mutation, and a mutation marked as idempotent.
+type Outcomes = [RetryOutcome; 3];
+
+const LIMIT: Outcomes = [RetryOutcome::Retried; 3];
+const REFUSED: Outcomes = [RetryOutcome::NotApplied; 3];
+const TRANSIENT: Outcomes = [
+    RetryOutcome::Retried,
+    RetryOutcome::MayHaveApplied,
+    RetryOutcome::Retried,
+];
+const UNKNOWN: Outcomes = [
+    RetryOutcome::NotApplied,
+    RetryOutcome::MayHaveApplied,
+    RetryOutcome::MayHaveApplied,
+];
+
+fn rows() -> Vec<Row> {
+    let html = |status| ResponseTemplate::new(status).set_body_raw("<html>", "text/html");
+    let with_code =
+        |code: &str| json!({"errors": [{"message": "x", "extensions": {"code": code}}]});
     let errors = json!({"data": null, "errors": [{"message": "x"}]});
-    for (name, failure, query, mutation, idempotent) in [
-        ("429", page(429), Again, Again, Again),
+    vec![
+        ("429", html(429), LIMIT),
         (
             "a limit in the body, 200",
-            json_reply(200, code("RATE_LIMITED")),
-            Again,
-            Again,
-            Again,
+            json_reply(200, with_code("RATE_LIMITED")),
+            LIMIT,
         ),
         (
             "a limit in the body, 400",
-            json_reply(400, code("TOO_MANY_REQUESTS")),
-            Again,
-            Again,
-            Again,
+            json_reply(400, with_code("TOO_MANY_REQUESTS")),
+            LIMIT,
         ),
-        ("502", page(502), Again, Doubt, Again),
-        ("503", page(503), Again, Doubt, Again),
-        ("504", page(504), Again, Doubt, Again),
+        ("502", html(502), TRANSIENT),
+        ("503", html(503), TRANSIENT),
+        ("504", html(504), TRANSIENT),
         (
             "503 with errors",
             json_reply(503, errors.clone()),
-            Again,
-            Doubt,
-            Again,
+            TRANSIENT,
         ),
-        ("500", page(500), Error, Doubt, Doubt),
-        ("400", page(400), Error, Doubt, Doubt),
-        ("403", page(403), Error, Doubt, Doubt),
-        ("404", page(404), Error, Doubt, Doubt),
-        ("413", page(413), Error, Error, Error),
+        ("500", html(500), UNKNOWN),
+        ("400", html(400), UNKNOWN),
+        ("403", html(403), UNKNOWN),
+        ("404", html(404), UNKNOWN),
+        ("413", html(413), REFUSED),
         (
             "a reason",
-            json_reply(200, code("INVALID_VALUE")),
-            Error,
-            Error,
-            Error,
+            json_reply(200, with_code("INVALID_VALUE")),
+            REFUSED,
         ),
         (
             "errors without a reason",
             json_reply(200, errors.clone()),
-            Error,
-            Doubt,
-            Doubt,
+            UNKNOWN,
         ),
-        (
-            "an empty reply",
-            ResponseTemplate::new(200),
-            Error,
-            Doubt,
-            Doubt,
-        ),
+        ("an empty reply", ResponseTemplate::new(200), UNKNOWN),
         (
             "a reply cut short",
             ResponseTemplate::new(200).set_body_raw("{\"data\": {", "application/json"),
-            Error,
-            Doubt,
-            Doubt,
+            UNKNOWN,
         ),
-    ] {
-        for (document, marked, wanted) in [
+    ]
+}
+
+#[tokio::test]
+async fn each_failure_is_retried_as_the_table_defines() {
+    for (name, failure, [query, mutation, idempotent]) in rows() {
+        for (document, marked, expected) in [
             (QUERY, false, &query),
             (MUTATION, false, &mutation),
             (MUTATION, true, &idempotent),
@@ -147,15 +154,15 @@ async fn each_failure_is_retried_as_the_table_defines() {
                 call.response().await
             };
             assert_eq!(
-                &what(&result),
-                wanted,
-                "{name}: {document}, marked {marked}"
+                &outcome_of(&result),
+                expected,
+                "{name}: {document}, idempotent: {marked}"
             );
         }
     }
 }
 
-/// A server that closes each connection after it has read something, and how often it was asked.
+/// A server that closes each connection after the first bytes of a request, and its number of requests.
 async fn dropping_server() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let (address, asked) = (
@@ -174,7 +181,7 @@ async fn dropping_server() -> (String, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn a_connection_lost_after_sending_is_tried_again_for_reads_only() {
+async fn a_connection_lost_after_sending_is_retried_for_queries_only() {
     for (document, requests) in [(QUERY, 4), (MUTATION, 1)] {
         let (address, asked) = dropping_server().await;
         let client = client(&address).build().unwrap();
@@ -189,7 +196,7 @@ async fn a_connection_lost_after_sending_is_tried_again_for_reads_only() {
 }
 
 #[tokio::test]
-async fn what_surely_was_not_sent_is_tried_again_whatever_it_is() {
+async fn an_unsent_request_is_retried_for_any_operation() {
     let free = TcpListener::bind(("127.0.0.1", 0))
         .await
         .unwrap()
@@ -204,7 +211,7 @@ async fn what_surely_was_not_sent_is_tried_again_whatever_it_is() {
 }
 
 #[tokio::test]
-async fn doubt_of_an_earlier_attempt_is_not_forgotten() {
+async fn an_earlier_attempt_that_may_have_applied_is_reported() {
     let server = MockServer::start().await;
     let first = ResponseTemplate::new(503).set_body_raw("<html>", "text/html");
     Mock::given(any())
@@ -236,7 +243,7 @@ async fn retries_can_be_turned_off_for_a_call() {
 }
 
 #[tokio::test]
-async fn a_client_has_a_budget_of_retries() {
+async fn the_retries_of_a_client_are_limited() {
     let server = serve(ResponseTemplate::new(503), 1_000).await;
     let policy = RetryPolicy::default()
         .base_wait(Duration::ZERO)
@@ -246,7 +253,7 @@ async fn a_client_has_a_budget_of_retries() {
     assert_eq!(call(&client, QUERY).await.unwrap_err().attempts(), 1);
 }
 
-/// Runs a call while the clock goes on, and says by how many seconds at least it had to.
+/// Runs a call while the clock advances; returns by how many seconds it advanced.
 async fn timed<T: Send + 'static>(call: Call<T>, clock: &Clock) -> (Result<Response<T>>, u64) {
     let running = tokio::spawn(call.response());
     let start = clock.now();
@@ -280,7 +287,7 @@ async fn retry_after_is_read_in_seconds_and_as_a_date() {
             .unwrap();
         let (result, waited) = timed(call(&client, MUTATION), &clock).await;
         let response = result.unwrap();
-        // The date is counted from the reply, some seconds after the start.
+        // The date is compared with the time of the reply, some seconds after the start.
         assert!(
             response.attempts == 2 && response.elapsed.as_secs() + 60 >= seconds,
             "{value}"
@@ -304,7 +311,7 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
 }
 
 #[tokio::test]
-async fn the_deadline_of_a_call_ends_a_request_that_is_on_the_way() {
+async fn the_deadline_of_a_call_ends_a_running_request() {
     for (document, in_doubt) in [(QUERY, false), (MUTATION, true)] {
         let server = serve(
             ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600)),

@@ -6,9 +6,9 @@ use envd_sdk::ops::ConsignmentFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
-/// An application's own operation, which the fake's schema does not have.
+/// A custom operation, which the schema of the fake does not have.
 struct HerdReport;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ async fn a_custom_operation_gets_its_scripted_replies() {
 }
 
 #[tokio::test]
-async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
+async fn an_unscripted_operation_is_an_error_with_its_name_and_a_hint() {
     let fake = start_fake().await;
     let client = fake.client().build().unwrap();
     let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
@@ -79,7 +79,7 @@ async fn an_unscripted_operation_is_answered_with_its_name_and_a_hint() {
 }
 
 #[tokio::test]
-async fn a_scripted_refusal_is_decoded_like_one_of_the_service() {
+async fn a_scripted_refusal_is_decoded_like_a_real_one() {
     let fake = start_fake().await;
     fake.on_operation("createOrSaveConsignment")
         .refuse("origin.pic", "QAZZ777 is not a valid value for PIC");
@@ -140,7 +140,7 @@ async fn debug_of_a_received_request_hides_token_and_body() {
 }
 
 #[tokio::test]
-async fn steps_are_taken_in_order_before_the_real_replies() {
+async fn scripted_replies_are_sent_in_order_before_the_default_ones() {
     let fake = start_fake().await;
     let none = json!({"comments": []});
     fake.on::<Comments>()

@@ -1,4 +1,4 @@
-//! The HTTP statuses of spec 7.1, and replies of other kinds, as a client meets them.
+//! The HTTP statuses of spec 7.1 and replies of other media types, as errors of the client.
 
 use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::model::Condition;
@@ -8,14 +8,14 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::conditions::fixture;
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
-/// Gives the same token again when it is refused, as a program does that does not know better.
+/// Returns the refused token again.
 struct Stubborn;
 
 impl TokenSource for Stubborn {
     fn token(&self) -> BoxFuture<'_, envd_sdk::Result<AccessToken>> {
-        Box::pin(std::future::ready(AccessToken::new("token-of-nobody")))
+        Box::pin(std::future::ready(AccessToken::new("refused-token")))
     }
 
     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, envd_sdk::Result<AccessToken>> {
@@ -92,7 +92,7 @@ async fn each_status_of_the_table_has_its_predicate() {
 }
 
 #[tokio::test]
-async fn a_record_that_was_created_keeps_its_notices() {
+async fn a_created_record_keeps_its_notices() {
     let body = fixture("required-answer-missing.json");
     for status in [200, 201] {
         let outcome = ask(ResponseTemplate::new(status).set_body_json(&body))
@@ -108,7 +108,7 @@ async fn a_record_that_was_created_keeps_its_notices() {
 }
 
 #[tokio::test]
-async fn a_200_that_was_not_accepted_is_an_error_with_the_reason() {
+async fn a_200_with_a_refusal_is_an_error_with_the_reason() {
     let reply = ResponseTemplate::new(200).set_body_json(fixture("mixed-species.json"));
     let error = ask(reply).await.unwrap_err();
     assert!(error.is_rejected());
@@ -117,7 +117,7 @@ async fn a_200_that_was_not_accepted_is_an_error_with_the_reason() {
 }
 
 #[tokio::test]
-async fn bodies_of_other_kinds_are_called_what_they_are() {
+async fn bodies_of_other_media_types_are_named() {
     for (body, media_type, wanted) in [
         ("", "application/json", "HTTP 502 with an empty body"),
         (
@@ -183,7 +183,7 @@ async fn a_token_that_is_refused_in_the_body_is_renewed_like_one_refused_by_401(
 
     let server = MockServer::start().await;
     let old = format!("Bearer {}", first.expose());
-    // HTTP 200: only the body says it (spec 7.2, row 1).
+    // HTTP 200: only the body has the refusal (spec 7.2, row 1).
     Mock::given(header("authorization", old.as_str()))
         .respond_with(ResponseTemplate::new(200).set_body_json(fixture("invalid-token.json")))
         .expect(1)

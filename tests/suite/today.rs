@@ -1,4 +1,4 @@
-//! The day where the user is, and what is judged on it.
+//! Today in the time zone of the user, and the validation of dates on it.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ fn morning_in_sydney() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000)
 }
 
-/// A declaration whose answer to 103, which must not be in the future (maxYear: now), is this day.
+/// A declaration with this day as the answer to 103, which must not be in the future (maxYear: now).
 fn sprayed_on(day: &str) -> ConsignmentInput {
     let mut seed = fixture("consignments/lpac1.json");
     let mut input: ConsignmentInput = serde_json::from_value(seed["input"].take()).unwrap();
@@ -35,7 +35,7 @@ fn sprayed_on(day: &str) -> ConsignmentInput {
 }
 
 #[test]
-fn what_is_dated_today_in_sydney_is_not_in_the_future_at_eight_in_the_morning() {
+fn a_date_of_today_in_sydney_at_8_am_is_not_in_the_future() {
     let mut list = fixture("questions.json");
     let questions: Vec<Question> =
         serde_json::from_value(list["data"]["questions"]["items"].take()).unwrap();
@@ -52,7 +52,7 @@ fn what_is_dated_today_in_sydney_is_not_in_the_future_at_eight_in_the_morning() 
 }
 
 #[tokio::test]
-async fn the_fake_takes_what_is_dated_today_in_sydney_at_eight_in_the_morning() {
+async fn the_fake_accepts_a_date_of_today_in_sydney_at_8_am() {
     let clock = Clock::manual(morning_in_sydney());
     let fake = Fake::builder().clock(clock).start().await.unwrap();
     let account = fake.client().build().unwrap().account(fake.account_id());

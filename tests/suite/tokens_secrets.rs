@@ -1,9 +1,9 @@
-//! A session from login to logout under TRACE, whose output has none of twelve known secrets.
+//! A session from login to logout at log level TRACE: the output has none of twelve secrets secrets.
 
 use std::fmt::Write;
 use std::time::Duration;
 
-use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager, TokenSource};
+use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager, TokenSet, TokenSource};
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
@@ -12,17 +12,17 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::traced::{recorded, traced_alone};
-use crate::dated::start_fake;
+use super::trace_recorder::{recorded, trace_in_separate_process};
+use crate::fixed_date::start_fake;
 
-/// Known secrets by name.
+/// Secrets secrets by name.
 #[derive(Default)]
-struct Known(Vec<(&'static str, String)>);
+struct Secrets(Vec<(&'static str, String)>);
 
-impl Known {
+impl Secrets {
     fn add(&mut self, name: &'static str, text: impl Into<String>) {
         let text = text.into();
-        // A short text could be part of any other.
+        // A short text may be part of another.
         assert!(text.len() >= 8, "{name}");
         self.0.push((name, text));
     }
@@ -38,26 +38,26 @@ impl Known {
 fn parameter(url: &Url, name: &str) -> String {
     let mut pairs = url.query_pairs();
     pairs
-        .find(|(known, _)| known == name)
+        .find(|(secrets, _)| secrets == name)
         .unwrap()
         .1
         .into_owned()
 }
 
-fn know_login(known: &mut Known, login: &PendingLogin, callback: &Url) {
-    known.add("state", parameter(login.url(), "state"));
-    known.add("nonce", parameter(login.url(), "nonce"));
-    known.add("code", parameter(callback, "code"));
+fn add_login(secrets: &mut Secrets, login: &PendingLogin, callback: &Url) {
+    secrets.add("state", parameter(login.url(), "state"));
+    secrets.add("nonce", parameter(login.url(), "nonce"));
+    secrets.add("code", parameter(callback, "code"));
     let saved: serde_json::Value = serde_json::from_str(login.to_secret_json().expose()).unwrap();
-    known.add("verifier", saved["verifier"].as_str().unwrap());
+    secrets.add("verifier", saved["verifier"].as_str().unwrap());
 }
 
-fn know_tokens(known: &mut Known, tokens: &envd_sdk::auth::TokenSet) {
+fn add_tokens(secrets: &mut Secrets, tokens: &TokenSet) {
     let bearer = format!("Bearer {}", tokens.access_token().expose());
-    known.add("authorization header", bearer);
-    known.add("access token", tokens.access_token().expose());
-    known.add("refresh token", tokens.refresh_token().unwrap().expose());
-    known.add("id token", tokens.id_token().unwrap().expose());
+    secrets.add("authorization header", bearer);
+    secrets.add("access token", tokens.access_token().expose());
+    secrets.add("refresh token", tokens.refresh_token().unwrap().expose());
+    secrets.add("id token", tokens.id_token().unwrap().expose());
 }
 
 const CLIENT_SECRET: &str = "cl13nt-s3cr3t-0001";
@@ -80,20 +80,19 @@ fn consignment(number: u32) -> ConsignmentInput {
 /// Row 47.
 #[test]
 fn none_of_twelve_secrets_appears_in_the_traces_of_a_session() {
-    traced_alone(
+    trace_in_separate_process(
         "tokens_secrets::none_of_twelve_secrets_appears_in_the_traces_of_a_session",
-        life_of_a_session(),
+        session_without_secrets(),
     );
 }
 
-async fn life_of_a_session() {
-    let mut known = Known::default();
-    known.add("client secret", CLIENT_SECRET);
-    known.add("cookie", COOKIE);
-    known.add("signature", SIGNATURE);
+async fn session_without_secrets() {
+    let mut secrets = Secrets::default();
+    secrets.add("client secret", CLIENT_SECRET);
+    secrets.add("cookie", COOKIE);
+    secrets.add("signature", SIGNATURE);
     let mut shown = String::new();
 
-    // Login.
     let fake = start_fake().await;
     let provider = fake
         .provider()
@@ -106,21 +105,13 @@ async fn life_of_a_session() {
         .build()
         .unwrap();
     let mut events = manager.events();
-    let login = provider.authorization().start().unwrap();
-    let callback = fake.consent(login.url()).unwrap();
-    know_login(&mut known, &login, &callback);
-    write!(shown, "{login:?} {provider:?} {manager:?}").unwrap();
-    let tokens = manager
-        .complete_login(login, callback.as_str())
-        .await
-        .unwrap();
-    know_tokens(&mut known, &tokens);
-    write!(shown, "{tokens:?} {:?}", manager.access_token().await).unwrap();
+    let tokens = log_in(&fake, &manager, &mut secrets, &mut shown).await;
+    write!(shown, "{provider:?}").unwrap();
 
     let client = fake.client().token_source(manager.clone()).build().unwrap();
-    calls(&fake, &client, &mut known, &mut shown).await;
+    calls(&fake, &client, &mut secrets, &mut shown).await;
     let renewed = manager.access_token().await.unwrap();
-    known.add("access token", renewed.expose());
+    secrets.add("access token", renewed.expose());
     assert_eq!(renewed.generation(), 2);
     call_that_is_echoed(renewed.expose(), &mut shown).await;
 
@@ -130,25 +121,53 @@ async fn life_of_a_session() {
     let error = manager.renew(&renewed).await.unwrap_err();
     assert!(error.is_reauth_required());
     write!(shown, "{error} {error:?}").unwrap();
-    let login = provider.authorization().start().unwrap();
-    let callback = fake.refuse(login.url()).unwrap();
-    known.add("state", parameter(login.url(), "state"));
-    let error = manager
-        .complete_login(login, callback.as_str())
-        .await
-        .unwrap_err();
-    write!(shown, "{error} {error:?}").unwrap();
+    refused_login(&fake, &manager, &mut secrets, &mut shown).await;
     write!(shown, "{:?}", manager.logout(None).await).unwrap();
     for _ in 0..3 {
         write!(shown, "{:?}", events.next().await).unwrap();
     }
 
-    assert_eq!(known.names(), 12);
-    assert_hidden(&known, &shown);
+    assert_eq!(secrets.names(), 12);
+    assert_hidden(&secrets, &shown);
+}
+
+async fn log_in(
+    fake: &Fake,
+    manager: &TokenManager,
+    secrets: &mut Secrets,
+    shown: &mut String,
+) -> TokenSet {
+    let login = manager.provider().authorization().start().unwrap();
+    let callback = fake.consent(login.url()).unwrap();
+    add_login(secrets, &login, &callback);
+    write!(shown, "{login:?} {manager:?}").unwrap();
+    let tokens = manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+    add_tokens(secrets, &tokens);
+    write!(shown, "{tokens:?} {:?}", manager.access_token().await).unwrap();
+    tokens
+}
+
+async fn refused_login(
+    fake: &Fake,
+    manager: &TokenManager,
+    secrets: &mut Secrets,
+    shown: &mut String,
+) {
+    let login = manager.provider().authorization().start().unwrap();
+    let callback = fake.refuse(login.url()).unwrap();
+    secrets.add("state", parameter(login.url(), "state"));
+    let error = manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap_err();
+    write!(shown, "{error} {error:?}").unwrap();
 }
 
 /// Calls, one of them refused, and a renewal with rotation.
-async fn calls(fake: &Fake, client: &Client, known: &mut Known, shown: &mut String) {
+async fn calls(fake: &Fake, client: &Client, secrets: &mut Secrets, shown: &mut String) {
     let account = client.account(fake.account_id());
     let saved = account.save_consignment(consignment(3333)).await;
     write!(shown, "{saved:?}").unwrap();
@@ -170,7 +189,7 @@ async fn calls(fake: &Fake, client: &Client, known: &mut Known, shown: &mut Stri
     let consignment = account.consignment(id.as_str()).await.unwrap();
     write!(shown, "{consignment:?}").unwrap();
     let print = Url::parse(consignment.value.pdf_url.unwrap().expose()).unwrap();
-    known.add("authToken", parameter(&print, "authToken"));
+    secrets.add("authToken", parameter(&print, "authToken"));
 }
 
 /// A call to a service that responds with a page, a cookie and the request itself.
@@ -180,30 +199,30 @@ async fn call_that_is_echoed(token: &str, shown: &mut String) {
         .insert_header("set-cookie", format!("session={COOKIE}"))
         .set_body_string(format!("<html>{COOKIE} {SIGNATURE} {token}</html>"));
     Mock::given(any()).respond_with(echo).mount(&service).await;
-    let strange = Client::builder(service.uri())
+    let client = Client::builder(service.uri())
         .token_source(StaticToken::new(token).unwrap())
         .retry(RetryPolicy::none())
         .build()
         .unwrap();
-    let error = strange.user_details().await.unwrap_err();
-    write!(shown, "{strange:?} {error} {error:?}").unwrap();
+    let error = client.user_details().await.unwrap_err();
+    write!(shown, "{client:?} {error} {error:?}").unwrap();
 }
 
-fn assert_hidden(known: &Known, shown: &str) {
+fn assert_hidden(secrets: &Secrets, shown: &str) {
     let traced = recorded();
-    for sign in ["envd.call", "tokens renewed", "the refresh token is dead"] {
-        assert!(traced.contains(sign), "{sign} is not traced");
+    for event in ["envd.call", "tokens renewed", "the refresh token is dead"] {
+        assert!(traced.contains(event), "{event} is not traced");
     }
-    for (name, secret) in &known.0 {
+    for (name, secret) in &secrets.0 {
         assert!(!traced.contains(secret), "{name} is traced");
         assert!(!shown.contains(secret), "{name} is shown");
     }
 }
 
-/// The search itself: a secret that is traced or logged is found.
+/// Negative control: a secret that is traced or logged is found.
 #[test]
 fn a_planted_secret_is_found() {
-    traced_alone("tokens_secrets::a_planted_secret_is_found", async {
+    trace_in_separate_process("tokens_secrets::a_planted_secret_is_found", async {
         tracing::trace!(token = "planted-in-tracing", "x");
         log::trace!("planted-in-log");
         let said = recorded();

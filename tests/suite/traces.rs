@@ -1,4 +1,4 @@
-//! What traces say: operation, kind, page, attempt, status, codes. Never variables, bodies or tokens.
+//! Traces have operation, kind, page, attempt, status and codes, and never variables, bodies or tokens.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use serde_json::json;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::traced::{recorded_by_us, traced_alone};
-use crate::dated::fake_builder;
+use super::trace_recorder::{recorded_by_us, trace_in_separate_process};
+use crate::fixed_date::fake_builder;
 
 async fn serve(replies: Vec<ResponseTemplate>) -> (MockServer, Client) {
     let server = MockServer::start().await;
@@ -47,10 +47,10 @@ async fn paged() {
 #[test]
 fn a_call_and_its_attempts_are_spans_with_names_numbers_and_codes() {
     let name = "traces::a_call_and_its_attempts_are_spans_with_names_numbers_and_codes";
-    traced_alone(name, async {
+    trace_in_separate_process(name, async {
         paged().await;
         let all = recorded_by_us();
-        for said in [
+        for part in [
             "envd.call operation=consignments kind=\"query\" page=1",
             "envd.attempt attempt=1",
             "envd.attempt attempt=2",
@@ -58,7 +58,7 @@ fn a_call_and_its_attempts_are_spans_with_names_numbers_and_codes() {
             "status=200",
             "attempts=2",
         ] {
-            assert!(all.contains(said), "{said} is not in\n{all}");
+            assert!(all.contains(part), "{part} is not in\n{all}");
         }
         for hidden in ["s3cr3t", "private", "PRIVATE", "envdAccountId"] {
             assert!(!all.contains(hidden), "{hidden} is in\n{all}");
@@ -66,16 +66,17 @@ fn a_call_and_its_attempts_are_spans_with_names_numbers_and_codes() {
     });
 }
 
-/// A refusal, a reply of another shape, and a web page.
+/// A refusal, an unreadable reply, and a web page.
 async fn refused() {
     let refusal = json!({"data": null, "errors": [
         {"message": "Question 17: Hidden is not valid", "extensions": {"data": {"Code": "answers.17"}}},
         {"message": "Hidden", "extensions": {"data": {"Code": "Pat Hidden, 0491"}}},
         {"message": "Hidden", "extensions": {"code": "INVALID_VALUE", "codes": ["INVALID_VALUE"]}}]});
-    let odd = json!({"data": {"createOrSaveConsignment": {"data": {"id": {"Hidden": "Hidden"}}}}});
+    let unreadable =
+        json!({"data": {"createOrSaveConsignment": {"data": {"id": {"Hidden": "Hidden"}}}}});
     let (_server, client) = serve(vec![
         ResponseTemplate::new(400).set_body_json(refusal),
-        ResponseTemplate::new(200).set_body_json(odd),
+        ResponseTemplate::new(200).set_body_json(unreadable),
         ResponseTemplate::new(500).set_body_raw("<p>Hidden</p>", "text/html"),
     ])
     .await;
@@ -95,13 +96,12 @@ async fn refused() {
 }
 
 #[test]
-fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered() {
-    let name =
-        "traces::refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered";
-    traced_alone(name, async {
+fn refusals_and_unreadable_replies_are_traced_without_input_data() {
+    let name = "traces::refusals_and_unreadable_replies_are_traced_without_input_data";
+    trace_in_separate_process(name, async {
         refused().await;
         let all = recorded_by_us();
-        for said in [
+        for part in [
             "operation=createOrSaveConsignment kind=\"mutation\"",
             "codes=\"answers.17,",
             ",INVALID_VALUE\"",
@@ -109,7 +109,7 @@ fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered()
             "error=the server answered HTTP 500",
             "path=\"data.createOrSaveConsignment.data.id\"",
         ] {
-            assert!(all.contains(said), "{said} is not in\n{all}");
+            assert!(all.contains(part), "{part} is not in\n{all}");
         }
         for hidden in ["s3cr3t", "Hidden", "HIDDEN", "<p>", "mutation Create"] {
             assert!(!all.contains(hidden), "{hidden} is in\n{all}");
@@ -120,7 +120,7 @@ fn refusals_and_odd_replies_leave_codes_and_paths_and_nothing_that_was_entered()
 #[test]
 fn an_adapted_document_is_traced_with_the_fields_it_leaves_out() {
     let name = "traces::an_adapted_document_is_traced_with_the_fields_it_leaves_out";
-    traced_alone(name, async {
+    trace_in_separate_process(name, async {
         let schema = envd_sdk::graphql::SCHEMA.replacen("  help: String\n", "  aid: String\n", 1);
         let fake = fake_builder().schema(schema);
         let fake = fake.start().await.unwrap();

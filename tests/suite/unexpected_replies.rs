@@ -1,4 +1,4 @@
-//! Replies that are not of the interface, byte by byte.
+//! Replies that do not follow the interface, as raw bytes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use envd_sdk::{Client, Error, HttpOptions, RetryPolicy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Answers each request with these bytes and ends the connection; counts the requests.
+/// A server that sends these bytes for each request, closes the connection, and counts the requests.
 struct Server {
     address: String,
     requests: Arc<AtomicU32>,
@@ -33,7 +33,7 @@ impl Server {
                     }
                 }
                 count.fetch_add(1, Ordering::SeqCst);
-                // OK because a client that has seen enough may have gone.
+                // OK to ignore: the client may close the connection early.
                 let _ = stream.write_all(&reply).await;
                 let _ = stream.shutdown().await;
             }
@@ -57,14 +57,14 @@ impl Server {
             .unwrap()
     }
 
-    /// A query, and how often it was sent.
-    async fn ask(&self) -> (Error, u32) {
+    /// The error of a query, and the number of requests.
+    async fn query(&self) -> (Error, u32) {
         let error = self.client().user_details().await.unwrap_err();
         (error, self.requests.swap(0, Ordering::SeqCst))
     }
 
-    /// A change, and how often it was sent.
-    async fn change(&self) -> (Error, u32) {
+    /// The error of a mutation, and the number of requests.
+    async fn mutate(&self) -> (Error, u32) {
         let input = CommentInput::new("C-900000101", "once");
         let account = self.client().account("one");
         let error = account.create_comment(input).await.unwrap_err();
@@ -114,20 +114,20 @@ async fn another_protocol_is_reported_and_not_sent_again() {
         format!("{chunked}2\r\n{{}}x\r\n0\r\n\r\n"),
     ] {
         let server = Server::start(bytes.clone()).await;
-        for (error, sent) in [server.ask().await, server.look_up().await] {
+        for (error, sent) in [server.query().await, server.look_up().await] {
             assert!(error.is_protocol(), "{bytes:?}: {error}");
             assert!(!error.is_transport() && !error.is_retryable());
             assert!(!error.to_string().contains("lost"), "{error}");
             assert_eq!((error.attempts(), sent), (1, 1), "{bytes:?}");
             assert!(!error.may_have_applied());
         }
-        let (error, sent) = server.change().await;
+        let (error, sent) = server.mutate().await;
         assert!(error.is_protocol() && error.may_have_applied(), "{error}");
         assert_eq!((sent, error.is_retryable()), (1, false));
     }
-    // A connection that ends is one.
+    // A connection that closes without a reply is a transport error.
     let server = Server::start("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{").await;
-    let (error, sent) = server.ask().await;
+    let (error, sent) = server.query().await;
     assert!(
         error.is_transport() && error.to_string().contains("lost"),
         "{error}"
@@ -137,7 +137,7 @@ async fn another_protocol_is_reported_and_not_sent_again() {
 
 #[tokio::test]
 async fn a_redirect_names_its_host_and_is_not_followed() {
-    for (location, wanted) in [
+    for (location, expected) in [
         (
             "https://login.example/?token=s3cr3t",
             "a redirect to login.example",
@@ -154,12 +154,12 @@ async fn a_redirect_names_its_host_and_is_not_followed() {
             let head = format!("{status}\r\nlocation: {location}");
             let server = Server::start(reply(&head, "<html>s3cr3t")).await;
             for (error, sent) in [
-                server.ask().await,
-                server.change().await,
+                server.query().await,
+                server.mutate().await,
                 server.look_up().await,
             ] {
                 let shown = format!("{error} {error:?}");
-                assert!(shown.contains(wanted), "{shown}");
+                assert!(shown.contains(expected), "{shown}");
                 assert!(shown.contains("redirects are not followed"), "{shown}");
                 assert!(!shown.contains("s3cr3t"), "{shown}");
                 assert!(error.is_unexpected_status() && sent == 1);
@@ -167,7 +167,7 @@ async fn a_redirect_names_its_host_and_is_not_followed() {
         }
     }
     let server = Server::start(reply("300 Multiple Choices", "")).await;
-    let (error, _) = server.ask().await;
+    let (error, _) = server.query().await;
     assert!(error.to_string().contains("without a Location"), "{error}");
 }
 
@@ -180,7 +180,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
         let unannounced = format!("HTTP/1.1 {status} Told\r\ncontent-type: text/html\r\n{chunked}");
         for bytes in [announced, unannounced] {
             let server = Server::start(bytes).await;
-            let (error, _) = server.ask().await;
+            let (error, _) = server.query().await;
             assert_eq!(error.http_status(), Some(status), "{error}");
             assert_eq!(error.media_type(), Some("text/html"));
             assert!(
@@ -193,7 +193,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
             );
             assert_eq!(error.is_internal(), status == 500);
             assert_eq!(error.is_forbidden(), status == 403);
-            let (error, _) = server.change().await;
+            let (error, _) = server.mutate().await;
             assert!(error.may_have_applied(), "{error}");
         }
     }
@@ -201,7 +201,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
 
 #[tokio::test]
 async fn an_encoding_that_was_not_requested_is_named() {
-    for (encoding, wanted) in [
+    for (encoding, expected) in [
         ("br", "content-encoding br"),
         ("zstd", "content-encoding zstd"),
         ("s3cr3t", "an unknown content-encoding"),
@@ -213,14 +213,14 @@ async fn an_encoding_that_was_not_requested_is_named() {
             body.len()
         );
         let server = Server::start([head.as_bytes(), body].concat()).await;
-        for (error, sent) in [server.ask().await, server.look_up().await] {
-            assert!(error.to_string().contains(wanted), "{error}");
+        for (error, sent) in [server.query().await, server.look_up().await] {
+            assert!(error.to_string().contains(expected), "{error}");
             assert!(error.to_string().contains("not requested"), "{error}");
             assert!(!error.to_string().contains("s3cr3t"), "{error}");
             assert!(error.is_protocol() && sent == 1);
         }
     }
-    // What is no other form of the body is read.
+    // Encodings that leave the body unchanged are accepted.
     let body = r#"{"data": {"userDetails": {"firstName": "Sam"}}}"#;
     let head = "200 OK\r\ncontent-type: application/json\r\ncontent-encoding: identity";
     let server = Server::start(reply(head, body)).await;
@@ -228,8 +228,8 @@ async fn an_encoding_that_was_not_requested_is_named() {
 }
 
 #[tokio::test]
-async fn only_media_types_that_are_known_are_shown() {
-    for (media_type, wanted) in [
+async fn only_known_media_types_are_shown() {
+    for (media_type, expected) in [
         ("text/plain; charset=utf-8", "(text/plain)"),
         ("application/vnd.api+json", "(another media type)"),
         ("text/s3cr3t", "(another media type)"),
@@ -239,14 +239,21 @@ async fn only_media_types_that_are_known_are_shown() {
             let head = format!("{status}\r\ncontent-type: {media_type}");
             for body in ["words", r#"{"Message": "words"}"#] {
                 let server = Server::start(reply(&head, body)).await;
-                let (error, _) = server.ask().await;
+                let (error, _) = server.query().await;
                 let shown = format!("{error} {error:?}");
-                assert!(shown.contains(wanted), "{shown}");
+                assert!(shown.contains(expected), "{shown}");
                 assert!(!shown.contains("s3cr3t"), "{shown}");
                 assert_eq!(error.media_type(), media_type.split(';').next());
             }
         }
     }
     let server = Server::start(reply("418 Teapot", "words")).await;
-    assert!(server.ask().await.0.to_string().contains("(no media type)"));
+    assert!(
+        server
+            .query()
+            .await
+            .0
+            .to_string()
+            .contains("(no media type)")
+    );
 }

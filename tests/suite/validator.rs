@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 use edits::{Edit, edit};
 use lists::{answers, list};
 
-use crate::dated::{fake_builder, noon};
+use crate::fixed_date::{fake_builder, noon};
 
 /// The settings of a property test with so many cases: the same in each run, unless `ENVD_SDK_EXPLORE` names a seed.
 fn cases(cases: u32) -> Config {

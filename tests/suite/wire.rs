@@ -1,4 +1,4 @@
-//! Sends HTTP by hand, to see what a client library would hide.
+//! Sends HTTP requests over a plain socket, to check details that a client library hides.
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -24,7 +24,7 @@ impl Raw {
     }
 }
 
-/// Sends one request and reads until the server closes; none when it closes without a head.
+/// Sends one request and reads until the server closes the connection; `None` if it closes before the end of the head.
 pub(crate) async fn send(
     url: &Url,
     method: &str,
@@ -44,7 +44,7 @@ pub(crate) async fn send(
     request.extend(["content-length: ", &length, "\r\n\r\n", body]);
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
-    // A connection that is reset instead of closed has ended too.
+    // A reset ends the connection as well.
     let _ = stream.read_to_end(&mut bytes).await;
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();

@@ -1,4 +1,4 @@
-//! Worlds of the user's own, many fakes at once, and the end of a fake.
+//! Custom worlds, concurrent fakes, and the shutdown of a fake.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,7 +11,7 @@ use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use serde_json::json;
 
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
 fn input() -> ConsignmentInput {
     let parties = [PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333")];
@@ -86,7 +86,7 @@ async fn a_user_without_accreditation_does_not_see_declarations_of_rangeland_goa
 }
 
 #[tokio::test]
-async fn a_folder_in_the_shape_of_the_fixtures_is_a_world() {
+async fn a_folder_with_the_layout_of_the_fixtures_is_a_world() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
     let world = World::from_folder(folder).unwrap();
     assert!(
@@ -135,7 +135,7 @@ async fn an_unusable_world_is_an_error_with_the_reason() {
 }
 
 #[tokio::test]
-async fn many_fakes_run_at_once_and_share_no_records() {
+async fn concurrent_fakes_share_no_records() {
     let mut fakes = Vec::new();
     for _ in 0..20 {
         fakes.push(start_fake().await);

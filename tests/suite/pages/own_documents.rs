@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{account, end, more, ok, page, serve};
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
 /// What the derive of `graphql_client` makes of a document.
 struct Numbers;

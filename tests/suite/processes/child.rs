@@ -1,6 +1,6 @@
-//! A child process and the protocol between parent and child. It is this test binary again, with its tasks on stdin.
+//! A child process and the protocol between parent and child. The child runs this test binary, with commands on stdin.
 //!
-//! Two test binaries have this file: `super` has the store that is shared, and opens it at a path.
+//! Two test binaries include this file; `super::open` opens the shared store of each.
 
 use std::env;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -11,13 +11,13 @@ use envd_sdk::Clock;
 use envd_sdk::auth::TokenStore;
 
 use super::open;
-use super::sessions::{KEY, LIFETIME, manager, mark, start};
+use super::sessions::{KEY, LIFETIME, fingerprint, manager, start};
 
 const TASK: &str = "ENVD_SDK_TEST_TASK";
-const PLACE: &str = "ENVD_SDK_TEST_PLACE";
+const STORE_PATH: &str = "ENVD_SDK_TEST_STORE";
 const TOKEN_URL: &str = "ENVD_SDK_TEST_TOKEN_URL";
 /// Distinguishes lines of the protocol from those of the test harness.
-const MARK: &str = "@@";
+const PREFIX: &str = "@@";
 
 /// Killed when it is dropped.
 pub(super) struct Child {
@@ -26,26 +26,26 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Responds to each "expire" with a token, after advancing its clock by the lifetime of a token, and to each "save" when
-    /// its tokens are stored.
-    pub(super) fn take_tokens(token_url: &str, place: &str) -> Self {
-        Self::spawn("tokens", place, token_url)
+    /// Starts a child that replies to each "expire" with a token, after it has advanced its clock by the lifetime of a token,
+    /// and to each "save" when its tokens are stored.
+    pub(super) fn take_tokens(token_url: &str, path: &str) -> Self {
+        Self::spawn("tokens", path, token_url)
     }
 
-    /// Holds the account's lock forever.
-    pub(super) fn hold_lock(place: &str) -> Self {
-        let mut child = Self::spawn("lock", place, "");
-        assert_eq!(child.answer(), "locked");
+    /// Starts a child that holds the lock of the account until it ends.
+    pub(super) fn hold_lock(path: &str) -> Self {
+        let mut child = Self::spawn("lock", path, "");
+        assert_eq!(child.receive(), "locked");
         child
     }
 
-    fn spawn(task: &str, place: &str, token_url: &str) -> Self {
+    fn spawn(task: &str, path: &str, token_url: &str) -> Self {
         let (_binary, module) = module_path!().split_once("::").unwrap();
         let mut process = Command::new(env::current_exe().unwrap())
             .args(["--exact", &format!("{module}::child_process")])
             .args(["--nocapture", "--test-threads=1"])
             .env(TASK, task)
-            .env(PLACE, place)
+            .env(STORE_PATH, path)
             .env(TOKEN_URL, token_url)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -55,26 +55,26 @@ impl Child {
         Self { process, lines }
     }
 
-    pub(super) fn tell(&mut self, line: &str) {
+    pub(super) fn send(&mut self, line: &str) {
         writeln!(self.process.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    pub(super) fn answer(&mut self) -> String {
+    pub(super) fn receive(&mut self) -> String {
         loop {
             let line = self.lines.next().expect("the child has ended").unwrap();
-            if let Some((_, answer)) = line.split_once(MARK) {
-                return answer.to_owned();
+            if let Some((_, reply)) = line.split_once(PREFIX) {
+                return reply.to_owned();
             }
         }
     }
 
-    /// Of the process, for signals; one of the two test binaries sends some.
+    /// The process id, for signals; only one of the two test binaries uses it.
     #[allow(dead_code)]
     pub(super) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// SIGKILL, where there are signals; the process is gone when this returns.
+    /// Kills the process (with SIGKILL on Unix) and waits for its end.
     pub(super) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -100,41 +100,41 @@ fn child_process() {
     match task.as_str() {
         "tokens" => runtime.block_on(take_tokens()),
         "lock" => runtime.block_on(hold_lock()),
-        _ => panic!("no task of ours"),
+        task => panic!("unknown task {task}"),
     }
 }
 
 async fn take_tokens() {
     let clock = Clock::manual(start());
     let token_url = env::var(TOKEN_URL).unwrap();
-    let store = open(&env::var(PLACE).unwrap());
+    let store = open(&env::var(STORE_PATH).unwrap());
     let manager = manager(&token_url, store, clock.clone()).build().unwrap();
     for line in std::io::stdin().lines() {
         if line.unwrap() == "save" {
-            // In steps: the saver may not have begun its pause yet.
+            // In steps: the task that stores may not wait on the clock yet.
             while !manager.flush(Duration::ZERO).await {
                 clock.advance(Duration::from_millis(100));
                 tokio::task::yield_now().await;
             }
-            say("saved");
+            reply("saved");
             continue;
         }
         clock.advance(LIFETIME);
         match manager.access_token().await {
-            Ok(token) => say(&mark(&token)),
-            Err(error) => say(&format!("error {error:?}")),
+            Ok(token) => reply(&fingerprint(&token)),
+            Err(error) => reply(&format!("error {error:?}")),
         }
     }
 }
 
 async fn hold_lock() {
-    let store = open(&env::var(PLACE).unwrap());
-    let _held = store.lock(KEY, Duration::from_secs(10)).await.unwrap();
-    say("locked");
-    // Until the parent kills this process, or exits.
+    let store = open(&env::var(STORE_PATH).unwrap());
+    let _guard = store.lock(KEY, Duration::from_secs(10)).await.unwrap();
+    reply("locked");
+    // Runs until the parent kills this process or exits.
     for _ in std::io::stdin().lines() {}
 }
 
-fn say(answer: &str) {
-    println!("\n{MARK}{answer}");
+fn reply(receive: &str) {
+    println!("\n{PREFIX}{receive}");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// Deleted with its contents when it is dropped.
+/// Deleted with its contents on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -20,8 +20,8 @@ impl Folder {
         self.0.join("tokens.json")
     }
 
-    /// The path of the file, for a child.
-    pub(crate) fn place(&self) -> String {
+    /// The path of the file as text, for a child process.
+    pub(crate) fn path(&self) -> String {
         self.file().into_os_string().into_string().unwrap()
     }
 }

@@ -1,4 +1,4 @@
-//! A token file on a disk that one of the processes finds full from time to time.
+//! A token file store for which a test can simulate a full disk in one of the processes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,42 +8,43 @@ use envd_sdk::auth::{
     FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
 
-/// Ends the place of the file for the process that finds the disk full.
-const SOMETIMES: &str = "?full";
+/// The suffix of the path for the process with the full disk.
+const SUFFIX: &str = "?full";
 
 pub(super) struct FullDisk {
     file: FileStore,
-    /// While this file exists, new tokens are refused.
-    sign: Option<PathBuf>,
+    /// While this file exists, writes of new tokens fail.
+    flag: Option<PathBuf>,
 }
 
 impl FullDisk {
-    pub(super) fn at(place: &str) -> Self {
-        let (file, sign) = match place.strip_suffix(SOMETIMES) {
-            Some(file) => (file, Some(sign(file))),
-            None => (place, None),
+    pub(super) fn at(path: &str) -> Self {
+        let (file, flag) = match path.strip_suffix(SUFFIX) {
+            Some(file) => (file, Some(flag(file))),
+            None => (path, None),
         };
         Self {
             file: FileStore::new(file),
-            sign,
+            flag,
         }
     }
 
-    pub(super) fn sometimes(place: &str) -> String {
-        format!("{place}{SOMETIMES}")
+    /// The path for the process with the full disk.
+    pub(super) fn marked(path: &str) -> String {
+        format!("{path}{SUFFIX}")
     }
 
-    pub(super) fn fill(place: &str) {
-        fs::write(sign(place), "").unwrap();
+    pub(super) fn fill(path: &str) {
+        fs::write(flag(path), "").unwrap();
     }
 
-    pub(super) fn make_room(place: &str) {
-        fs::remove_file(sign(place)).unwrap();
+    pub(super) fn clear(path: &str) {
+        fs::remove_file(flag(path)).unwrap();
     }
 }
 
-fn sign(place: &str) -> PathBuf {
-    format!("{place}.full").into()
+fn flag(path: &str) -> PathBuf {
+    format!("{path}.full").into()
 }
 
 impl TokenStore for FullDisk {
@@ -58,9 +59,9 @@ impl TokenStore for FullDisk {
         new: &'a Record,
     ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
-            // The mark of a refresh still fits; what the answer brings does not.
+            // Marks of a refresh are still written; new tokens are not.
             let is_new = new.refresh_began_at().is_none();
-            if is_new && self.sign.as_ref().is_some_and(|sign| sign.exists()) {
+            if is_new && self.flag.as_ref().is_some_and(|flag| flag.exists()) {
                 return Err(StoreError::io(
                     "the disk is full",
                     std::io::ErrorKind::StorageFull.into(),

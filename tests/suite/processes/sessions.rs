@@ -1,4 +1,4 @@
-//! Sessions at the fake, in managers that have clocks of their own. Two test binaries have this file.
+//! Logins at the fake, in managers with separate clocks. Two test binaries include this file.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -58,8 +58,8 @@ pub(super) async fn log_in(fake: &Fake, store: impl TokenStore) {
         .unwrap();
 }
 
-/// A fingerprint of a token, which does not show it.
-pub(super) fn mark(token: &AccessToken) -> String {
+/// A fingerprint of a token, which does not reveal it.
+pub(super) fn fingerprint(token: &AccessToken) -> String {
     let mut hash = DefaultHasher::new();
     token.expose().hash(&mut hash);
     format!("token {} {:x}", token.generation(), hash.finish())

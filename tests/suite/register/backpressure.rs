@@ -1,4 +1,4 @@
-//! Pauses that the register asks for.
+//! Backpressure: pauses after `Retry-After` of the register.
 
 use std::time::{Duration, SystemTime};
 
@@ -69,7 +69,7 @@ async fn all_calls_wait_for_a_short_pause() {
     assert!(ask.await.unwrap().is_ok() && second.await.unwrap().is_ok());
 }
 
-/// The reply has been read: it comes over loopback, and each turn polls for it.
+/// Yields until the reply has been read and the call waits; a loopback reply needs few polls.
 async fn is_waiting() -> bool {
     for _ in 0..2_000 {
         tokio::task::yield_now().await;

@@ -8,7 +8,7 @@ use wiremock::matchers::{any, headers};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, page, pic, register};
-use crate::dated::fake_builder;
+use crate::fixed_date::fake_builder;
 
 #[tokio::test]
 async fn an_unchanged_register_is_reported() {

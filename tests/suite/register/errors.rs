@@ -1,4 +1,4 @@
-//! Every status of spec 7.1, with bodies of every kind.
+//! Every status of spec 7.1 with different bodies.
 
 use envd_sdk::RetryPolicy;
 use envd_sdk::register::{PropertySearch, Register};
@@ -20,7 +20,7 @@ const NOT_JSON: (&str, &str) = ("application/json", "<html>hidden</html>");
 const NONE: (&str, &str) = ("", "");
 
 #[tokio::test]
-async fn no_body_hides_a_status() {
+async fn every_status_is_reported_with_any_body() {
     for status in [400, 401, 403, 404, 429, 500, 503] {
         for (media_type, body) in [JSON, XML, HTML, NOT_JSON, NONE] {
             let server = MockServer::start().await;

@@ -13,9 +13,9 @@ use wiremock::matchers::{any, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, page, pic};
-use crate::dated::start_fake;
+use crate::fixed_date::start_fake;
 
-/// A result in a few words.
+/// A short description of a result.
 fn described(look_up: &LookupResult) -> String {
     match &look_up.result {
         Ok(Lookup::Found(_)) => "found".to_owned(),
@@ -145,7 +145,7 @@ impl Gate {
 }
 
 #[tokio::test]
-async fn a_slow_look_up_does_not_delay_others_as_completed() {
+async fn as_completed_a_slow_look_up_does_not_delay_others() {
     let server = MockServer::start().await;
     let (gate, register) = Gate::before(&server).await;
     let mut look_ups = register
@@ -190,12 +190,12 @@ async fn ten_thousand_pics_are_looked_up_in_constant_memory() {
 }
 
 #[tokio::test]
-async fn a_first_look_up_that_hangs_limits_the_others() {
+async fn a_hanging_first_look_up_limits_the_look_ups_ahead() {
     let server = MockServer::start().await;
     let (gate, register) = Gate::before(&server).await;
     let inputs = (0..1_000).map(|number| format!("QZ{number:06}"));
     let mut look_ups = register.lookup_many(inputs).concurrency(2);
-    // All that may start are done except the first.
+    // All look-ups that may start have completed, except the first.
     while look_ups.progress().waiting < 7 {
         tokio::select! {
             biased;
@@ -323,7 +323,7 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             .mount(&server)
             .await;
         let others = (0..10_000).map(|number| format!("QZ{number:06}"));
-        // The first PIC again at the end, behind an input that is no PIC.
+        // The first PIC again at the end, after an input that is not a PIC.
         let inputs = ["QAZZ7777".to_owned()]
             .into_iter()
             .chain(others)
@@ -353,7 +353,7 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             assert!(progress.in_flight + progress.waiting <= 16, "{progress:?}");
         }
         let requests = server.received_requests().await.unwrap().len();
-        // Those that were sent before the first refusal; one of them was not refused.
+        // The requests sent before the first refusal; one of them was not refused.
         assert!(requests <= 1 + 4, "{requests} requests");
         assert_eq!(
             (requests, refused),

@@ -10,7 +10,7 @@ use wiremock::matchers::{any, query_param, query_param_is_missing};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{all_pics, client, first, page, register};
-use crate::dated::fake_builder;
+use crate::fixed_date::fake_builder;
 
 async fn fake_from(first: usize) -> Fake {
     let builder = fake_builder().register_pages_from(first);

@@ -1,4 +1,4 @@
-//! Tokens: sent, renewed once, never shown.
+//! Tokens: sent, renewed once, hidden in `Debug`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use wiremock::matchers::{any, header};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{page, pic, register};
-use crate::dated::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, start_fake};
 
 /// The first token is refused; the renewed ones are the given ones.
 struct Renewing {

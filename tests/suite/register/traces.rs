@@ -2,8 +2,8 @@
 
 use envd_sdk::register::{PropertySearch, Register};
 
-use crate::dated::start_fake;
-use crate::traced::{recorded_by_us, traced_alone};
+use crate::fixed_date::start_fake;
+use crate::trace_recorder::{recorded_by_us, trace_in_separate_process};
 
 /// A search and two look-ups.
 async fn ask() {
@@ -20,11 +20,11 @@ async fn ask() {
 
 #[test]
 fn spans_have_operation_and_status_but_neither_names_nor_tokens() {
-    traced_alone(
+    trace_in_separate_process(
         "register::traces::spans_have_operation_and_status_but_neither_names_nor_tokens",
         async {
             ask().await;
-            // The libraries below have traces of their own, with addresses.
+            // The HTTP libraries record their own traces, with addresses.
             let text = recorded_by_us();
             for part in [
                 "envd.call",

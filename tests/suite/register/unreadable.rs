@@ -8,7 +8,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{PropertyPager, client, first, pic};
 
-/// A server with these pages of two places each, the first one also for requests without an index.
+/// A server with these pages of two records each; requests without an index get the first page.
 async fn pages(total: impl Fn(usize) -> Option<u64>, pages: &[[Value; 2]]) -> MockServer {
     let server = MockServer::start().await;
     for (index, records) in pages.iter().enumerate().rev() {

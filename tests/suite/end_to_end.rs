@@ -12,7 +12,7 @@ use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Questionnaire, Report, Rule};
 use envd_sdk::{Account, Client, Clock};
 
-use crate::dated::fake_builder;
+use crate::fixed_date::fake_builder;
 
 /// A fake whose clock stands at noon of 2026-11-20, UTC.
 async fn fake() -> Fake {

@@ -5,7 +5,7 @@ use envd_sdk::ops::ConsignmentFilter;
 use serde_json::{Value, json};
 
 use super::NUMBER;
-use crate::dated::fake_builder;
+use crate::fixed_date::fake_builder;
 
 fn nested(level: usize, last: usize) -> Value {
     let below = if level < last {

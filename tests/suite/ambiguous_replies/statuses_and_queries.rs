@@ -1,4 +1,4 @@
-//! What stands around the table: statuses of proxies, reads, overrides, and the end of a call's time.
+//! Statuses of proxies, queries, overrides, and the deadline of a call.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -7,16 +7,16 @@ use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::model::Condition;
 use envd_sdk::ops::TemplateFilter;
-use envd_sdk::{Clock, Result};
+use envd_sdk::{Clock, Error, Result};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use wiremock::ResponseTemplate;
 
-use super::{Change, GRAPHQL, JSON, Verdict, input, rows, serve, serve_to};
+use super::{GRAPHQL, JSON, Mutation, Verdict, input, rows, serve, serve_to};
 
-/// What the statuses of proxies say of a change, with bodies that are not of the interface.
+/// The verdicts on mutations for statuses of proxies, with bodies that do not follow the interface.
 #[tokio::test]
-async fn a_status_means_that_a_change_was_refused_only_by_its_definition() {
+async fn only_statuses_that_are_defined_as_refusals_mean_a_refused_mutation() {
     let bodies = [
         ("", JSON),
         ("<html>Sample", "text/html"),
@@ -24,35 +24,35 @@ async fn a_status_means_that_a_change_was_refused_only_by_its_definition() {
         ("{}", GRAPHQL),
         (r#"{"errors": [{"mess"#, GRAPHQL),
     ];
-    for (status, wanted) in [
-        (301, Verdict::Doubt),
-        (302, Verdict::Doubt),
-        (303, Verdict::Doubt),
-        (304, Verdict::Doubt),
-        (307, Verdict::Doubt),
-        (400, Verdict::Doubt),
+    for (status, expected) in [
+        (301, Verdict::MayHaveApplied),
+        (302, Verdict::MayHaveApplied),
+        (303, Verdict::MayHaveApplied),
+        (304, Verdict::MayHaveApplied),
+        (307, Verdict::MayHaveApplied),
+        (400, Verdict::MayHaveApplied),
         (401, Verdict::Token),
-        (403, Verdict::Doubt),
-        (404, Verdict::Doubt),
-        (405, Verdict::Doubt),
-        (409, Verdict::Doubt),
+        (403, Verdict::MayHaveApplied),
+        (404, Verdict::MayHaveApplied),
+        (405, Verdict::MayHaveApplied),
+        (409, Verdict::MayHaveApplied),
         (413, Verdict::Refused),
-        (418, Verdict::Doubt),
+        (418, Verdict::MayHaveApplied),
         (429, Verdict::Limit),
-        (499, Verdict::Doubt),
-        (500, Verdict::Doubt),
-        (520, Verdict::Doubt),
-        (599, Verdict::Doubt),
+        (499, Verdict::MayHaveApplied),
+        (500, Verdict::MayHaveApplied),
+        (520, Verdict::MayHaveApplied),
+        (599, Verdict::MayHaveApplied),
     ] {
         for (body, media_type) in bodies {
             let reply = ResponseTemplate::new(status).set_body_raw(body, media_type);
-            for change in [Change::Create, Change::Own] {
+            for mutation in [Mutation::Create, Mutation::Custom] {
                 let (server, client) = serve(reply.clone()).await;
-                let result = change.send(&client).await;
+                let result = mutation.send(&client).await;
                 let received = server.received_requests().await.unwrap().len();
                 assert_eq!(
                     Verdict::of(&result, received),
-                    Ok(wanted),
+                    Ok(expected),
                     "{status}, {body}"
                 );
             }
@@ -61,22 +61,23 @@ async fn a_status_means_that_a_change_was_refused_only_by_its_definition() {
 }
 
 #[tokio::test]
-async fn an_error_body_on_403_is_a_refusal_whatever_its_words() {
+async fn an_error_body_on_403_is_a_refusal_with_any_message() {
     let body = r#"{"errors": [{"message": "not you"}]}"#;
-    for (status, wanted) in [(403, Verdict::Refused), (404, Verdict::Doubt)] {
+    for (status, expected) in [(403, Verdict::Refused), (404, Verdict::MayHaveApplied)] {
         let reply = ResponseTemplate::new(status).set_body_raw(body, JSON);
         let (server, client) = serve(reply).await;
-        let result = Change::Create.send(&client).await;
+        let result = Mutation::Create.send(&client).await;
         let received = server.received_requests().await.unwrap().len();
-        assert_eq!(Verdict::of(&result, received), Ok(wanted), "{status}");
+        assert_eq!(Verdict::of(&result, received), Ok(expected), "{status}");
     }
 }
 
 #[tokio::test]
-async fn a_read_is_never_in_doubt_and_sent_again_after_502_to_504_and_limits_only() {
+async fn a_query_never_may_have_applied_and_is_retried_after_502_to_504_and_limits_only() {
     for row in rows() {
         for status in [200, 400, 500, 502, 503, 504] {
-            let body = (row.body)(Change::Create).replace("createOrSaveConsignment", "consignment");
+            let body =
+                (row.body)(Mutation::Create).replace("createOrSaveConsignment", "consignment");
             let reply = ResponseTemplate::new(status).set_body_raw(body.clone(), row.media_type);
             let (server, client) = serve(reply).await;
             let result = client.account("envd-1").consignment("c-1").await;
@@ -88,10 +89,10 @@ async fn a_read_is_never_in_doubt_and_sent_again_after_502_to_504_and_limits_onl
             };
             assert!(!error.may_have_applied(), "{context}");
             let (limited, refused) = (error.is_rate_limited(), error.is_unauthorized());
-            // Data without the record is an answer, whatever the status.
-            let answered =
+            // Data without the record is a final reply with any status.
+            let final_reply =
                 row.media_type == GRAPHQL && error.is_protocol() && body.contains("data");
-            let transient = (status > 500 && !answered) || limited;
+            let transient = (status > 500 && !final_reply) || limited;
             assert_eq!(error.is_retryable(), transient, "{context}");
             let attempts = if error.is_retryable() { 4 } else { 1 };
             assert_eq!(received, attempts + usize::from(refused), "{context}");
@@ -100,7 +101,7 @@ async fn a_read_is_never_in_doubt_and_sent_again_after_502_to_504_and_limits_onl
 }
 
 #[tokio::test]
-async fn problems_beside_the_data_of_a_read_are_no_doubt() {
+async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied() {
     let body = json!({"data": {"consignment": {"id": "c-1"}}, "errors": [{"message": "slow"}]});
     let (_server, client) = serve(ResponseTemplate::new(200).set_body_json(body)).await;
     let read = client.account("envd-1").consignment("c-1").await.unwrap();
@@ -109,7 +110,7 @@ async fn problems_beside_the_data_of_a_read_are_no_doubt() {
 }
 
 #[tokio::test]
-async fn a_record_is_not_found_only_where_the_request_named_one() {
+async fn not_found_requires_an_id_in_the_request() {
     let body = json!({"data": null, "errors": [{
         "message": "Internal server error", "path": ["a"],
         "extensions": {"data": {"Code": "", "OutcomeStatus": "ERROR"}},
@@ -159,27 +160,31 @@ async fn a_record_is_not_found_only_where_the_request_named_one() {
             true,
         ),
     ] {
-        assert!(error.is_rejected(), "{name}");
-        assert_eq!(error.is_not_found(), not_found, "{name}");
-        assert_eq!(
-            error.has(Condition::NotFoundOrForbidden),
-            not_found,
-            "{name}"
-        );
-        assert_eq!(
-            error.to_string().contains("NotFound"),
-            not_found,
-            "{name}: {error}"
-        );
+        assert_not_found(name, &error, not_found);
     }
 }
 
-/// A document of the caller's may select the record without the wrapper.
+fn assert_not_found(name: &str, error: &Error, not_found: bool) {
+    assert!(error.is_rejected(), "{name}");
+    assert_eq!(error.is_not_found(), not_found, "{name}");
+    assert_eq!(
+        error.has(Condition::NotFoundOrForbidden),
+        not_found,
+        "{name}"
+    );
+    assert_eq!(
+        error.to_string().contains("NotFound"),
+        not_found,
+        "{name}: {error}"
+    );
+}
+
+/// A document of the caller may select the record without the `data` wrapper.
 #[tokio::test]
-async fn an_override_gives_the_record_with_and_without_its_wrapper() {
+async fn an_override_returns_the_record_with_and_without_its_wrapper() {
     let document = "mutation Copy($envdAccountId: ID!, $id: ID!) {
         copyConsignment: copy(a: $envdAccountId, b: $id) { id } }";
-    for (result, pointer, wanted) in [
+    for (result, pointer, expected) in [
         (json!({"id": "c-9"}), None, Verdict::Record),
         (json!({"data": {"id": "c-9"}}), None, Verdict::Record),
         (json!({"data": null, "id": "c-9"}), None, Verdict::Record),
@@ -193,19 +198,23 @@ async fn an_override_gives_the_record_with_and_without_its_wrapper() {
             Some("/copyConsignment"),
             Verdict::Record,
         ),
-        // The caller says that the record is there.
+        // The caller sets the location of the record.
         (
             json!({"number": "C9"}),
             Some("/copyConsignment"),
             Verdict::Value,
         ),
-        (json!({"number": "C9"}), None, Verdict::Doubt),
-        (json!({"id": ""}), None, Verdict::Doubt),
-        (json!({"id": null}), None, Verdict::Doubt),
-        (json!(true), None, Verdict::Doubt),
-        (json!([{"id": "c-9"}]), None, Verdict::Doubt),
-        (json!({"id": "c-9"}), Some("/elsewhere"), Verdict::Doubt),
-        (json!({}), Some("/copyConsignment"), Verdict::Doubt),
+        (json!({"number": "C9"}), None, Verdict::MayHaveApplied),
+        (json!({"id": ""}), None, Verdict::MayHaveApplied),
+        (json!({"id": null}), None, Verdict::MayHaveApplied),
+        (json!(true), None, Verdict::MayHaveApplied),
+        (json!([{"id": "c-9"}]), None, Verdict::MayHaveApplied),
+        (
+            json!({"id": "c-9"}),
+            Some("/elsewhere"),
+            Verdict::MayHaveApplied,
+        ),
+        (json!({}), Some("/copyConsignment"), Verdict::MayHaveApplied),
     ] {
         let body = json!({"data": {"copyConsignment": result}});
         let reply = ResponseTemplate::new(200).set_body_json(&body);
@@ -214,11 +223,11 @@ async fn an_override_gives_the_record_with_and_without_its_wrapper() {
             None => client.override_operation("copyConsignment", document),
             Some(at) => client.override_operation_at("copyConsignment", document, at),
         };
-        let result = Change::Copy.send(&client.build().unwrap()).await;
+        let result = Mutation::Copy.send(&client.build().unwrap()).await;
         let received = server.received_requests().await.unwrap().len();
         assert_eq!(
             Verdict::of(&result, received),
-            Ok(wanted),
+            Ok(expected),
             "{body}, {pointer:?}"
         );
         if let Err(error) = result {
@@ -228,7 +237,7 @@ async fn an_override_gives_the_record_with_and_without_its_wrapper() {
 }
 
 #[tokio::test]
-async fn an_operation_that_is_executed_by_its_type_has_its_record_in_its_place() {
+async fn an_operation_executed_by_its_type_returns_the_unwrapped_record() {
     let body = json!({"data": {"copyConsignment": {"id": "c-9"}}});
     let (_server, client) = serve(ResponseTemplate::new(200).set_body_json(body)).await;
     let variables = copy_consignment::Variables {
@@ -244,10 +253,10 @@ async fn an_operation_that_is_executed_by_its_type_has_its_record_in_its_place()
     assert_eq!(copied.id.unwrap(), "c-9");
 }
 
-/// Notifies the test of a renewal, which never ends.
-struct Stuck(Arc<Notify>);
+/// A source whose renewal never completes; it notifies the test of the call.
+struct PendingRenewal(Arc<Notify>);
 
-impl TokenSource for Stuck {
+impl TokenSource for PendingRenewal {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
         Box::pin(async { AccessToken::new("old") })
     }
@@ -259,14 +268,14 @@ impl TokenSource for Stuck {
 }
 
 #[tokio::test]
-async fn a_change_that_was_refused_is_not_in_doubt_when_its_time_ends_at_the_renewal() {
+async fn a_refused_mutation_cannot_have_applied_if_its_deadline_passes_during_the_renewal() {
     let (_server, client) = serve_to(ResponseTemplate::new(401)).await;
-    let (clock, asked) = (
+    let (clock, renewal_begun) = (
         Clock::manual(SystemTime::UNIX_EPOCH),
         Arc::new(Notify::new()),
     );
     let client = client
-        .token_source(Stuck(Arc::clone(&asked)))
+        .token_source(PendingRenewal(Arc::clone(&renewal_begun)))
         .clock(clock.clone());
     let call = client
         .build()
@@ -274,7 +283,7 @@ async fn a_change_that_was_refused_is_not_in_doubt_when_its_time_ends_at_the_ren
         .execute_document::<Value>("mutation A { a }", "A", &json!({}))
         .deadline(Duration::from_secs(5));
     let running = tokio::spawn(call.into_future());
-    asked.notified().await;
+    renewal_begun.notified().await;
     clock.advance(Duration::from_secs(5));
     let error = running.await.unwrap().unwrap_err();
     assert!(error.is_timeout() && !error.may_have_applied(), "{error}");

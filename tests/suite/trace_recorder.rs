@@ -113,8 +113,8 @@ impl log::Log for Recorder {
 
 const ALONE: &str = "ENVD_SDK_TEST_ALONE";
 
-/// Runs the work of the test with this name (including its module) in a separate process, and records everything.
-pub(super) fn traced_alone(name: &str, work: impl Future<Output = ()>) {
+/// Runs the future in a separate process that runs only the named test (with its module), and records all traces and logs.
+pub(super) fn trace_in_separate_process(name: &str, work: impl Future<Output = ()>) {
     if env::var_os(ALONE).is_some() {
         tracing::subscriber::set_global_default(&RECORDER).unwrap();
         log::set_logger(&RECORDER).unwrap();

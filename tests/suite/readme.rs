@@ -35,5 +35,5 @@ fn the_test_in_the_readme_is_this_one_and_has_at_most_20_lines() {
         .unwrap();
     let block = block.split("```").next().unwrap();
     assert!(block.lines().count() <= 20, "{}", block.lines().count());
-    assert!(include_str!("documented.rs").contains(block), "{block}");
+    assert!(include_str!("readme.rs").contains(block), "{block}");
 }
