@@ -1,8 +1,8 @@
 //! The public API as listed in `tests/public_api/listing.txt`, so that every API change shows up in review.
 //!
 //! `cargo test --test public_api` compares; `UPDATE_PUBLIC_API=1 cargo test --test public_api` writes. The listing is read
-//! from the source: the lint `unreachable_pub` holds that whatever is `pub` can be reached, so nothing has to be resolved,
-//! and no nightly compiler is needed. Of a macro of the crate each call is listed, and its public lines once.
+//! from the source without a nightly compiler: the lint `unreachable_pub` ensures that every `pub` item is reachable, so no
+//! paths are resolved. For a macro of the crate, each call is listed, and the public lines of its body once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -110,7 +110,7 @@ impl Listing {
         }
     }
 
-    /// A macro with its public lines, or a call with what it is given.
+    /// A macro with its public lines, or a call of a macro with its arguments.
     fn read_macro(&mut self, item: &syn::ItemMacro, module: &str) {
         let name = item.mac.path.to_token_stream().to_string();
         if let Some(defined) = &item.ident {
@@ -139,7 +139,7 @@ impl Listing {
         module.entry(name.to_owned()).or_default()
     }
 
-    /// Methods that one module gives to a type of another stand under `for`. Nothing is listed twice.
+    /// Methods that one module adds to a type of another are listed under `for`. Nothing is listed twice.
     fn text(&self) -> String {
         let entries = self.0.values().flatten();
         let public: BTreeSet<_> = entries
@@ -150,7 +150,7 @@ impl Listing {
         for (module, entries) in &self.0 {
             let _ = write!(text, "# {module}\n\n");
             for (name, entry) in entries {
-                // A module lists what stands in its private modules, so only foreign imports say more.
+                // A module lists the items of its private modules, so only re-exports of other modules are listed.
                 let imported = name.strip_prefix("use ").and_then(|name| entries.get(name));
                 match &entry.line {
                     _ if imported.is_some_and(|entry| entry.line.is_some()) => continue,
@@ -162,7 +162,7 @@ impl Listing {
                 }
                 text.push('\n');
                 for member in &entry.members {
-                    // A macro's call names the variant with its wire text.
+                    // The call of a macro lists the variant with its wire name.
                     let by_macro = |other: &String| other.contains(&format!("! {member} ="));
                     if !entry.members.iter().any(by_macro) {
                         let _ = writeln!(text, "    {member}");
@@ -256,7 +256,7 @@ fn is_for_tests(item: &Item) -> bool {
         || attributes.contains("[cfg(doctest")
 }
 
-/// What a derive gives, and what a caller must not do.
+/// Derives, and attributes that restrict callers.
 fn derives(item: &Item) -> String {
     let attributes = attributes(item);
     let lists = attributes
@@ -314,7 +314,7 @@ fn head(tokens: &[TokenTree]) -> &[TokenTree] {
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// What stands in the block, or the parentheses of a tuple: fields and variants between commas, else whole items.
+/// The members in the block, or in the parentheses of a tuple: fields and variants between commas, otherwise items.
 fn members(tokens: &[TokenTree], separator: char) -> impl Iterator<Item = Vec<TokenTree>> {
     let block = tokens.iter().rev().find_map(|token| match token {
         TokenTree::Group(group) => Some(group.stream()),
@@ -366,7 +366,7 @@ fn line(tokens: &[TokenTree]) -> String {
     tidy(&tokens.iter().cloned().collect::<TokenStream>().to_string())
 }
 
-/// Spaced as people write it.
+/// With the usual spaces.
 fn tidy(text: &str) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for glued in ["::", "<", "[", "(", "&", "'", "#", "$"] {
@@ -388,7 +388,7 @@ fn tidy(text: &str) -> String {
     text.replace("  ", " ").trim_end_matches(',').to_owned()
 }
 
-/// The lines that went and came, each with its module and type.
+/// The removed and added lines, each with its module and type.
 fn changes(listed: &str, found: &str) -> Vec<String> {
     let (listed, found) = (with_owners(listed), with_owners(found));
     let gone = listed.difference(&found).map(|line| format!("- {line}"));
@@ -413,7 +413,7 @@ fn with_owners(listing: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_public_api_is_the_one_that_is_listed() {
+fn the_public_api_matches_the_listing() {
     let found = Listing::of_crate().text();
     if std::env::var_os("UPDATE_PUBLIC_API").is_some() {
         fs::write(LISTING, &found).unwrap();
@@ -421,11 +421,12 @@ fn the_public_api_is_the_one_that_is_listed() {
     let changes = changes(&fs::read_to_string(LISTING).unwrap_or_default(), &found);
     assert!(
         changes.is_empty(),
-        "the public API has changed:\n\n{}\n\nIf that is meant, say it in CHANGELOG.md and run\n    \
+        "the public API has changed:\n\n{}\n\nIf that is intended, add it to CHANGELOG.md and run\n    \
          UPDATE_PUBLIC_API=1 cargo test --test public_api\n",
         changes.join("\n")
     );
 }
+
 /// The listing of a crate of one file.
 fn listing_of(text: &str) -> String {
     let mut listing = Listing::default();
@@ -446,14 +447,14 @@ const BEFORE: &str = "
 ";
 
 #[test]
-fn only_what_is_public_is_listed() {
+fn only_public_items_are_listed() {
     let wanted =
         "# envd_sdk\n\nstruct Yard\n    fn open(&self, day: u8) -> bool\n    name: String\n";
     assert_eq!(listing_of(BEFORE), wanted);
 }
 
 #[test]
-fn every_accidental_change_is_seen() {
+fn every_change_is_reported() {
     for (from, to, seen) in [
         (
             "pub fn open",

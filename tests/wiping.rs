@@ -1,15 +1,15 @@
-//! What held tokens is overwritten before its memory is given back. An allocator looks at each block that is freed.
+//! Memory that held secrets is overwritten (zeroized) before it is freed_blocks. The global allocator scans each freed_blocks block.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
 use envd_sdk::auth::{FileStore, PendingLogin, Provider, ProviderBuilder, Record, TokenManager};
 
-/// Looks for a text in each block of memory that is freed.
+/// Searches each freed_blocks block of memory for a text.
 ///
-/// It reports nothing but the sizes of the blocks: the text itself is only in the program's constants.
-mod freed {
-    // OK because a global allocator cannot be written without, and the library itself forbids it.
+/// It reports only the sizes of the blocks, so that the text exists only as a constant of the program.
+mod freed_blocks {
+    // OK because a global allocator requires it, and the library itself forbids unsafe code.
     #![allow(unsafe_code)]
 
     use std::alloc::{GlobalAlloc, Layout, System};
@@ -20,25 +20,25 @@ mod freed {
     static LENGTH: AtomicUsize = AtomicUsize::new(0);
     static SIZES: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
     static FOUND: AtomicUsize = AtomicUsize::new(0);
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    static SCAN_LOCK: Mutex<()> = Mutex::new(());
 
     struct Scanner;
 
     #[global_allocator]
     static SCANNER: Scanner = Scanner;
 
-    // `realloc` and `alloc_zeroed` are the default ones, so that a block that grows is freed as well.
-    // SAFETY: all memory comes from and goes back to the system's allocator with the layout it was asked for.
+    // `realloc` and `alloc_zeroed` are the default methods, so a block that grows is freed_blocks as well.
+    // SAFETY: all memory is allocated and freed_blocks by the system allocator with the requested layout.
     unsafe impl GlobalAlloc for Scanner {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: as this function's. Zeroed, so that no block shows what an earlier one left in the same place.
+            // SAFETY: as this function's. Zeroed, so that no block contains data of an earlier one.
             unsafe { System.alloc_zeroed(layout) }
         }
 
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             let length = LENGTH.load(Ordering::Acquire);
             if length > 0 && layout.size() >= length {
-                // SAFETY: the block is ours until it is freed below and was written as a whole by `alloc`; the needle
+                // SAFETY: the block is ours until it is freed_blocks below and was written as a whole by `alloc`; the needle
                 // is a static text.
                 let (block, needle) = unsafe {
                     let needle = NEEDLE.load(Ordering::Acquire);
@@ -48,8 +48,8 @@ mod freed {
                     )
                 };
                 if block.windows(length).any(|bytes| bytes == needle) {
-                    let place = FOUND.fetch_add(1, Ordering::AcqRel);
-                    if let Some(size) = SIZES.get(place) {
+                    let index = FOUND.fetch_add(1, Ordering::AcqRel);
+                    if let Some(size) = SIZES.get(index) {
                         size.store(layout.size(), Ordering::Release);
                     }
                 }
@@ -59,9 +59,9 @@ mod freed {
         }
     }
 
-    /// The sizes of the blocks that still held the text when they were freed during the work.
+    /// Runs the work; returns the sizes of the blocks freed_blocks during it that contained the text.
     pub(crate) fn with<T>(needle: &'static str, work: impl FnOnce() -> T) -> (T, Vec<usize>) {
-        let guard = ONE_AT_A_TIME.lock().unwrap();
+        let guard = SCAN_LOCK.lock().unwrap();
         FOUND.store(0, Ordering::Release);
         NEEDLE.store(needle.as_ptr().cast_mut(), Ordering::Release);
         LENGTH.store(needle.len(), Ordering::Release);
@@ -75,8 +75,7 @@ mod freed {
     }
 }
 
-/// Answers each connection once, in these pieces. It has no block of memory that is freed: the server is no part of
-/// what is measured.
+/// Sends these chunks once on each connection. The server frees no memory, so it does not affect the result.
 fn serve(pieces: &'static [&'static str]) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -99,7 +98,7 @@ fn serve(pieces: &'static [&'static str]) -> SocketAddr {
     address
 }
 
-/// Whether the form has come as a whole: its last member is known.
+/// Whether the request body is complete.
 fn is_complete(request: &[u8]) -> bool {
     let text = std::str::from_utf8(request).unwrap();
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
@@ -129,7 +128,7 @@ fn provider(server: SocketAddr) -> ProviderBuilder {
         .scopes(["offline_access"])
 }
 
-/// Logs in at a server with this reply, and ends the runtime with all that it holds.
+/// Logs in at a server with this reply, and drops the runtime.
 fn log_in(pieces: &'static [&'static str]) -> bool {
     let provider = provider(serve(pieces)).build().unwrap();
     runtime().block_on(async {
@@ -147,21 +146,21 @@ fn log_in(pieces: &'static [&'static str]) -> bool {
 #[test]
 fn the_scanner_finds_what_was_not_wiped_and_only_that() {
     const NEEDLE: &str = "n33dle-of-the-scanner";
-    let ((), found) = freed::with(NEEDLE, || {
+    let ((), found) = freed_blocks::with(NEEDLE, || {
         drop(std::hint::black_box(NEEDLE.to_owned()));
         let mut grows = NEEDLE.to_owned();
         grows.reserve_exact(1_000);
         drop(envd_sdk::Secret::new(std::hint::black_box(grows)));
     });
-    // The one that was dropped, and the one that was left behind when the text grew.
+    // The dropped block, and the block before the text grew.
     assert_eq!(found, [NEEDLE.len(), NEEDLE.len()]);
 }
 
-/// Part of the replies only, and longer than the widest register: the program's stack holds what registers held.
+/// Occurs only in the replies, and is longer than the widest register, whose contents may remain on the stack.
 const MEMBER: &str =
     "\"refresh_token\":\"n33dle-of-the-refresh-token-and-longer-than-any-register-of-the-machine\"";
 
-/// A reply whose body comes in pieces of about this size: as a whole with a length, without its end, and by chunks.
+/// Replies with a body in parts of about this size: with a length, truncated, and with chunked encoding.
 fn replies(padding: usize, size: usize) -> [(&'static [&'static str], bool); 3] {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
     let padding = "x".repeat(padding);
@@ -188,7 +187,7 @@ fn replies(padding: usize, size: usize) -> [(&'static [&'static str], bool); 3] 
 fn a_reply_of_the_token_endpoint_is_wiped() {
     for (padding, size) in [(0, 10_000), (0, 50), (30_000, 40_000), (30_000, 7_000)] {
         for (i, (pieces, good)) in replies(padding, size).into_iter().enumerate() {
-            let (logged_in, found) = freed::with(MEMBER, || log_in(pieces));
+            let (logged_in, found) = freed_blocks::with(MEMBER, || log_in(pieces));
             assert_eq!((logged_in, found), (good, vec![]), "{padding} {size} {i}");
         }
     }
@@ -198,9 +197,9 @@ fn a_reply_of_the_token_endpoint_is_wiped() {
 const RENEWED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 39\r\nconnection: close\r\n\r\n\
                        {\"access_token\":\"a-2\",\"expires_in\":600}";
 
-// Each test has a token of its own: while one of them scans, the others free what they prepare.
+// Each test has its own token: while one test scans, the others may free theirs.
 
-/// The text of a record whose access token has expired, in memory that is not given back.
+/// The text of a record with an expired access token, in memory that is never freed_blocks.
 fn stored(token: &str) -> &'static str {
     let tokens = format!(
         r#""access_token":"a-1","refresh_token":"{token}","id_token":"{token}","issued_at_ms":1,"lifetime_ms":1,"generation":1"#
@@ -216,10 +215,10 @@ fn a_stored_record_is_wiped_when_it_is_read_and_written() {
         let damaged = text.replace(part, "\"other\":1");
         &*damaged.leak()
     });
-    let (back, found) = freed::with(TOKEN, || {
+    let (back, found) = freed_blocks::with(TOKEN, || {
         let record = Record::from_secret_json(&text.into()).unwrap();
         let back = record.to_secret_json();
-        // Half of it cannot be read, and what was read of it is wiped as well.
+        // A truncated record is an error, and the parts that were read are wiped as well.
         for damaged in damaged {
             assert!(Record::from_secret_json(&(*damaged).into()).is_err());
         }
@@ -241,7 +240,7 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
     let server = serve(&[RENEWED]);
     let provider = provider(server).revoke_url(format!("http://{server}/revoke"));
     let provider = provider.build().unwrap();
-    let (renewed, found) = freed::with(TOKEN, || {
+    let (renewed, found) = freed_blocks::with(TOKEN, || {
         runtime().block_on(async {
             let store = FileStore::new(&file);
             let manager = TokenManager::builder(provider.clone()).store(store);
@@ -264,7 +263,7 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
 fn the_code_and_the_secret_of_a_login_are_wiped() {
     const TOKEN: &str = "n33dle-of-the-login-and-longer-than-any-register-of-the-machine-is";
     let server = serve(&[RENEWED]);
-    let ((), found) = freed::with(TOKEN, || {
+    let ((), found) = freed_blocks::with(TOKEN, || {
         let provider = provider(server).client_secret(TOKEN).build().unwrap();
         let login = provider.authorization().start().unwrap();
         let saved = login.to_secret_json();

@@ -1,4 +1,4 @@
-//! `answer_questions`: where the answers go.
+//! `answer_questions`: output file, stdout, and interruption.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn a_file_that_cannot_be_written_is_refused_before_the_first_question() {
 }
 
 #[test]
-fn the_file_holds_what_stdout_would() {
+fn the_file_has_the_same_contents_as_stdout() {
     let folder = Folder::new("answer_questions_file");
     let out = folder.write("out.json", "x".repeat(100_000));
     let ended = Program::new("answer_questions")
@@ -51,7 +51,7 @@ fn the_file_holds_what_stdout_would() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_writes_what_was_answered() {
+fn ctrl_c_writes_the_answers_so_far() {
     use super::terminal::Terminal;
 
     let folder = Folder::new("answer_questions_interrupted");
@@ -59,10 +59,10 @@ fn ctrl_c_writes_what_was_answered() {
         let out = folder.path("out.json");
         let program = Program::new("answer_questions").arg("--out").arg(&out);
         let mut terminal = Terminal::start(program);
-        terminal.shows("Add a row?");
-        terminal.types("y");
-        terminal.types(stop);
-        let ended = terminal.ends();
+        terminal.read_until("Add a row?");
+        terminal.send_keys("y");
+        terminal.send_keys(stop);
+        let ended = terminal.wait();
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains("interrupted"), "{ended:?}");
         let given = [("3".into(), "24".into()), ("4".into(), "Brahman".into())];

@@ -1,12 +1,12 @@
-//! Exit codes, `--help`, and arguments that are refused, of every example that there is.
+//! Exit codes, `--help` and invalid arguments of every example.
 
 use std::fs;
 use std::path::Path;
 
 use super::program::Program;
 
-/// The names of all examples, as cargo finds them.
-fn all() -> Vec<String> {
+/// The names of example_names examples, as cargo finds them.
+fn example_names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -24,8 +24,8 @@ fn all() -> Vec<String> {
 }
 
 #[test]
-fn every_example_shows_how_it_is_called() {
-    for name in all() {
+fn every_example_prints_its_usage() {
+    for name in example_names() {
         for option in ["--help", "-h"] {
             let ended = Program::new(&name).arg(option).run();
             assert_eq!(ended.code, Some(0), "{name} {option}: {ended:?}");
@@ -34,7 +34,7 @@ fn every_example_shows_how_it_is_called() {
                 "{name} {option}: {ended:?}"
             );
             assert_eq!(ended.stderr, "", "{name} {option}");
-            // What it does, too, in lines that fit a terminal.
+            // The help describes the example in lines that fit a terminal.
             assert!(
                 ended.stdout.lines().count() > 2,
                 "{name} {option}: {ended:?}"
@@ -47,7 +47,7 @@ fn every_example_shows_how_it_is_called() {
 
 #[test]
 fn every_example_refuses_an_unknown_option() {
-    for name in all() {
+    for name in example_names() {
         let ended = Program::new(&name).arg("--bogus").run();
         assert_eq!(ended.code, Some(2), "{name}: {ended:?}");
         assert_eq!(ended.stdout, "", "{name}");
@@ -105,7 +105,7 @@ fn an_option_without_its_value_is_refused() {
 }
 
 #[test]
-fn more_arguments_than_an_example_takes_are_refused() {
+fn surplus_arguments_are_refused() {
     for name in [
         "quickstart",
         "page_consignments",
@@ -123,7 +123,7 @@ fn more_arguments_than_an_example_takes_are_refused() {
 }
 
 #[test]
-fn an_address_that_is_none_of_a_server_is_not_done() {
+fn an_address_without_http_fails() {
     for name in [
         "quickstart",
         "find_property",

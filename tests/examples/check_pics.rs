@@ -1,4 +1,4 @@
-//! `check_pics`: its list, its CSV, and what ends it.
+//! `check_pics`: the list of PICs, the CSV output, and failures.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn check(list: &std::path::Path) -> Program {
 }
 
 #[test]
-fn the_result_is_not_written_onto_the_list() {
+fn the_csv_does_not_overwrite_the_list() {
     let folder = Folder::new("check_pics_onto_the_list");
     let list = folder.write("list.csv", "PIC\nQAZZ7777\n");
     fs::hard_link(&list, folder.path("linked.csv")).unwrap();
@@ -63,7 +63,7 @@ fn a_quote_that_is_not_closed_is_an_error_with_its_line() {
 }
 
 #[test]
-fn quotes_that_are_closed_are_none_of_its_business() {
+fn closed_quotes_are_accepted() {
     let folder = Folder::new("check_pics_closed_quotes");
     let list = folder.write(
         "list.csv",
@@ -93,7 +93,7 @@ fn files_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn nothing_to_ask_is_not_done() {
+fn a_list_without_a_pic_fails() {
     let folder = Folder::new("check_pics_nothing");
     for text in ["", "PIC\n", "PIC\nQAZZ777\nx\n"] {
         let ended = check(&folder.write("list.csv", text)).run();
@@ -103,7 +103,7 @@ fn nothing_to_ask_is_not_done() {
 }
 
 #[tokio::test]
-async fn what_the_register_refuses_is_not_done() {
+async fn a_refusal_of_the_register_fails() {
     let fake = Fake::start().await;
     fake.on_path("/api/v2/PICRegister/(PIC=QBZZ2222)")
         .fault(Fault::status(400))
@@ -120,7 +120,7 @@ async fn what_the_register_refuses_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_formula_is_a_text_in_the_csv() {
+async fn formulas_are_escaped_in_the_csv() {
     let names = [
         "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1",
     ];
@@ -145,13 +145,13 @@ async fn a_formula_is_a_text_in_the_csv() {
     expected[8] = "a=1".to_owned();
     assert_eq!(written, expected);
     assert_eq!(&rows[9][0], "'=cmd|' /C calc'!A0");
-    // A cell with nothing in it is empty, not a dash, which would begin a formula.
+    // A missing value is an empty cell, not a dash, which would begin a formula.
     assert_eq!(&rows[9][1], "");
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn ctrl_c_leaves_whole_rows_and_says_how_many() {
+async fn ctrl_c_leaves_complete_rows_and_prints_their_number() {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
     use std::time::{Duration, SystemTime};
@@ -161,7 +161,7 @@ async fn ctrl_c_leaves_whole_rows_and_says_how_many() {
 
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
     let fake = Fake::builder().clock(clock).start().await.unwrap();
-    // The clock stands still, so this answer never comes.
+    // The clock does not advance, so this reply is never sent.
     fake.on_path("/api/v2/PICRegister/(PIC=QBZZ2222)")
         .fault(Fault::latency(Duration::from_secs(1)));
     let folder = Folder::new("check_pics_interrupted");
@@ -176,7 +176,7 @@ async fn ctrl_c_leaves_whole_rows_and_says_how_many() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Answers come in the order of the list: after the heading and the first row it waits for the second.
+    // Results are printed in the order of the list: after the heading and the first row the example waits for the second.
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let shown: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
     assert!(shown[1].starts_with("QAZZ7777"), "{shown:?}");

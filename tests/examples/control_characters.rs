@@ -1,4 +1,4 @@
-//! What servers and files say reaches the screen without what a terminal obeys, and forges no line.
+//! Text of servers and files is printed without control characters, and cannot forge a line.
 
 use envd_sdk::fake::{Fake, Fault, World};
 use serde_json::{Value, json};
@@ -6,23 +6,23 @@ use serde_json::{Value, json};
 use super::folder::Folder;
 use super::program::{Ended, Program};
 
-/// Sets the title, erases the screen, turns the direction, ends the line.
+/// Sequences that set the title, erase the screen, reverse the direction and end the line.
 const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
-/// The same, as it is shown.
+/// The same text as printed.
 const SHOWN: &str = r"\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
 
 fn assert_clean(name: &str, ended: &Ended) {
     for text in [&ended.stdout, &ended.stderr] {
         for letter in text.chars() {
-            let obeyed = letter.is_control() && letter != '\n'
+            let is_control = letter.is_control() && letter != '\n'
                 || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-            assert!(!obeyed, "{name}: {letter:?} in {ended:?}");
+            assert!(!is_control, "{name}: {letter:?} in {ended:?}");
         }
         assert!(!text.contains("\nFORGED"), "{name}: {ended:?}");
     }
 }
 
-/// A question, and one below it where the form is filled in row by row.
+/// A question, one that it triggers, and one of an unknown type.
 fn questions() -> Value {
     let question = |id: &str, kind: &str| {
         json!({
@@ -50,7 +50,7 @@ fn hostile_world() -> World {
 }
 
 #[tokio::test]
-async fn of_the_register() {
+async fn control_characters_of_the_register_are_escaped() {
     let fake = Fake::builder()
         .world(hostile_world())
         .start()
@@ -71,7 +71,7 @@ async fn of_the_register() {
 }
 
 #[tokio::test]
-async fn of_the_questions() {
+async fn control_characters_of_the_questions_are_escaped() {
     for name in ["quickstart", "save_and_fix"] {
         let fake = Fake::builder()
             .world(hostile_world())
@@ -85,7 +85,7 @@ async fn of_the_questions() {
 }
 
 #[tokio::test]
-async fn of_consignments() {
+async fn control_characters_of_consignments_are_escaped() {
     let fake = Fake::start().await;
     let node = |field| format!("/data/consignments/edges/0/node/{field}");
     for program in [
@@ -99,7 +99,7 @@ async fn of_consignments() {
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(ended.stdout.contains("FORGED"), "{ended:?}");
         assert_clean("page_consignments", &ended);
-        // JSON keeps the text: it is escaped as JSON escapes.
+        // JSON output preserves the text with JSON escapes.
         if let Ok(first) = serde_json::from_str::<Value>(ended.stdout.lines().next().unwrap()) {
             assert_eq!(first["number"], HOSTILE);
         }
@@ -107,7 +107,7 @@ async fn of_consignments() {
 }
 
 #[tokio::test]
-async fn of_refusals() {
+async fn control_characters_of_refusals_are_escaped() {
     for name in [
         "quickstart",
         "save_and_fix",
@@ -130,7 +130,7 @@ async fn of_refusals() {
 }
 
 #[test]
-fn of_a_file_of_declarations() {
+fn control_characters_of_a_file_of_declarations_are_escaped() {
     let folder = Folder::new("control_characters_validate");
     let input =
         json!({"forms": [HOSTILE], "origin": {"pic": HOSTILE}, "destination": {"pic": "QDZZ3333"}});

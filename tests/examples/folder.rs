@@ -1,9 +1,9 @@
-//! A folder of one test.
+//! A temporary folder for one test.
 
 use std::path::{Path, PathBuf};
 use std::{fs, process};
 
-/// An empty folder below the target folder, of this test and this run. It is removed with the value.
+/// An empty folder below the target folder, unique to the test and the run. Deleted on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

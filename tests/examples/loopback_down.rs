@@ -7,7 +7,7 @@ fn an_example_ends_with_an_error() {
 
     use super::program::{Ended, path};
 
-    // A new network namespace has its loopback interface down. Where it may not be made, there is nothing to try.
+    // In a new network namespace the loopback interface is down. Without the right to create one, the test is skipped.
     let namespace = ["--user", "--map-root-user", "--net"];
     let unshare = |arguments: &[&str]| {
         let mut command = Command::new("unshare");
@@ -15,7 +15,7 @@ fn an_example_ends_with_an_error() {
         command.output().map(Ended::from)
     };
     if !unshare(&["true"]).is_ok_and(|ended| ended.code == Some(0)) {
-        eprintln!("not tried: this machine gives its users no network namespace");
+        eprintln!("skipped: users cannot create network namespaces on this machine");
         return;
     }
     for name in [

@@ -1,7 +1,7 @@
 //! The examples as a user runs them: as processes, by their arguments, exit codes and output.
 //!
-//! `cargo test` builds them. Before a run of this test alone `cargo build --examples` does; what is older than its sources
-//! is refused.
+//! `cargo test` builds the examples; before a run of this test alone, run `cargo build --examples`. An example that is older
+//! than its sources fails the test.
 
 mod answer_questions;
 mod calls;

@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 
 use envd_sdk::fake::Fake;
 
-/// An example with no arguments, no settings and nothing on stdin.
+/// An example without arguments, environment settings and stdin.
 pub(crate) struct Program(pub(crate) Command);
 
-/// How it ended, and what it printed.
+/// Exit code and output.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -44,7 +44,7 @@ impl Program {
         self
     }
 
-    /// Leads it to the fake, logged in.
+    /// Sets the addresses and an access token of the fake.
     pub(crate) fn at(mut self, fake: &Fake) -> Self {
         self.0
             .env("ENVD_GRAPHQL_URL", fake.graphql_url().as_str())
@@ -68,7 +68,7 @@ impl From<Output> for Ended {
     }
 }
 
-/// Cargo puts examples beside the folder of the tests.
+/// The path of an example: cargo puts examples beside the folder of the tests.
 pub(crate) fn path(name: &str) -> PathBuf {
     let tests = env::current_exe().unwrap();
     let folder = tests.ancestors().nth(2).unwrap().join("examples");

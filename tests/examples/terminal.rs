@@ -1,4 +1,4 @@
-//! A terminal for an example that talks to a user.
+//! A pseudo-terminal for an interactive example.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use super::program::{Ended, Program};
 
-/// The user's side of the terminal.
+/// The side of the user.
 pub(crate) struct Terminal {
     user: File,
     child: Child,
@@ -27,7 +27,7 @@ impl Terminal {
             .write(true)
             .open(name)
             .unwrap();
-        // Each key reaches the example as a byte, whether it waits for a key already or is about to.
+        // Raw mode: each key reaches the example as a byte, even if it is typed before the example reads.
         let mut modes = tcgetattr(&side).unwrap();
         modes.make_raw();
         tcsetattr(&side, OptionalActions::Now, &modes).unwrap();
@@ -38,12 +38,12 @@ impl Terminal {
         Self { user, child }
     }
 
-    pub(crate) fn types(&mut self, keys: &str) {
+    pub(crate) fn send_keys(&mut self, keys: &str) {
         self.user.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Reads what is shown until the text has been.
-    pub(crate) fn shows(&mut self, text: &str) {
+    /// Reads the output up to this text.
+    pub(crate) fn read_until(&mut self, text: &str) {
         let (mut shown, mut some) = (Vec::new(), [0; 1]);
         while !shown.ends_with(text.as_bytes()) {
             let read = self.user.read(&mut some).unwrap_or(0);
@@ -52,9 +52,9 @@ impl Terminal {
         }
     }
 
-    /// How it ended; `stderr` is what it showed last.
-    pub(crate) fn ends(mut self) -> Ended {
-        // The child's side is open in the child alone: reading fails when it has ended.
+    /// Exit code and output; `stderr` is the rest of the terminal output.
+    pub(crate) fn wait(mut self) -> Ended {
+        // Only the child has its side open: reading fails after it has exited.
         let mut shown = Vec::new();
         let _ = self.user.read_to_end(&mut shown);
         let mut ended = Ended::from(self.child.wait_with_output().unwrap());

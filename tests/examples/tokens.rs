@@ -1,4 +1,4 @@
-//! How `login` and `access_token` end.
+//! `login` and `access_token` without a login.
 
 use envd_sdk::fake::Fake;
 
@@ -14,9 +14,9 @@ fn options(program: Program, fake: &Fake) -> Program {
 }
 
 #[tokio::test]
-async fn nobody_is_logged_in() {
+async fn without_a_login_access_token_fails() {
     let fake = Fake::start().await;
-    let folder = Folder::new("tokens_nobody");
+    let folder = Folder::new("tokens_no_login");
     let program = options(Program::new("access_token"), &fake);
     let ended = program.arg("--store").arg(folder.path("tokens.json")).run();
     assert_eq!(ended.code, Some(3), "{ended:?}");
@@ -25,10 +25,10 @@ async fn nobody_is_logged_in() {
 }
 
 #[tokio::test]
-async fn a_login_that_nobody_completes_is_not_done() {
+async fn an_incomplete_login_fails() {
     let fake = Fake::start().await;
     let program = options(Program::new("login"), &fake);
-    // Nothing is on stdin, where the address is pasted.
+    // Stdin is empty, where a user pastes the address.
     let ended = program
         .args(["--redirect-uri", "http://127.0.0.1/callback"])
         .run();

@@ -1,6 +1,7 @@
-//! `validate`: what it takes, and what it says of the rest.
+//! `validate`: its input formats, and errors for other input.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -19,9 +20,9 @@ fn declaration(pic: &str) -> Value {
 }
 
 #[test]
-fn a_plain_declaration_is_judged() {
+fn a_single_declaration_is_validated() {
     let folder = Folder::new("validate_plain");
-    for (pic, said) in [
+    for (pic, report) in [
         ("QAZZ7777", "line 1: valid\n"),
         ("QAZZ777", "line 1: not valid\n"),
     ] {
@@ -34,9 +35,9 @@ fn a_plain_declaration_is_judged() {
             let ended = Program::new("validate").args(DAY).arg(&file).run();
             assert_eq!(ended.code, Some(0), "{ended:?}");
             let line = if text.starts_with('{') {
-                said.to_owned()
+                report.to_owned()
             } else {
-                said.replace('1', "2")
+                report.replace('1', "2")
             };
             assert!(ended.stdout.starts_with(&line), "{ended:?}");
             assert_eq!(
@@ -50,7 +51,7 @@ fn a_plain_declaration_is_judged() {
 }
 
 #[test]
-fn what_answer_questions_writes_is_judged() {
+fn the_output_of_answer_questions_is_validated() {
     let folder = Folder::new("validate_answers");
     let file = folder.path("declaration.json");
     let ended = Program::new("answer_questions")
@@ -71,7 +72,7 @@ fn what_answer_questions_writes_is_judged() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_named_with_the_reason_and_the_others_judged() {
+fn unreadable_lines_are_reported_and_the_others_validated() {
     let folder = Folder::new("validate_lines");
     let good = json!({"id": "good", "today": "2026-11-20", "input": declaration("QAZZ7777")});
     let bad = [
@@ -103,46 +104,56 @@ fn lines_that_cannot_be_read_are_named_with_the_reason_and_the_others_judged() {
         ),
     ];
     for (text, path, reason) in bad {
-        // The first line, and a later one; a blank line is none, but counts.
+        // As the first line and as a later one; a blank line is skipped, but counted.
         for (line, lines) in [
             (1, format!("{text}\n{good}\n\n")),
             (3, format!("{good}\n\n{text}")),
         ] {
             let file = folder.write("lines.jsonl", &lines);
-            let ended = Program::new("validate").arg(&file).run();
-            assert_eq!(ended.code, Some(2), "{ended:?}");
-            assert!(ended.stdout.contains("\"good\": valid\n"), "{ended:?}");
-            let named = format!("line {line}: cannot be read");
-            let said = ended.stdout.lines().find(|said| said.starts_with(&named));
-            assert!(
-                said.is_some_and(|said| said.contains(reason)),
-                "{reason}: {ended:?}"
-            );
-            assert!(
-                ended.stderr.contains("1 of 2 could not be read"),
-                "{ended:?}"
-            );
-
-            let ended = Program::new("validate").arg("--json").arg(&file).run();
-            assert_eq!(ended.code, Some(2), "{ended:?}");
-            let said = ended.stdout.lines().map(serde_json::from_str::<Value>);
-            let said: Vec<Value> = said.map(Result::unwrap).collect();
-            assert_eq!(said.len(), 2);
-            let rejected = said.iter().find(|said| said["rejected"] == true).unwrap();
-            assert_eq!(
-                (&rejected["line"], &rejected["path"]),
-                (&json!(line), &path)
-            );
-            assert!(
-                rejected["reason"].as_str().unwrap().contains(reason),
-                "{rejected}"
-            );
+            assert_text_report(&file, line, reason);
+            assert_json_report(&file, line, &path, reason);
         }
     }
 }
 
+fn assert_text_report(file: &Path, line: u64, reason: &str) {
+    let ended = Program::new("validate").arg(file).run();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stdout.contains("\"good\": valid\n"), "{ended:?}");
+    let named = format!("line {line}: cannot be read");
+    let report = ended
+        .stdout
+        .lines()
+        .find(|report| report.starts_with(&named));
+    assert!(
+        report.is_some_and(|report| report.contains(reason)),
+        "{reason}: {ended:?}"
+    );
+    assert!(
+        ended.stderr.contains("1 of 2 could not be read"),
+        "{ended:?}"
+    );
+}
+
+fn assert_json_report(file: &Path, line: u64, path: &Value, reason: &str) {
+    let ended = Program::new("validate").arg("--json").arg(file).run();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let report = ended.stdout.lines().map(serde_json::from_str::<Value>);
+    let report: Vec<Value> = report.map(Result::unwrap).collect();
+    assert_eq!(report.len(), 2);
+    let rejected = report
+        .iter()
+        .find(|report| report["rejected"] == true)
+        .unwrap();
+    assert_eq!((&rejected["line"], &rejected["path"]), (&json!(line), path));
+    assert!(
+        rejected["reason"].as_str().unwrap().contains(reason),
+        "{rejected}"
+    );
+}
+
 #[test]
-fn a_mistake_in_a_declaration_over_many_lines_has_its_line() {
+fn an_error_in_a_declaration_of_many_lines_has_its_line() {
     let folder = Folder::new("validate_many_lines");
     let file = folder.write(
         "typo.json",
@@ -158,7 +169,7 @@ fn a_mistake_in_a_declaration_over_many_lines_has_its_line() {
 }
 
 #[test]
-fn files_that_hold_nothing_are_named() {
+fn empty_and_missing_files_are_named() {
     let folder = Folder::new("validate_nothing");
     for file in [
         folder.write("empty.json", "\n\n"),
@@ -172,7 +183,7 @@ fn files_that_hold_nothing_are_named() {
 }
 
 #[test]
-fn stdin_is_read_where_a_dash_stands() {
+fn stdin_is_read_for_a_dash() {
     let mut program = Program::new("validate").args(DAY).arg("-");
     let mut child = program
         .0

@@ -1,6 +1,6 @@
 //! The validator beside the jsonschema crate and a checker by hand: the same required choices, four deep, as if/then.
 //!
-//! The crate gets a ready-made map of answers, which is not counted, and only says yes or no.
+//! jsonschema gets a prepared map of answers, whose construction is not measured, and returns only a boolean.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ mod by_hand;
 #[path = "../../questions/mod.rs"]
 mod questions;
 
-/// Each chain of four as nested if/then: a question is required when the one above it is answered Yes.
+/// Each chain of four as nested if/then: a question is required if the answer to its parent is Yes.
 fn schema(count: usize) -> Value {
     let choice = json!({"enum": ["Yes", "No"]});
     let mut properties = Map::new();

@@ -10,15 +10,15 @@ use crate::heads;
 
 /// The result of saving a declaration.
 #[derive(Debug, PartialEq)]
-pub enum Answer {
+pub enum SaveResult {
     Saved {
         number: String,
-        remarks: usize,
+        warnings: usize,
     },
     /// Refused: field and message of each error.
     Refused(Vec<(String, String)>),
     /// May have been saved: the numbers of the records that match it.
-    Unclear(Vec<String>),
+    Unconfirmed(Vec<String>),
 }
 
 pub struct Desk {
@@ -31,7 +31,7 @@ impl Desk {
         Self { account, register }
     }
 
-    pub async fn declare(&self, draft: ConsignmentInput) -> Result<Answer, Error> {
+    pub async fn declare(&self, draft: ConsignmentInput) -> Result<SaveResult, Error> {
         let mut known = Vec::new();
         let mut items = self
             .account
@@ -43,14 +43,14 @@ impl Desk {
         match self.account.save_consignment(draft.clone()).await {
             Ok(Outcome {
                 value, problems, ..
-            }) => Ok(Answer::Saved {
+            }) => Ok(SaveResult::Saved {
                 number: value.number.map(String::from).unwrap_or_default(),
-                remarks: problems.len(),
+                warnings: problems.len(),
             }),
             Err(error) if error.may_have_applied() => {
                 let found = self.account.candidates(&draft).known(known).find().await?;
                 let numbers = found.into_iter().filter_map(|record| record.number);
-                Ok(Answer::Unclear(numbers.map(String::from).collect()))
+                Ok(SaveResult::Unconfirmed(numbers.map(String::from).collect()))
             }
             Err(error) if error.is_rejected() => {
                 // Unanswered questions are warnings beside the errors.
@@ -58,7 +58,7 @@ impl Desk {
                 let reasons = errors
                     .filter(|error| error.severity() == Severity::Error)
                     .map(|error| (error.input_path().join("."), error.to_string()));
-                Ok(Answer::Refused(reasons.collect()))
+                Ok(SaveResult::Refused(reasons.collect()))
             }
             Err(error) => Err(error),
         }

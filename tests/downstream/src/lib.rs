@@ -4,5 +4,5 @@ mod desk;
 mod heads;
 mod login;
 
-pub use desk::{Answer, Desk};
-pub use login::{Addresses, Gate};
+pub use desk::{Desk, SaveResult};
+pub use login::{Addresses, LoginService};

@@ -22,13 +22,13 @@ pub struct Addresses {
 }
 
 /// Logs users in.
-pub struct Gate {
+pub struct LoginService {
     manager: TokenManager,
     client: Client,
     register: Register,
 }
 
-impl Gate {
+impl LoginService {
     pub fn new(addresses: &Addresses) -> Result<Self, Error> {
         let provider = Provider::builder(&addresses.client_id)
             .authorize_url(&addresses.authorize)

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use downstream::{Addresses, Gate};
+use downstream::{Addresses, LoginService};
 use envd_sdk::model::{Day, Jurisdiction};
 
 #[tokio::main]
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         register,
         tokens,
     ] = words;
-    let gate = Gate::new(&Addresses {
+    let gate = LoginService::new(&Addresses {
         client_id,
         authorize,
         token,

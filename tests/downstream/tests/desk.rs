@@ -1,6 +1,6 @@
 //! The application against the fake.
 
-use downstream::{Addresses, Answer, Desk, Gate};
+use downstream::{Addresses, Desk, LoginService, SaveResult};
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::CreateOrSaveConsignment;
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, Pic};
@@ -23,7 +23,7 @@ fn addresses(fake: &Fake, test: &str) -> Addresses {
 
 async fn open(fake: &Fake, test: &str) -> Result<Desk, Box<dyn std::error::Error>> {
     let addresses = addresses(fake, test);
-    let gate = Gate::new(&addresses)?;
+    let gate = LoginService::new(&addresses)?;
     let login = gate.start()?;
     let callback = fake.consent(login.url())?;
     gate.finish(login, callback.as_str()).await?;
@@ -41,14 +41,14 @@ fn draft(origin: &str) -> ConsignmentInput {
 async fn a_login_survives_a_restart() -> Test {
     let fake = Fake::start().await;
     let addresses = addresses(&fake, "restart");
-    let gate = Gate::new(&addresses)?;
+    let gate = LoginService::new(&addresses)?;
     assert!(gate.open().await?.is_none());
     let login = gate.start()?;
     let callback = fake.consent(login.url())?;
     gate.finish(login, callback.as_str()).await?;
     gate.close().await;
 
-    assert!(Gate::new(&addresses)?.open().await?.is_some());
+    assert!(LoginService::new(&addresses)?.open().await?.is_some());
     std::fs::remove_file(&addresses.tokens)?;
     Ok(())
 }
@@ -57,10 +57,10 @@ async fn a_login_survives_a_restart() -> Test {
 async fn a_declaration_is_saved_and_listed() -> Test {
     let fake = Fake::start().await;
     let desk = open(&fake, "save").await?;
-    let Answer::Saved { number, remarks } = desk.declare(draft("QAZZ7777")).await? else {
-        return Err("it was not saved".into());
+    let SaveResult::Saved { number, warnings } = desk.declare(draft("QAZZ7777")).await? else {
+        return Err("the declaration was not saved".into());
     };
-    assert!(remarks > 0); // Its questions are not answered yet.
+    assert!(warnings > 0); // Unanswered questions.
     assert_eq!(desk.since(Day::parse("2020-01-01")?).await?[0], number);
     Ok(())
 }
@@ -68,7 +68,7 @@ async fn a_declaration_is_saved_and_listed() -> Test {
 #[tokio::test]
 async fn a_refusal_names_the_field() -> Test {
     let fake = Fake::start().await;
-    let answer = open(&fake, "refused")
+    let result = open(&fake, "refused")
         .await?
         .declare(draft("QAZZ777"))
         .await?;
@@ -76,7 +76,7 @@ async fn a_refusal_names_the_field() -> Test {
         "origin.pic".to_owned(),
         "QAZZ777 is not a valid value for PIC".to_owned(),
     );
-    assert_eq!(answer, Answer::Refused(vec![reason]));
+    assert_eq!(result, SaveResult::Refused(vec![reason]));
     Ok(())
 }
 
@@ -86,10 +86,10 @@ async fn after_a_lost_reply_the_record_is_found() -> Test {
     let desk = open(&fake, "lost").await?;
     fake.on::<CreateOrSaveConsignment>()
         .fault(Fault::dropped_after());
-    let answer = desk.declare(draft("QAZZ7777")).await?;
+    let result = desk.declare(draft("QAZZ7777")).await?;
     assert!(
-        matches!(&answer, Answer::Unclear(numbers) if numbers.len() == 1),
-        "{answer:?}"
+        matches!(&result, SaveResult::Unconfirmed(numbers) if numbers.len() == 1),
+        "{result:?}"
     );
     Ok(())
 }
@@ -104,10 +104,10 @@ async fn after_a_server_error_that_follows_the_save_the_record_is_found() -> Tes
             .body("application/json", errors)
             .processed(),
     );
-    let answer = desk.declare(draft("QAZZ7777")).await?;
+    let result = desk.declare(draft("QAZZ7777")).await?;
     assert!(
-        matches!(&answer, Answer::Unclear(numbers) if numbers.len() == 1),
-        "{answer:?}"
+        matches!(&result, SaveResult::Unconfirmed(numbers) if numbers.len() == 1),
+        "{result:?}"
     );
     Ok(())
 }

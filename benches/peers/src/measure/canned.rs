@@ -1,4 +1,4 @@
-//! A server of canned replies: HTTP/1.1 by hand on threads of its own, so that it is never what is measured.
+//! A server of canned replies: HTTP/1.1 by hand on separate threads, so that its cost is not measured.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// A request.
-pub struct Asked<'a> {
+pub struct Request<'a> {
     pub target: &'a str,
     pub body: &'a [u8],
 }
@@ -24,11 +24,11 @@ struct Counts {
     body_bytes: AtomicUsize,
 }
 
-type Reply = dyn Fn(&Asked<'_>, &mut Vec<u8>) + Send + Sync;
+type Reply = dyn Fn(&Request<'_>, &mut Vec<u8>) + Send + Sync;
 
 impl Server {
-    /// Serves what a function writes for each request.
-    pub fn start(reply: impl Fn(&Asked<'_>, &mut Vec<u8>) + Send + Sync + 'static) -> Self {
+    /// Serves the body that a function writes for each request.
+    pub fn start(reply: impl Fn(&Request<'_>, &mut Vec<u8>) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let (reply, counts): (Arc<Reply>, Arc<Counts>) = (Arc::new(reply), Arc::default());
@@ -62,12 +62,12 @@ impl Server {
     }
 }
 
-/// Until the client hangs up.
+/// Serves requests until the client closes the connection.
 fn serve(stream: &TcpStream, reply: &Reply, counts: &Counts) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(stream);
     let (mut line, mut target, mut body) = (String::new(), String::new(), Vec::new());
-    let (mut content, mut answer) = (Vec::new(), Vec::new());
+    let (mut content, mut message) = (Vec::new(), Vec::new());
     loop {
         let mut length = 0;
         target.clear();
@@ -92,19 +92,19 @@ fn serve(stream: &TcpStream, reply: &Reply, counts: &Counts) -> Option<()> {
         counts.requests.fetch_add(1, Ordering::Relaxed);
         counts.body_bytes.fetch_add(length, Ordering::Relaxed);
         content.clear();
-        let asked = Asked {
+        let request = Request {
             target: &target,
             body: &body,
         };
-        reply(&asked, &mut content);
-        answer.clear();
+        reply(&request, &mut content);
+        message.clear();
         let length = content.len();
         write!(
-            answer,
+            message,
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
         )
         .ok()?;
-        answer.extend_from_slice(&content);
-        (&mut &*stream).write_all(&answer).ok()?;
+        message.extend_from_slice(&content);
+        (&mut &*stream).write_all(&message).ok()?;
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::task::JoinSet;
 
-/// The CPU time that some work costs the one thread on which it runs, and its result.
+/// Runs a future on one thread; returns its CPU time and its result.
 pub fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -16,7 +16,7 @@ pub fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
     (cpu() - begun, result)
 }
 
-/// Runs some tasks at a time, and adds up what they have seen.
+/// Runs the tasks concurrently and returns the sum of their results.
 pub async fn side_by_side<F>(lanes: impl IntoIterator<Item = F>) -> usize
 where
     F: Future<Output = usize> + Send + 'static,

@@ -1,4 +1,4 @@
-//! What the programs that compare clients share: a canned server, the CPU time of a client, and a table of both.
+//! Shared by the programs that compare clients: a canned server, measurement of CPU time, and a table of results.
 
 #![allow(dead_code, unused_imports)] // Not every program uses all of it.
 
@@ -6,6 +6,6 @@ mod canned;
 mod cpu;
 mod table;
 
-pub use self::canned::{Asked, Server};
+pub use self::canned::{Request, Server};
 pub use self::cpu::{side_by_side, timed};
 pub use self::table::{Peer, Table, goal, header};

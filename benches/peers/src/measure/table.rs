@@ -1,10 +1,10 @@
-//! Interleaved rounds of some clients, and what came of them.
+//! Interleaved rounds of clients, and a table of the results.
 
 use std::time::Duration;
 
 use super::Server;
 
-/// A client: its name, and its work at an address. The work says what it cost and how many items it has seen.
+/// A client with its name and its work at an address, row returns CPU time and number of items.
 pub struct Peer {
     pub name: &'static str,
     pub work: Box<dyn Fn(&str) -> (Duration, usize)>,
@@ -17,12 +17,12 @@ impl Peer {
     }
 }
 
-/// The least times of some clients.
+/// The minimum times of the clients.
 pub struct Table(Vec<(&'static str, Duration)>);
 
 impl Table {
-    /// Lets each client work once a round, and prints the least times relative to the first. `PEER=name` lets that one
-    /// work alone, for a profiler, and there is no table.
+    /// Runs each client once per round, and prints the minimum times relative to the first. With `PEER=name` only that client
+    /// runs, for a profiler, and no table is printed.
     pub fn of(server: &Server, rounds: usize, items: usize, peers: &[Peer]) -> Option<Self> {
         if let Ok(name) = std::env::var("PEER") {
             let alone = peers.iter().filter(|peer| peer.name == name);
@@ -37,14 +37,14 @@ impl Table {
             .collect();
         let mut traffic = vec![(0, 0); peers.len()];
         for _ in 0..rounds {
-            for (which, peer) in peers.iter().enumerate() {
+            for (row, peer) in peers.iter().enumerate() {
                 let before = (server.connections(), server.requests(), server.body_bytes());
-                let (time, seen) = (peer.work)(server.base());
-                assert_eq!(seen, items, "{}", peer.name);
-                rows[which].1 = rows[which].1.min(time);
+                let (time, count) = (peer.work)(server.base());
+                assert_eq!(count, items, "{}", peer.name);
+                rows[row].1 = rows[row].1.min(time);
                 let requests = server.requests() - before.1;
                 let bytes = (server.body_bytes() - before.2) / requests.max(1);
-                traffic[which] = (server.connections() - before.0, bytes);
+                traffic[row] = (server.connections() - before.0, bytes);
             }
         }
         println!(
@@ -62,8 +62,8 @@ impl Table {
 
     /// The time of a client relative to that of another.
     pub fn ratio(&self, one: &str, other: &str) -> f64 {
-        let time = |wanted: &str| {
-            let row = self.0.iter().find(|(name, _)| *name == wanted);
+        let time = |name: &str| {
+            let row = self.0.iter().find(|(row, _)| *row == name);
             row.unwrap().1.as_secs_f64()
         };
         time(one) / time(other)
@@ -75,8 +75,8 @@ pub fn header(title: &str) {
     println!("\n{title}");
 }
 
-/// Prints whether a goal is kept.
-pub fn goal(what: &str, ratio: f64, kept: bool) {
-    let verdict = if kept { "kept" } else { "MISSED" };
+/// Prints whether a goal is met.
+pub fn goal(what: &str, ratio: f64, met: bool) {
+    let verdict = if met { "met" } else { "MISSED" };
     println!("  goal: {what}: {ratio:.2} {verdict}");
 }

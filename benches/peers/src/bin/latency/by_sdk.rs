@@ -1,4 +1,4 @@
-//! envd-sdk, as its documentation shows it.
+//! envd-sdk as in its documentation.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use envd_sdk::ops::ConsignmentFilter;
 
 use crate::record::{ACCOUNT, TOKEN};
 
-/// Without a number the look-ahead stays as it is.
+/// `None` keeps the default look-ahead.
 pub async fn walk(url: &str, work: Duration, look_ahead: Option<usize>) -> usize {
     let token = StaticToken::new(TOKEN).unwrap();
     let client = Client::builder(url).token_source(token).build().unwrap();

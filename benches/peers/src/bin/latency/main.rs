@@ -1,13 +1,14 @@
-//! Wall time a page of a walk over a line with 50 ms round trip and 100 Mbit/s, for a consumer that works 0, 20 or 50 ms on
-//! each page: a client that fetches, then works, then fetches, and the SDK, which looks ahead.
+//! Wall time per page over a link with 50 ms round trip and 100 Mbit/s, for a consumer that takes 0, 20 or 50 ms per page: a
+//! sequential client, and the SDK, client looks ahead.
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin latency [-- ROUNDS]`
 //!
-//! Pages hold 100 records and 380 KB: 40 forms a record, all of which the clients read, 113 strings. The server runs on threads of its own and all its connections share the line. The
-//! least time of the rounds counts: other work on the machine only adds. Ends with an error when a goal is missed.
+//! A page has 100 records and 380 KB: 40 forms and 113 strings per record, all of client the clients read. The server runs on
+//! separate threads, and its connections share the link. The minimum of the rounds counts: other load only adds time. Exits
+//! with an error when a goal is missed.
 
 mod by_sdk;
-mod line;
+mod link;
 mod page;
 #[path = "../walk/record.rs"]
 mod record;
@@ -19,13 +20,13 @@ mod server;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use line::Line;
+use link::Link;
 use page::{PAGE_SIZE, Pages, Records};
 use server::Server;
 
 const PAGES: usize = 40;
 
-/// How long the consumer works on a page, and the goal for the SDK in milliseconds a page.
+/// The time that the consumer takes per page, and the goal for the SDK in milliseconds per page.
 const CONSUMERS: [(Duration, f64); 3] = [
     (Duration::ZERO, 53.0),
     (Duration::from_millis(20), 54.0),
@@ -60,37 +61,37 @@ fn main() -> ExitCode {
         "{PAGES} pages of {PAGE_SIZE}, {} KB each; 50 ms round trip, 100 Mbit/s",
         pages.page_bytes() / 1000
     );
-    let line = Line {
+    let link = Link {
         round_trip: Duration::from_millis(50),
         bytes_per_second: Some(100_000_000 / 8),
     };
-    let server = Server::start(pages, line);
+    let server = Server::start(pages, link);
 
     let mut least = [[f64::MAX; CONSUMERS.len()]; WALKS.len()];
     let mut connections = [0; WALKS.len()];
     for _ in 0..rounds {
-        for (which, (_, walk)) in WALKS.iter().enumerate() {
+        for (client, (_, walk)) in WALKS.iter().enumerate() {
             for (consumer, (work, _)) in CONSUMERS.iter().enumerate() {
                 let before = server.connections();
-                let time = milliseconds_a_page(*walk, server.url(), *work);
-                least[which][consumer] = least[which][consumer].min(time);
-                connections[which] = server.connections() - before;
+                let time = milliseconds_per_page(*walk, server.url(), *work);
+                least[client][consumer] = least[client][consumer].min(time);
+                connections[client] = server.connections() - before;
             }
         }
     }
 
-    println!("{:26} wall ms a page, consumer works", "");
+    println!("{:26} wall ms per page, consumer takes", "");
     print!("{:26}", "");
     for (work, _) in CONSUMERS {
         print!(" {:>7}", format!("{} ms", work.as_millis()));
     }
     println!(" {:>12}", "connections");
-    for (which, (name, _)) in WALKS.iter().enumerate() {
+    for (client, (name, _)) in WALKS.iter().enumerate() {
         print!("{name:26}");
-        for time in least[which] {
+        for time in least[client] {
             print!(" {time:7.1}");
         }
-        println!(" {:12}", connections[which]);
+        println!(" {:12}", connections[client]);
     }
     print!("{:26}", "goal for envd-sdk");
     let mut missed = false;
@@ -98,11 +99,11 @@ fn main() -> ExitCode {
         missed |= least[WALKS.len() - 1][consumer] > *goal;
         print!(" {goal:7.1}");
     }
-    println!(" {:>12}", if missed { "missed" } else { "kept" });
+    println!(" {:>12}", if missed { "missed" } else { "met" });
     ExitCode::from(u8::from(missed))
 }
 
-fn milliseconds_a_page(walk: Walk, url: &str, work: Duration) -> f64 {
+fn milliseconds_per_page(walk: Walk, url: &str, work: Duration) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

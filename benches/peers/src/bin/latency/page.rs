@@ -1,10 +1,10 @@
-//! Canned pages of 100 records. All pages have the same records, so that the server keeps one of them.
+//! Canned pages of 100 records. All pages have the same records, so the server stores them once.
 
 use serde_json::{Value, json};
 
 pub const PAGE_SIZE: usize = 100;
 
-/// How large a record is; all of it is text that is asked for.
+/// The size of a record; clients request all of its fields.
 #[derive(Clone, Copy)]
 pub struct Records {
     pub forms: usize,
@@ -14,7 +14,7 @@ pub struct Records {
 
 pub struct Pages {
     count: usize,
-    /// From the records to the end of the body.
+    /// The part of the body from the records to the end.
     rest: Vec<u8>,
 }
 
@@ -31,9 +31,9 @@ impl Pages {
         self.rest.len()
     }
 
-    /// A whole reply: head and beginning, and the rest.
+    /// A reply in two parts: the head with the beginning of the body, and the rest.
     pub fn reply(&self, page: usize) -> (Vec<u8>, &[u8]) {
-        // By hand because order matters: a server answers in the order of the selection.
+        // Formatted by hand: a server replies in the order of the selection.
         let beginning = format!(
             r#"{{"data":{{"consignments":{{"totalCount":{},"pageInfo":{{"hasNextPage":{},"endCursor":"{}"}},"edges":"#,
             self.count * PAGE_SIZE,

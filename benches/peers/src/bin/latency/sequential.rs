@@ -1,4 +1,4 @@
-//! hyper and serde by hand: a page is fetched, then worked on, then the next one is fetched.
+//! A sequential client by hand with hyper and serde: fetches a page, processes it, then fetches the next one.
 
 use std::time::Duration;
 

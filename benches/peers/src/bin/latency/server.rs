@@ -1,4 +1,4 @@
-//! A server of canned pages behind a line: every reply starts after a round trip, and all replies share the bandwidth.
+//! A server of canned pages behind a simulated link: each reply starts after a round trip, and all share the bandwidth.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::line::Line;
+use crate::link::Link;
 use crate::page::Pages;
 
 pub struct Server {
@@ -19,20 +19,20 @@ pub struct Server {
 
 struct Shared {
     pages: Pages,
-    line: Line,
-    /// When what has been given to the line so far is through.
+    link: Link,
+    /// The time at which the link has transferred all data sent so far.
     free: Mutex<Instant>,
 }
 
 impl Server {
-    pub fn start(pages: Pages, line: Line) -> Self {
+    pub fn start(pages: Pages, link: Link) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/graphql", listener.local_addr().unwrap());
         let connections = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&connections);
         let shared = Arc::new(Shared {
             pages,
-            line,
+            link,
             free: Mutex::new(Instant::now()),
         });
         thread::spawn(move || {
@@ -59,8 +59,8 @@ impl Shared {
         stream.set_nodelay(true).unwrap();
         let mut reader = BufReader::new(stream);
         while let Some(body) = request(&mut reader) {
-            thread::sleep(self.line.round_trip);
-            // The cursor of a page is its number, so the page after it is wanted.
+            thread::sleep(self.link.round_trip);
+            // The cursor `after` is the number of the requested page.
             let after = body["variables"]["after"].as_str();
             let page = after.map_or(0, |after| after.parse().unwrap());
             let (head, rest) = self.pages.reply(page);
@@ -71,27 +71,27 @@ impl Shared {
     }
 
     fn write(&self, mut stream: &TcpStream, bytes: &[u8]) -> Option<()> {
-        let Some(bytes_per_second) = self.line.bytes_per_second else {
+        let Some(bytes_per_second) = self.link.bytes_per_second else {
             return stream.write_all(bytes).ok();
         };
         for chunk in bytes.chunks(8 << 10) {
-            let through = {
+            let done = {
                 let mut free = self.free.lock().unwrap();
-                // A thread that woke up late makes up for it, or the line would be slower than it is said to be.
+                // Compensate a late wake-up, or the link would be slower than its bandwidth.
                 let late = Duration::from_millis(2);
                 let begun = (*free).max(Instant::now().checked_sub(late).unwrap());
                 let time = u64::try_from(chunk.len()).unwrap() * 1_000_000_000 / bytes_per_second;
                 *free = begun + Duration::from_nanos(time);
                 *free
             };
-            thread::sleep(through.saturating_duration_since(Instant::now()));
+            thread::sleep(done.saturating_duration_since(Instant::now()));
             stream.write_all(chunk).ok()?;
         }
         Some(())
     }
 }
 
-/// The body of the next request; nothing when the client has closed the connection.
+/// The body of the next request; `None` when the client has closed the connection.
 fn request(reader: &mut BufReader<&TcpStream>) -> Option<Value> {
     let mut length = 0;
     let mut line = String::new();

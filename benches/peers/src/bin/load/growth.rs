@@ -1,4 +1,4 @@
-//! How the SDK's cost grows with the work: flat for each item.
+//! How the cost of the SDK scales: constant per item.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::ops::ConsignmentFilter;
 use serde_json::Value;
 
-use crate::measure::{Asked, Server, goal, header, timed};
+use crate::measure::{Request, Server, goal, header, timed};
 use crate::{register, save};
 
 const PAGE_SIZE: usize = 100;
-/// One save is too short to be measured.
+/// A single save is too short to measure.
 const SAVES: usize = 160;
 
 pub fn show(rounds: usize) {
     header(
-        "how the cost grows: microseconds of CPU time for an item, and for each item more than the row above",
+        "scaling: microseconds of CPU time per item, and per additional item compared with the row above",
     );
     let server = save::server();
     grow(
@@ -83,10 +83,10 @@ fn grow(what: &str, rounds: usize, counts: [usize; 3], work: impl Fn(usize) -> D
     );
 }
 
-/// A list without an end that is known: the account names its length.
+/// A list of any length: the account id has the number of records.
 fn list() -> Server {
     let (before, after) = NODE.split_once(ID).unwrap();
-    Server::start(move |asked: &Asked<'_>, reply| {
+    Server::start(move |asked: &Request<'_>, reply| {
         let body: Value = serde_json::from_slice(asked.body).unwrap();
         let variables = &body["variables"];
         let number = |name: &str| {
@@ -103,7 +103,7 @@ fn list() -> Server {
         reply.extend_from_slice(head.as_bytes());
         for row in 0..PAGE_SIZE {
             let comma = if row == 0 { "" } else { "," };
-            // A record of its own each time: a list that repeats itself is one without an end.
+            // Each record is different: a list that repeats records is refused as endless.
             let id = page * PAGE_SIZE + row;
             let edge = format!(r#"{comma}{{"cursor":"c{row}","node":{before}{id:012}{after}}}"#);
             reply.extend_from_slice(edge.as_bytes());
@@ -112,7 +112,7 @@ fn list() -> Server {
     })
 }
 
-/// The part of the record that differs.
+/// The part of the id that each record replaces.
 const ID: &str = "000000000001";
 
 const NODE: &str = r#"{"id":"00000000-0000-4000-8000-000000000001","number":"C-000000001","status":"DRAFT","species":"CATTLE","movementDate":"2026-11-23","movementTime":"05:15","heads":24,"createdBy":"Sam Sample","updatedAt":"2026-11-20T09:26:00Z","owner":{"name":"Sample Pastoral","pic":"QAZZ7777","address":{"line1":"101 Example Road","town":"Sampleton","state":"QLD","postcode":"4999"}},"origin":{"name":"Sample Station","pic":"QAZZ7777","address":null},"destination":{"name":"Testbrook Meats","pic":"ND000003","address":null},"consignee":null,"forms":[{"type":"LPAC1","serialNumber":"00000001"}]}"#;

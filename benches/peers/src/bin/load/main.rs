@@ -1,16 +1,16 @@
-//! Measures a client under load, in one run against canned servers on this machine:
+//! Measures clients under load, in one run against canned servers on this machine:
 //!
 //! * 2,000 saves, 16 at a time: the SDK with a token manager and validation, beside clients with a constant token that
-//!   validate nothing;
+//!   do not validate;
 //! * 2,000 pages of the register with 100 properties each, 16 at a time;
 //! * how the SDK's cost grows with the answers of a save, the PICs of a bulk look-up and the records of a walk.
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin load [-- ROUNDS [saves|register|growth]]`; with
-//! `PEER=envd-sdk` before it that client alone, for a profiler.
+//! `PEER=envd-sdk` before it only that client runs, for a profiler.
 //!
-//! The servers run on threads of their own; what is counted is the CPU time of the one thread on which a client runs. The
-//! rounds are interleaved and the least time of each counts. "reqwest by hand" reads its replies as carefully as "hyper by
-//! hand": nothing that stands on reqwest can be much faster.
+//! The servers run on separate threads; measured is the CPU time of the single thread of a client. Rounds are interleaved,
+//! and the minimum of each client counts. "reqwest by hand" parses replies like "hyper by hand": it is the lower bound for
+//! clients based on reqwest.
 
 mod growth;
 #[path = "../../measure/mod.rs"]
@@ -20,7 +20,7 @@ mod questions;
 mod register;
 mod save;
 
-/// How many requests are under way at a time.
+/// The number of concurrent requests.
 const LANES: usize = 16;
 
 const HAND: &str = "hyper + serde by hand";

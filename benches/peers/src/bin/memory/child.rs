@@ -1,4 +1,4 @@
-//! One walk, in a process of its own.
+//! One walk, in a child process.
 
 use std::time::Duration;
 
@@ -19,9 +19,9 @@ pub const WALKS: [&str; 5] = [
     "envd-sdk, items()",
 ];
 
-/// Prints the records that it saw, the growth of the resident set and the peak of the heap, in bytes.
+/// Prints the number of records, and the growth of the resident set and the peak of the heap in bytes.
 pub fn run(walk: &str, url: &str) {
-    // The peak so far is the start's: it is set back to what is resident now.
+    // Resets the peak of the resident set to its current size.
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = resident("VmRSS:");
     let mut records = 0;
@@ -72,7 +72,7 @@ async fn by_record(pager: Pager<ConsignmentSummary>) -> usize {
     records
 }
 
-/// A line of the kernel's account of this process, in bytes.
+/// A value of /proc/self/status, in bytes.
 fn resident(line: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let value = status.lines().find_map(|text| text.strip_prefix(line));

@@ -1,14 +1,13 @@
-//! The most memory that a walk takes, at 20,000 and at 200,000 records, and the connections that it opens.
+//! Peak memory of reading 20,000 and 200,000 records page by page, and the number of connections.
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin memory`
 //!
-//! Each walk runs in a process of its own, which is this program again, and the canned server in the first one. Counted are
-//! the resident set at its highest less what it was before the walk, and the bytes that the walk held on the heap at most.
-//! Ends with an error when a goal is missed.
+//! Each walk runs in a child process of this program; the canned server runs in the parent. Measured are the growth of the
+//! resident set up to its peak, and the peak of the heap. Exits with an error when a goal is missed.
 
 mod child;
-#[path = "../latency/line.rs"]
-mod line;
+#[path = "../latency/link.rs"]
+mod link;
 #[path = "../latency/page.rs"]
 mod page;
 #[path = "../walk/record.rs"]
@@ -23,11 +22,11 @@ mod server;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use line::Line;
+use link::Link;
 use page::{PAGE_SIZE, Pages, Records};
 use server::Server;
 
-/// As the shipped operation brings them, and as large as whole records are, by 40 forms each.
+/// Records of the size that the typed list returns, and records of the size of full ones, with 40 forms each.
 const KINDS: [Records; 2] = [
     Records {
         forms: 2,
@@ -39,10 +38,10 @@ const KINDS: [Records; 2] = [
     },
 ];
 
-/// In MB.
+/// The limit of the resident set, in MB.
 const GOAL: f64 = 10.0;
-/// How much more ten times the records may take, in MB: what the allocator does not hand back.
-const SAME: f64 = 1.0;
+/// The growth allowed for ten times the records, in MB: memory that the allocator retains.
+const TOLERANCE: f64 = 1.0;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -57,7 +56,7 @@ fn main() -> ExitCode {
         println!("pages of {PAGE_SIZE}, {} KB each", page_bytes / 1000);
         println!(
             "{:34} {:>15} {:>16} {:>15} {:>16} {:>12}",
-            "MB at most",
+            "peak MB",
             "20,000 resident",
             "200,000 resident",
             "20,000 on heap",
@@ -71,10 +70,10 @@ fn main() -> ExitCode {
             print!(" {:15.2} {:16.2}", few.resident, many.resident);
             print!(" {:15.2} {:16.2}", few.heap, many.heap);
             print!(" {:12}", many.connections);
-            let kept = many.resident <= GOAL && many.resident <= few.resident + SAME;
+            let met = many.resident <= GOAL && many.resident <= few.resident + TOLERANCE;
             if walk.starts_with("envd-sdk") {
-                missed |= !kept;
-                println!("  {}", if kept { "kept" } else { "missed" });
+                missed |= !met;
+                println!("  {}", if met { "met" } else { "missed" });
             } else {
                 println!();
             }
@@ -91,11 +90,11 @@ struct Figures {
 }
 
 fn measure(walk: &str, records: usize, kind: Records) -> Figures {
-    let line = Line {
+    let link = Link {
         round_trip: Duration::ZERO,
         bytes_per_second: None,
     };
-    let server = Server::start(Pages::new(records / PAGE_SIZE, kind), line);
+    let server = Server::start(Pages::new(records / PAGE_SIZE, kind), link);
     let output = Command::new(std::env::current_exe().unwrap())
         .args([walk, server.url()])
         .output()

@@ -7,7 +7,7 @@ pub(crate) mod schema {
     cynic::use_schema!("../../graphql/schema.graphql");
 }
 
-/// A moment, as text.
+/// A date and time, as text.
 #[derive(cynic::Scalar)]
 #[allow(dead_code)]
 pub(crate) struct DateTime(String);
@@ -150,7 +150,7 @@ enum EFormType {
     Other,
 }
 
-/// The types differ, the loop does not.
+/// The same loop for different types.
 macro_rules! walk_by {
     ($query:ident) => {
         pub fn walk(base: &str) -> (std::time::Duration, usize) {

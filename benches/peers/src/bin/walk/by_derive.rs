@@ -23,7 +23,7 @@ struct Consignments;
 )]
 struct FullConsignments;
 
-/// The derive makes types of its own for each document, with nothing in common.
+/// The derive generates separate types for each document, without a common trait.
 macro_rules! walk {
     ($walk:ident, $query:ident, $module:ident) => {
         pub fn $walk(base: &str) -> (Duration, usize) {

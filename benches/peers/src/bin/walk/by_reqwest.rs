@@ -1,4 +1,4 @@
-//! As by hand with hyper, but with reqwest in its place: the least that a client on reqwest can cost.
+//! The same client with reqwest instead of hyper: the lower bound for clients based on reqwest.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! envd-sdk, as its documentation shows it: its list, and a document of the caller's where more fields are wanted.
+//! envd-sdk as in its documentation: the typed list, and a custom document for more fields.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub fn walk(base: &str, look_ahead: usize) -> (Duration, usize) {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked<'a> {
+struct Request<'a> {
     envd_account_id: &'a str,
     first: u32,
     after: Option<String>,
@@ -60,7 +60,7 @@ pub fn walk_full(base: &str) -> (Duration, usize) {
         let mut after = None;
         let mut records = 0;
         loop {
-            let asked = Asked {
+            let asked = Request {
                 envd_account_id: ACCOUNT,
                 first: 100,
                 after,

@@ -1,13 +1,13 @@
-//! Walks 20,000 consignments in pages of 100 from a canned server on this machine, with the SDK and with what a user would
-//! pick instead, and prints the CPU time of each relative to a client written by hand. It is done twice: with the
-//! selection of the SDK's own list, and with full records, answers and declaration included.
+//! Reads 20,000 consignments in pages of 100 from a canned server on this machine, with the SDK and with alternatives, and
+//! prints the CPU time of each relative to a client written by hand. Once with the selection of the SDK's typed list, and
+//! once with full records, including answers and declaration.
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin walk [-- ROUNDS]`; with `PEER=envd-sdk` before it
-//! that client alone, for a profiler.
+//! only that client runs, for a profiler.
 //!
-//! The server runs on threads of its own; what is counted is the CPU time of the one thread on which a client runs.
-//! Every client reads the same fields into owned records. The rounds are interleaved and the least time of each counts.
-//! "reqwest by hand" reads its replies as carefully as "hyper by hand": nothing that stands on reqwest can be much faster.
+//! The server runs on separate threads; measured is the CPU time of the single thread of a client. Every client reads the
+//! same fields into owned records. Rounds are interleaved, and the minimum of each client counts. "reqwest by hand" parses
+//! replies like "hyper by hand": it is the lower bound for clients based on reqwest.
 
 mod by_cynic;
 mod by_cynic_full;

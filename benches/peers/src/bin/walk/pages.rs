@@ -4,20 +4,20 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::measure::{Asked, Server};
+use crate::measure::{Request, Server};
 
 pub const PAGES: usize = 200;
 pub const PAGE_SIZE: usize = 100;
 
-/// Serves pages of sample records; with the size of a page.
+/// A server of pages of sample records, and the size of a page in bytes.
 pub fn serve(sample: fn(usize) -> Value) -> (Server, usize) {
-    // On a thread of its own, so that a profiler can tell it from the clients.
+    // On a separate thread, so that a profiler can distinguish it from the clients.
     let made = thread::spawn(move || (0..PAGES).map(|page| self::page(page, sample)).collect());
     let pages: Vec<String> = made.join().unwrap();
     let bytes = pages[0].len();
-    let server = Server::start(move |asked: &Asked<'_>, reply| {
+    let server = Server::start(move |asked: &Request<'_>, reply| {
         let body: Value = serde_json::from_slice(asked.body).unwrap();
-        // The cursor of a page is its number, so the page after it is wanted.
+        // The cursor `after` is the number of the requested page.
         let after = body["variables"]["after"].as_str();
         let page = after.map_or(0, |after| after.parse::<usize>().unwrap());
         reply.extend_from_slice(pages[page].as_bytes());
@@ -26,7 +26,7 @@ pub fn serve(sample: fn(usize) -> Value) -> (Server, usize) {
 }
 
 fn page(page: usize, sample: fn(usize) -> Value) -> String {
-    // By hand where order matters: a server answers in the order of the selection.
+    // Formatted by hand: a server replies in the order of the selection.
     let edges: Vec<String> = (0..PAGE_SIZE)
         .map(|row| {
             let node = sample(page * PAGE_SIZE + row);

@@ -1,4 +1,4 @@
-//! Owned records as a careful user would write them by hand, and the request that all clients send.
+//! Owned records, written by hand, and the request that all clients send.
 
 #![allow(dead_code)] // Not every program uses all of it.
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub const ACCOUNT: &str = "envd-100201";
 pub const TOKEN: &str = "eyJhbGciOi.eyJzdWIi.c2ln";
 
-/// A record that can be walked.
+/// A record type, with its selection and sample.
 pub trait Record: DeserializeOwned {
     const DOCUMENT: &'static str;
     const OPERATION: &'static str;
@@ -57,7 +57,7 @@ pub struct Edge<T> {
     pub node: Option<T>,
 }
 
-/// What the SDK's list selects.
+/// The fields of the SDK's typed list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -77,7 +77,7 @@ pub struct Summary {
     pub forms: Option<Vec<Form>>,
 }
 
-/// All of a consignment but its questions.
+/// All fields of a consignment except its questions.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Consignment {

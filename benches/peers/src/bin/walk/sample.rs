@@ -1,4 +1,4 @@
-//! The records that the server has.
+//! The sample records of the server.
 
 #![allow(dead_code)] // Not every program uses all of it.
 
@@ -38,7 +38,7 @@ impl Record for Consignment {
     const DOCUMENT: &'static str = include_str!("full.graphql");
     const OPERATION: &'static str = "FullConsignments";
 
-    /// About 3.8 KB with 115 texts, as in the issue that set the goals.
+    /// About 3.8 KB with 115 strings.
     fn sample(number: usize) -> Value {
         let mut record = Summary::sample(number);
         let values = [

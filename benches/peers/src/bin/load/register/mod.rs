@@ -6,10 +6,10 @@ mod property;
 
 use serde_json::{Value, json};
 
-use crate::measure::{Asked, Peer, Server, Table, goal, header};
+use crate::measure::{Peer, Request, Server, Table, goal, header};
 use crate::{HAND, LANES, SDK};
 
-/// Of each search.
+/// The pages of each search.
 const PAGES: usize = 125;
 const PAGE_SIZE: usize = 100;
 
@@ -20,7 +20,7 @@ pub fn compare(rounds: usize) {
         LANES * PAGES,
         pages[0].len() / 1000,
     ));
-    let server = Server::start(move |asked: &Asked<'_>, reply| {
+    let server = Server::start(move |asked: &Request<'_>, reply| {
         let index = asked.target.split_once("pageindex=");
         let index = index.map_or(0, |(_, rest)| {
             rest.split('&').next().unwrap().parse().unwrap()
@@ -40,9 +40,9 @@ pub fn compare(rounds: usize) {
     }
 }
 
-/// Finds the property of any PIC.
+/// A server that returns a property for any PIC.
 pub fn look_up_server() -> Server {
-    Server::start(|asked: &Asked<'_>, reply| {
+    Server::start(|asked: &Request<'_>, reply| {
         let pic = asked.target.split_once("(PIC=").unwrap().1;
         let found = json!({"Value": {"Offset": 0, "Limit": 10, "Total": 1, "SubSet": [property(&pic[..8], 1)]}});
         reply.extend_from_slice(found.to_string().as_bytes());

@@ -1,4 +1,4 @@
-//! Owned records of the register as a careful user would write them by hand.
+//! Owned records of the register, written by hand.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! envd-sdk with a token manager that has a day's token in its store.
+//! envd-sdk with a token manager that has a valid token in its store.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use super::{ACCOUNT, token};
 use crate::measure::{side_by_side, timed};
 use crate::questions;
 
-/// Each consignment is checked, then saved.
+/// Validates and saves each consignment.
 pub fn save(base: &str, answers: usize, lanes: Vec<Vec<ConsignmentInput>>) -> (Duration, usize) {
     let list = questions::nested(answers);
     let list: Vec<Question> = serde_json::from_value(list).unwrap();
@@ -24,8 +24,8 @@ pub fn save(base: &str, answers: usize, lanes: Vec<Vec<ConsignmentInput>>) -> (D
     })
 }
 
-/// The same without the check.
-pub fn save_unseen(base: &str, lanes: Vec<Vec<ConsignmentInput>>) -> (Duration, usize) {
+/// Saves each consignment without validation.
+pub fn save_unvalidated(base: &str, lanes: Vec<Vec<ConsignmentInput>>) -> (Duration, usize) {
     run(base, lanes, |_| {})
 }
 

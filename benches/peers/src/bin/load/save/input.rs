@@ -1,4 +1,4 @@
-//! Inputs and replies as a careful user would write them by hand.
+//! Inputs and replies, written by hand.
 
 use std::sync::LazyLock;
 

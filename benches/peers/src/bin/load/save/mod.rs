@@ -25,7 +25,7 @@ pub fn compare(rounds: usize) {
             by_sdk::save(base, ANSWERS, lanes(SAVES, ANSWERS))
         }),
         Peer::new("envd-sdk, no validation", |base| {
-            by_sdk::save_unseen(base, lanes(SAVES, ANSWERS))
+            by_sdk::save_unvalidated(base, lanes(SAVES, ANSWERS))
         }),
         Peer::new("reqwest by hand", |base| {
             by_hand::reqwest(base, lanes(SAVES, ANSWERS))
@@ -43,7 +43,7 @@ pub fn compare(rounds: usize) {
     }
 }
 
-/// Has saved whatever it is sent.
+/// A server that accepts every save.
 pub fn server() -> Server {
     Server::start(|_, reply| {
         reply.extend_from_slice(
@@ -52,7 +52,7 @@ pub fn server() -> Server {
     })
 }
 
-/// The consignments that each lane saves, in the types of a client.
+/// The consignments that each concurrent task saves, in the types of a client.
 pub fn lanes<T: DeserializeOwned>(saves: usize, answers: usize) -> Vec<Vec<T>> {
     let sample = sample(answers);
     let one = || serde_json::from_value(sample.clone()).unwrap();
@@ -72,7 +72,7 @@ fn sample(answers: usize) -> Value {
     })
 }
 
-/// Long enough to be one.
+/// A token of typical length.
 fn token() -> String {
     format!("eyJhbGciOi.{}.c2ln", "a".repeat(880))
 }
