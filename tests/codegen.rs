@@ -143,14 +143,14 @@ fn every_element_of_the_schema_names_its_source() {
     assert!(missing.is_empty(), "no provenance: {missing:?}");
     let sources = fs::read_to_string("src/guide/sources.md").unwrap();
     for (element, text) in documents.elements() {
-        let (_, mark) = provenance::split(&text).unwrap();
-        for name in provenance::sources(mark) {
+        let (_, source) = provenance::split(&text).unwrap();
+        for name in provenance::sources(source) {
             let listed = sources.contains(&format!("| `{name}` | "));
             assert!(listed, "{element}: guide::sources does not list {name}");
         }
     }
     assert!(
-        provenance::split("A text without a mark.").is_none(),
+        provenance::split("A text without a source.").is_none(),
         "the check can fail"
     );
 }

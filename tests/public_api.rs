@@ -285,20 +285,24 @@ fn derives(item: &Item) -> String {
 
 /// Without `#[..]`, which holds documentation.
 fn without_attributes(code: TokenStream) -> Vec<TokenTree> {
-    let mut kept: Vec<TokenTree> = Vec::new();
+    let mut code_tokens: Vec<TokenTree> = Vec::new();
     for token in code {
         match token {
-            TokenTree::Group(group) if kept.last().is_some_and(|last| last.to_string() == "#") => {
-                drop((group, kept.pop()));
+            TokenTree::Group(group)
+                if code_tokens
+                    .last()
+                    .is_some_and(|last| last.to_string() == "#") =>
+            {
+                drop((group, code_tokens.pop()));
             }
             TokenTree::Group(group) => {
                 let inner = without_attributes(group.stream()).into_iter().collect();
-                kept.push(proc_macro2::Group::new(group.delimiter(), inner).into());
+                code_tokens.push(proc_macro2::Group::new(group.delimiter(), inner).into());
             }
-            other => kept.push(other),
+            other => code_tokens.push(other),
         }
     }
-    kept
+    code_tokens
 }
 
 /// A declaration up to its block or value.
@@ -448,9 +452,9 @@ const BEFORE: &str = "
 
 #[test]
 fn only_public_items_are_listed() {
-    let wanted =
+    let expected =
         "# envd_sdk\n\nstruct Yard\n    fn open(&self, day: u8) -> bool\n    name: String\n";
-    assert_eq!(listing_of(BEFORE), wanted);
+    assert_eq!(listing_of(BEFORE), expected);
 }
 
 #[test]

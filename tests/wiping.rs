@@ -1,11 +1,11 @@
-//! Memory that held secrets is overwritten (zeroized) before it is freed_blocks. The global allocator scans each freed_blocks block.
+//! Memory that held secrets is overwritten (zeroized) before it is freed. The global allocator scans each freed block.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
 use envd_sdk::auth::{FileStore, PendingLogin, Provider, ProviderBuilder, Record, TokenManager};
 
-/// Searches each freed_blocks block of memory for a text.
+/// Searches each freed block of memory for a text.
 ///
 /// It reports only the sizes of the blocks, so that the text exists only as a constant of the program.
 mod freed_blocks {
@@ -27,8 +27,8 @@ mod freed_blocks {
     #[global_allocator]
     static SCANNER: Scanner = Scanner;
 
-    // `realloc` and `alloc_zeroed` are the default methods, so a block that grows is freed_blocks as well.
-    // SAFETY: all memory is allocated and freed_blocks by the system allocator with the requested layout.
+    // `realloc` and `alloc_zeroed` are the default methods, so a block that grows is freed as well.
+    // SAFETY: all memory is allocated and freed by the system allocator with the requested layout.
     unsafe impl GlobalAlloc for Scanner {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             // SAFETY: as this function's. Zeroed, so that no block contains data of an earlier one.
@@ -38,7 +38,7 @@ mod freed_blocks {
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             let length = LENGTH.load(Ordering::Acquire);
             if length > 0 && layout.size() >= length {
-                // SAFETY: the block is ours until it is freed_blocks below and was written as a whole by `alloc`; the needle
+                // SAFETY: the block is ours until it is freed below and was written as a whole by `alloc`; the needle
                 // is a static text.
                 let (block, needle) = unsafe {
                     let needle = NEEDLE.load(Ordering::Acquire);
@@ -59,7 +59,7 @@ mod freed_blocks {
         }
     }
 
-    /// Runs the work; returns the sizes of the blocks freed_blocks during it that contained the text.
+    /// Runs the work; returns the sizes of the blocks freed during it that contained the text.
     pub(crate) fn with<T>(needle: &'static str, work: impl FnOnce() -> T) -> (T, Vec<usize>) {
         let guard = SCAN_LOCK.lock().unwrap();
         FOUND.store(0, Ordering::Release);
@@ -199,7 +199,7 @@ const RENEWED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 39\r\nconnection: clos
 
 // Each test has its own token: while one test scans, the others may free theirs.
 
-/// The text of a record with an expired access token, in memory that is never freed_blocks.
+/// The text of a record with an expired access token, in memory that is never freed.
 fn stored(token: &str) -> &'static str {
     let tokens = format!(
         r#""access_token":"a-1","refresh_token":"{token}","id_token":"{token}","issued_at_ms":1,"lifetime_ms":1,"generation":1"#

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# What a clean build of a minimal user program costs, beside the same with reqwest, serde_json and tokio alone.
+# CPU time of a clean build of a minimal program, compared with one that uses only reqwest, serde_json and tokio.
 #
 #   benches/peers/build.sh
 #
-# Makes two crates in a directory that is deleted again, builds each from nothing, and prints the processor time
-# (user and system, so that other work on the machine counts little), the crates and the size of the stripped program.
-# The first build on a machine fetches crates. Takes about as long as six builds of reqwest.
+# Creates two crates in a temporary directory, builds each from scratch, and prints the CPU time (user and system, which
+# other load hardly changes), the number of crates, and the size of the stripped program. The first run fetches crates.
+# Takes about as long as six builds of reqwest.
 set -euo pipefail
 sdk=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Flags and directories of whoever runs this would change what is measured.
+# Build settings of the environment would change the figures.
 unset CARGO_TARGET_DIR CARGO_BUILD_TARGET RUSTFLAGS RUSTC_WRAPPER "${!CARGO_PROFILE_@}"
 export CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
 
-# crate NAME DEPENDENCIES: the program comes from standard input.
+# crate NAME DEPENDENCIES: creates a crate with the program on standard input.
 crate() {
     mkdir -p "$work/$1/src"
     cat > "$work/$1/src/main.rs"
@@ -33,12 +33,12 @@ TOML
     (cd "$work/$1" && cargo fetch --quiet)
 }
 
-# seconds NAME FLAG..: the processor time of a clean build.
+# seconds NAME FLAG..: the CPU time of a clean build.
 seconds() {
     local name=$1
     shift
     rm -rf "$work/$name/target"
-    # A failed build must not pass for a fast one.
+    # A failed build must not count as a fast one.
     (TIMEFORMAT='%U %S'; cd "$work/$name" && time cargo build --offline --quiet "$@") 2> "$work/time" || {
         cat "$work/time" >&2
         exit 1
@@ -92,13 +92,13 @@ for name in alone sdk; do
 done
 
 rustc --version
-# row WHAT ALONE SDK GOAL LIMIT: kept when the last figure is at most the limit.
+# row NAME ALONE SDK FIGURE LIMIT GOAL: met when the figure is at most the limit.
 awk -v debug_alone="${debug[alone]}" -v debug_sdk="${debug[sdk]}" \
     -v release_alone="${release[alone]}" -v release_sdk="${release[sdk]}" \
     -v count_alone="${count[alone]}" -v count_sdk="${count[sdk]}" \
     -v size_alone="${size[alone]}" -v size_sdk="${size[sdk]}" '
 function row(what, alone, sdk, share, limit, goal) {
-    verdict = share <= limit ? "kept" : "missed"
+    verdict = share <= limit ? "met" : "missed"
     if (verdict == "missed") failed = 1
     printf "%-34s %8s %8s %6.2f   %-16s %s\n", what, alone, sdk, sdk / alone, goal, verdict
 }

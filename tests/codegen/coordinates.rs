@@ -15,7 +15,7 @@ pub(crate) fn table(documents: &Documents) -> String {
     let mut lines = BTreeMap::new();
     let types = documents.schema.types.iter();
     for (name, kind) in types.filter(|(_, kind)| !kind.is_built_in()) {
-        let what = match kind {
+        let kind_or_type = match kind {
             ExtendedType::Scalar(_) => "scalar",
             ExtendedType::Object(_) => "object",
             ExtendedType::Interface(_) => "interface",
@@ -23,7 +23,7 @@ pub(crate) fn table(documents: &Documents) -> String {
             ExtendedType::Enum(_) => "enum",
             ExtendedType::InputObject(_) => "input",
         };
-        lines.insert(name.to_string(), what.to_owned());
+        lines.insert(name.to_string(), kind_or_type.to_owned());
         match kind {
             ExtendedType::Object(object) => {
                 for (field, definition) in &object.fields {
@@ -50,8 +50,8 @@ pub(crate) fn table(documents: &Documents) -> String {
         }
     }
     let mut table = String::new();
-    for (coordinate, what) in lines {
-        writeln!(table, "{coordinate} {what}").unwrap();
+    for (coordinate, kind_or_type) in lines {
+        writeln!(table, "{coordinate} {kind_or_type}").unwrap();
     }
     table
 }

@@ -39,12 +39,17 @@ pub(crate) fn page(documents: &Documents) -> String {
             "\n## `{name}`\n\n| element | type | source | used by |\n| --- | --- | --- | --- |\n"
         )
         .unwrap();
-        let own = mark(&descriptions, name);
-        let what = what(kind);
-        writeln!(page, "| (the type) | {what} | {own} | {} |", users(name)).unwrap();
+        let own = provenance_of(&descriptions, name);
+        let kind_name = kind_name(kind);
+        writeln!(
+            page,
+            "| (the type) | {kind_name} | {own} | {} |",
+            users(name)
+        )
+        .unwrap();
         for (field, ty) in elements(kind) {
             let coordinate = format!("{name}.{field}");
-            let source = mark(&descriptions, &coordinate);
+            let source = provenance_of(&descriptions, &coordinate);
             // Documents do not name enum values: a value is used wherever its enum is.
             let using = users(if ty == "value" { name } else { &coordinate });
             writeln!(page, "| `{field}` | `{ty}` | {source} | {using} |").unwrap();
@@ -53,7 +58,7 @@ pub(crate) fn page(documents: &Documents) -> String {
     page
 }
 
-fn what(kind: &ExtendedType) -> &'static str {
+fn kind_name(kind: &ExtendedType) -> &'static str {
     match kind {
         ExtendedType::Scalar(_) => "scalar",
         ExtendedType::Enum(_) => "enum",
@@ -105,7 +110,7 @@ fn table(documents: &Documents) -> String {
                 .map(|name| {
                     format!(
                         "`{name}` {}",
-                        mark(&descriptions, &format!("{coordinate}({name}:)"))
+                        provenance_of(&descriptions, &format!("{coordinate}({name}:)"))
                     )
                 })
                 .collect();
@@ -114,7 +119,7 @@ fn table(documents: &Documents) -> String {
             } else {
                 arguments.join("; ")
             };
-            let source = mark(&descriptions, &coordinate);
+            let source = provenance_of(&descriptions, &coordinate);
             writeln!(
                 table,
                 "| `{}` | {kind} | {source} | {arguments} |",
@@ -139,10 +144,11 @@ pub(crate) fn into_readme(documents: &Documents, readme: &str) -> String {
     )
 }
 
-fn mark(descriptions: &BTreeMap<String, String>, coordinate: &str) -> String {
+fn provenance_of(descriptions: &BTreeMap<String, String>, coordinate: &str) -> String {
     let description = descriptions
         .get(coordinate)
         .map(String::as_str)
         .unwrap_or_default();
-    provenance::split(description).map_or_else(|| "?".to_owned(), |(_, mark)| mark.to_owned())
+    provenance::split(description)
+        .map_or_else(|| "?".to_owned(), |(_, provenance)| provenance.to_owned())
 }

@@ -17,7 +17,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
     let descriptions: BTreeMap<_, _> = documents.elements().collect();
     let operations = operations
         .iter()
-        .map(|operation| one(operation, &descriptions));
+        .map(|operation| operation_module(operation, &descriptions));
     let operations: TokenStream = operations.collect();
     let file = quote! {
         use graphql_client::{GraphQLQuery, QueryBody};
@@ -27,7 +27,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
     HEADER.to_owned() + &prettyplease::unparse(&syn::parse2(file).unwrap())
 }
 
-fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenStream {
+fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenStream {
     let root = if operation.kind == "mutation" {
         "Mutation"
     } else {
@@ -42,24 +42,18 @@ fn one(operation: &Generated, descriptions: &BTreeMap<String, String>) -> TokenS
     let (text, document) = (&operation.name, &operation.sent);
     let module_doc = format!(" Variables and reply of `{}`.", operation.root_field);
     let mut used = BTreeSet::new();
-    let mut variables = Vec::new();
-    for field in &operation.structs["Variables"].fields {
-        variables.push(variable(
-            operation,
-            field,
-            &coordinate,
-            descriptions,
-            &mut used,
-        ));
-    }
+    let fields = &operation.structs["Variables"].fields;
+    let variables: Vec<_> = fields
+        .iter()
+        .map(|field| variable(operation, field, &coordinate, descriptions, &mut used))
+        .collect();
     let [field] = operation.structs["ResponseData"].fields.as_slice() else {
         panic!(
             "{}: an operation needs exactly one root field",
             operation.name
         )
     };
-    let names_of_variables = operation.structs["Variables"].fields.iter();
-    let rename_variables = rename_all(names_of_variables.map(|field| (&*field.rust, &*field.wire)));
+    let rename_variables = rename_all(fields.iter().map(|field| (&*field.rust, &*field.wire)));
     let rename_reply = rename_all([(&*field.rust, &*field.wire)]);
     let reply = reply(operation, field, &coordinate, descriptions, &mut used);
     let used = used.iter().map(|name| format_ident!("{name}"));
@@ -118,7 +112,7 @@ fn variable(
     let doc = docs(descriptions, &format!("{coordinate}({}:)", field.wire));
     let shape = Shape::of(&field.rust_type);
     let leaf = leaf(&shape, names::variable_type(&operation.name, &field.wire));
-    note(used, &leaf);
+    add_model_type(used, &leaf);
     let rust_type = shape.in_variables(&leaf);
     let skip = matches!(shape, Shape::Optional(_))
         .then(|| quote!(skip_serializing_if = "Option::is_none"));
@@ -137,7 +131,7 @@ fn reply(
     let doc = docs(descriptions, coordinate);
     let shape = Shape::of(&field.rust_type);
     let leaf = leaf(&shape, None);
-    note(used, &leaf);
+    add_model_type(used, &leaf);
     if shape.is_list() {
         used.insert("List".to_owned());
     }
@@ -178,7 +172,7 @@ pub(crate) fn serde_attribute(
     (!parts.is_empty()).then(|| quote!(#[serde(#(#parts),*)]))
 }
 
-fn note(used: &mut BTreeSet<String>, leaf: &str) {
+fn add_model_type(used: &mut BTreeSet<String>, leaf: &str) {
     if !matches!(leaf, "String" | "bool" | "i64" | "f64") {
         used.insert(leaf.to_owned());
     }

@@ -4,40 +4,42 @@
 pub(crate) fn split(description: &str) -> Option<(&str, &str)> {
     let description = description.trim();
     let start = description.rfind(". ").map(|dot| dot + 2)?;
-    let (text, mark) = (description[..start].trim_end(), &description[start..]);
-    let known = mark == "assumed"
+    let (text, provenance) = (description[..start].trim_end(), &description[start..]);
+    let known = provenance == "assumed"
         || ["stated (", "public ("]
             .iter()
-            .any(|word| mark.starts_with(word) && mark.ends_with(')'));
-    known.then_some((text, mark))
+            .any(|word| provenance.starts_with(word) && provenance.ends_with(')'));
+    known.then_some((text, provenance))
 }
 
 /// The names in a provenance of public material.
-pub(crate) fn sources(mark: &str) -> impl Iterator<Item = &str> {
-    let names = mark.strip_prefix("public (");
+pub(crate) fn sources(provenance: &str) -> impl Iterator<Item = &str> {
+    let names = provenance.strip_prefix("public (");
     let names = names.and_then(|names| names.strip_suffix(')'));
     names.into_iter().flat_map(|names| names.split(", "))
 }
 
 /// A description as rustdoc: the text, then the provenance in words.
 pub(crate) fn rustdoc(description: &str) -> Vec<String> {
-    let (text, mark) = split(description).unwrap_or((description, "assumed"));
+    let (text, provenance) = split(description).unwrap_or((description, "assumed"));
     vec![
         text.to_owned(),
         String::new(),
-        format!("Source: {}.", words(mark)),
+        format!("Source: {}.", words(provenance)),
     ]
 }
 
 /// The provenance in words, for rustdoc.
-pub(crate) fn words(mark: &str) -> String {
-    let inside = mark
+pub(crate) fn words(provenance: &str) -> String {
+    let inside = provenance
         .split_once('(')
         .map_or("", |(_, inside)| inside.trim_end_matches(')'));
-    match mark.split(' ').next() {
+    match provenance.split(' ').next() {
         Some("stated") => format!("stated, specification {inside}"),
         Some("public") => {
-            let names: Vec<_> = sources(mark).map(|name| format!("`{name}`")).collect();
+            let names: Vec<_> = sources(provenance)
+                .map(|name| format!("`{name}`"))
+                .collect();
             format!("public material ({}), not confirmed", names.join(", "))
         }
         _ => "assumed".to_owned(),

@@ -29,7 +29,7 @@ pub(crate) fn of(
             }
         }
     });
-    // Chaining goes on after `extra`.
+    // `extra` returns the type whose setters follow.
     let forwarded = names::takes_further_fields(name).then(|| {
         let setters = item.fields.iter().map(|field| {
             let (setter, argument, _) = parts(name, field);

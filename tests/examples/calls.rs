@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::program::Program;
 
-/// The names of example_names examples, as cargo finds them.
+/// The names of all examples, as cargo finds them.
 fn example_names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut names = Vec::new();

@@ -23,28 +23,28 @@ pub(super) const RESTART: &str = "ENVD_SDK_TEST_POSTGRES_RESTART";
 static SERVER: RwLock<()> = RwLock::const_new(());
 
 #[allow(dead_code)]
-pub(super) enum Share {
-    Some(RwLockReadGuard<'static, ()>),
-    All(RwLockWriteGuard<'static, ()>),
+pub(super) enum Access {
+    Shared(RwLockReadGuard<'static, ()>),
+    Exclusive(RwLockWriteGuard<'static, ()>),
 }
 
-impl Share {
+impl Access {
     /// Shared access; `None` if no server is configured.
-    pub(super) async fn some() -> Option<Self> {
+    pub(super) async fn shared() -> Option<Self> {
         configured().then_some(())?;
-        Some(Self::Some(SERVER.read().await))
+        Some(Self::Shared(SERVER.read().await))
     }
 
-    async fn all() -> Option<Self> {
+    async fn exclusive() -> Option<Self> {
         configured().then_some(())?;
-        Some(Self::All(SERVER.write().await))
+        Some(Self::Exclusive(SERVER.write().await))
     }
 }
 
 /// A schema with the tables of one test, deleted on drop.
 pub(super) struct Database {
     pub(super) schema: String,
-    _share: Share,
+    _access: Access,
 }
 
 impl Database {
@@ -57,21 +57,21 @@ impl Database {
 
     /// Without tables.
     pub(super) async fn empty() -> Option<Self> {
-        Some(Self::of(Share::some().await?))
+        Some(Self::of(Access::shared().await?))
     }
 
     /// With tables and exclusive access to the server.
-    pub(super) async fn alone() -> Option<Self> {
-        let database = Self::of(Share::all().await?);
+    pub(super) async fn new_exclusive() -> Option<Self> {
+        let database = Self::of(Access::exclusive().await?);
         database.store().migrate().await.unwrap();
         Some(database)
     }
 
-    fn of(share: Share) -> Self {
+    fn of(access: Access) -> Self {
         Self {
             // Capitals require quotes in every statement.
             schema: unique("EnvdTest"),
-            _share: share,
+            _access: access,
         }
     }
 
@@ -90,7 +90,7 @@ impl Database {
     }
 
     /// Executes a query that returns one text.
-    pub(super) async fn ask(&self, query: &str) -> String {
+    pub(super) async fn query_text(&self, query: &str) -> String {
         let query = query.replace("{table}", &format!("\"{}\".tokens", self.schema));
         let row = client().await.query_one(&query, &[]).await.unwrap();
         row.get::<_, Option<String>>(0).unwrap_or_default()

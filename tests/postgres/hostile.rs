@@ -7,7 +7,7 @@ use envd_sdk::auth::postgres::PostgresStore;
 use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::Client;
 use envd_sdk::auth::{StoreError, TokenStore};
 
-use super::database::{self, Share, chain, connect};
+use super::database::{self, Access, chain, connect};
 use super::faults::record;
 use super::sessions::KEY;
 
@@ -87,16 +87,16 @@ const OBJECTS: &str = "
     CREATE DOMAIN public.timestamptz AS pg_catalog.timestamptz CHECK (public.of_domain('x'::pg_catalog.text));
 ";
 
-/// A database with two roles: the application's, and one that may create objects in `public` and schemas of its own.
+/// A database with two roles: that of the application, and a hostile one that may create schemas, and objects in `public`.
 struct Shared {
     name: String,
-    _server: Share,
+    _server: Access,
 }
 
 impl Shared {
     async fn new() -> Option<Self> {
         let shared = Self {
-            _server: Share::some().await?,
+            _server: Access::shared().await?,
             name: database::unique("envd_hostile"),
         };
         let name = &shared.name;
@@ -212,13 +212,13 @@ async fn use_everything(store: &PostgresStore) -> Result<(), StoreError> {
     let first = store.swap(KEY, None, &record(1)).await?;
     assert!(first.is_some());
     assert!(store.swap(KEY, None, &record(2)).await?.is_none());
-    let (held, stored) = store.lock_and_load(KEY, Duration::ZERO).await?;
+    let (guard, stored) = store.lock_and_load(KEY, Duration::ZERO).await?;
     assert_eq!(stored.unwrap().record.tokens().generation(), 1);
     let excluded = store.lock(KEY, Duration::ZERO).await.unwrap_err();
     assert!(excluded.is_lock_timeout(), "{}", chain(&excluded));
     let other = store.lock("another account", Duration::ZERO).await?;
     let second = store.swap(KEY, first, &record(2)).await?.unwrap();
-    drop((held, other));
+    drop((guard, other));
     assert!(store.swap(KEY, first, &record(3)).await?.is_none());
     let stored = store.load(KEY).await?.unwrap();
     assert_eq!(stored.record.tokens().generation(), 2);

@@ -92,12 +92,12 @@ async fn a_lock_is_freed_by_the_end_of_its_connection() {
     };
     let proxy = database::proxy().await;
     let far = database::store(&database::pool_through(&proxy, 2), &database.schema);
-    let held = far.lock(KEY, Duration::ZERO).await.unwrap();
+    let guard = far.lock(KEY, Duration::ZERO).await.unwrap();
     let near = database.store();
     assert!(near.lock(KEY, Duration::ZERO).await.is_err());
     proxy.set(super::proxy::Mode::Cut);
     let _free = near.lock(KEY, PATIENT).await.unwrap();
-    drop(held);
+    drop(guard);
 }
 
 #[tokio::test]

@@ -112,8 +112,8 @@ impl Bench {
 /// Checks that the host finds the mark of another host and sends nothing.
 async fn waits(host: &TokenManager) {
     // The limit only turns a hang into a failure.
-    let asked = tokio::time::timeout(Duration::from_secs(60), host.access_token());
-    let error = asked.await.expect("it waits for the clock").unwrap_err();
+    let token = tokio::time::timeout(Duration::from_secs(60), host.access_token());
+    let error = token.await.expect("the call does not return").unwrap_err();
     let timed_out = below(&error).is_lock_timeout();
     assert!(timed_out && error.is_retryable(), "{}", chain(&error));
 }
@@ -166,7 +166,7 @@ async fn a_database_failover_during_the_reply_loses_no_session() {
 /// A restart releases all locks, while the host that held one is still running.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_restart_during_a_slow_refresh_loses_no_session() {
-    let Some(database) = Database::alone().await else {
+    let Some(database) = Database::new_exclusive().await else {
         return;
     };
     let bench = Bench::new(database).await;
@@ -196,7 +196,7 @@ async fn restart(database: &Database) {
         );
         let end = "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity
             WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
-        database.ask(end).await;
+        database.query_text(end).await;
     }
 }
 
@@ -226,10 +226,10 @@ async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {
         let locks =
             "FROM pg_locks WHERE relation = '{table}'::regclass AND pid <> pg_backend_pid()";
         let end = format!("SELECT count(pg_terminate_backend(pid))::text {locks}");
-        assert_eq!(bench.database.ask(&end).await, "1");
+        assert_eq!(bench.database.query_text(&end).await, "1");
         while bench
             .database
-            .ask(&format!("SELECT count(*)::text {locks}"))
+            .query_text(&format!("SELECT count(*)::text {locks}"))
             .await
             != "0"
         {}

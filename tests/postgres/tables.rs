@@ -36,7 +36,7 @@ async fn concurrent_migrations_run_once() {
         host.await.unwrap().unwrap();
     }
     let count = "SELECT count(*)::text FROM {table}_migrations";
-    assert_eq!(database.ask(count).await, "1");
+    assert_eq!(database.query_text(count).await, "1");
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn a_dump_of_the_table_shows_no_token() {
     // Control: the store without encryption shows the tokens.
     log_in(&fake, database.store()).await;
     let stored = database.store().load(KEY).await.unwrap().unwrap();
-    let shown = database.ask(dump).await;
+    let shown = database.query_text(dump).await;
     let tokens = stored.record.tokens();
     assert!(shown.contains(tokens.access_token().expose()));
     assert!(shown.contains(tokens.refresh_token().unwrap().expose()));
@@ -147,7 +147,7 @@ async fn a_dump_of_the_table_shows_no_token() {
 
     log_in(&fake, database.sealed()).await;
     let stored = database.sealed().load(KEY).await.unwrap().unwrap();
-    let (shown, tokens) = (database.ask(dump).await, stored.record.tokens());
+    let (shown, tokens) = (database.query_text(dump).await, stored.record.tokens());
     assert!(shown.contains(KEY) && shown.contains("\"test\"") || shown.contains("test"));
     let subject = tokens.subject().unwrap();
     for secret in [
@@ -169,5 +169,5 @@ async fn a_dump_of_the_table_shows_no_token() {
     let times =
         "SELECT (expires_at - issued_at)::text || refresh_began_at::text IS NULL FROM {table}";
     let life = times.replace(" || refresh_began_at::text IS NULL", "");
-    assert_eq!(database.ask(&life).await, "01:00:00");
+    assert_eq!(database.query_text(&life).await, "01:00:00");
 }

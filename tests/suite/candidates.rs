@@ -114,9 +114,9 @@ async fn full_records_are_compared_if_the_list_lacks_fields() {
     save(&account, owned.clone()).await;
     save(&account, input("2027-02-03")).await;
 
-    let mut wanted = answered("24");
-    wanted.owner = PartyInput::default().name("Sam Sample").into();
-    let search = account.candidates(&wanted);
+    let mut input_with_owner = answered("24");
+    input_with_owner.owner = PartyInput::default().name("Sam Sample").into();
+    let search = account.candidates(&input_with_owner);
     // One record has another owner, one has other answers; the record without an owner does not differ.
     assert_eq!(ids(search.find().await.unwrap()), [first]);
     assert_eq!(fake.requests_of::<Consignment>().len(), 2);

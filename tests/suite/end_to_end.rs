@@ -70,6 +70,28 @@ async fn numbers(account: &Account) -> Vec<ConsignmentNumber> {
     nodes.filter_map(|node| node.number.clone()).collect()
 }
 
+fn context(today: Day) -> Context {
+    Context::on(today).account_pic("QAZZ7777")
+}
+
+/// Checks that the validator and the server report the same error for an invalid PIC.
+async fn assert_same_error(account: &Account, questionnaire: &Questionnaire, today: Day) {
+    let mut wrong = answered(draft(today));
+    wrong.origin.pic = "QAZZ777".into();
+    let report = questionnaire.validate(&wrong, &context(today));
+    let refused = account.save_consignment(wrong).await.unwrap_err();
+    let server_report = Report::from_server_errors(refused.server_errors());
+    let codes = |report: &Report| -> Vec<String> {
+        report
+            .errors()
+            .map(|finding| finding.code.clone())
+            .collect()
+    };
+    assert_eq!(codes(&report), ["origin.pic"]);
+    assert_eq!(codes(&server_report), ["origin.pic"]);
+    assert_eq!(report.errors().next().unwrap().rule, Rule::PicFormat);
+}
+
 #[tokio::test]
 async fn a_producer_goes_from_login_to_logout() {
     let fake = fake().await;
@@ -84,26 +106,10 @@ async fn a_producer_goes_from_login_to_logout() {
     let questions = client.questions().await.unwrap().value.items;
     let questionnaire = Questionnaire::prepare(&questions);
     let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
-    let context = Context::on(today).account_pic("QAZZ7777");
-
-    // The validator and the server report the same error.
-    let mut wrong = answered(draft(today));
-    wrong.origin.pic = "QAZZ777".into();
-    let report = questionnaire.validate(&wrong, &context);
-    let refused = account.save_consignment(wrong).await.unwrap_err();
-    let said = Report::from_server_errors(refused.server_errors());
-    let codes = |report: &Report| -> Vec<String> {
-        report
-            .errors()
-            .map(|finding| finding.code.clone())
-            .collect()
-    };
-    assert_eq!(codes(&report), ["origin.pic"]);
-    assert_eq!(codes(&said), ["origin.pic"]);
-    assert_eq!(report.errors().next().unwrap().rule, Rule::PicFormat);
+    assert_same_error(&account, &questionnaire, today).await;
 
     let input = answered(draft(today));
-    assert!(questionnaire.validate(&input, &context).is_valid());
+    assert!(questionnaire.validate(&input, &context(today)).is_valid());
     let saved = account.save_consignment(input.clone()).await.unwrap();
     assert_eq!(saved.problems, []);
     let number = saved.value.number.unwrap();

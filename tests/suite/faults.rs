@@ -157,11 +157,11 @@ async fn latency_ends_when_the_clock_is_moved() {
     let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
     fake.on_operation("UserDetails")
         .fault(Fault::latency(Duration::from_secs(30)));
-    let held = async {
+    let advance = async {
         fake.until_delayed().await;
         clock.advance(Duration::from_secs(30));
     };
-    let (reply, ()) = tokio::join!(query(&fake), held);
+    let (reply, ()) = tokio::join!(query(&fake), advance);
     assert_eq!(reply.unwrap().status, 200);
 }
 

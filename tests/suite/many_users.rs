@@ -167,9 +167,9 @@ async fn users_of_the_register_share_its_limits_but_not_its_replies() {
     let second = first.with_token_source(token("two"));
     let response = first.lookup(&pic).response().await.unwrap();
     assert_eq!((response.status, response.attempts), (Some(200), 1));
-    let kept = first.lookup(&pic).response().await.unwrap();
+    let cached = first.lookup(&pic).response().await.unwrap();
     assert_eq!(
-        (kept.status, kept.attempts, &kept.value),
+        (cached.status, cached.attempts, &cached.value),
         (None, 0, &response.value)
     );
     second.lookup(&pic).await.unwrap();
@@ -187,8 +187,8 @@ async fn users_of_the_register_share_its_limits_but_not_its_replies() {
 #[tokio::test]
 async fn a_function_is_a_token_source() {
     let server = serve(ResponseTemplate::new(401)).await;
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&calls);
     let source = move || {
         let number = count.fetch_add(1, Ordering::SeqCst);
         async move { AccessToken::new(&format!("token-{number}")) }

@@ -110,7 +110,7 @@ async fn server_errors_and_unexpected_records_are_reported_as_without_an_overrid
     assert_eq!(error.operation(), Some("copyConsignment"));
 
     let (_server, client) =
-        serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "odd"}]})).await;
+        serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "partial"}]})).await;
     let error = of(client).copy_consignment("c-1").await.unwrap_err();
     assert!(error.is_decode() && error.may_have_applied());
     assert_eq!(error.server_errors().len(), 1);

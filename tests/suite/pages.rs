@@ -125,8 +125,10 @@ async fn a_page_has_its_position_and_the_next_one() {
     assert!(pager.next_page().await.unwrap().is_none());
 
     // A program that ended after the first page resumes from the stored position.
-    let kept = first.next.unwrap();
-    let mut pager = account.consignments(&filter().page_size(6)).start_at(kept);
+    let position = first.next.unwrap();
+    let mut pager = account
+        .consignments(&filter().page_size(6))
+        .start_at(position);
     let again = pager.next_page().await.unwrap().unwrap();
     assert_eq!(again.records, second.records);
 }

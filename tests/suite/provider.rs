@@ -27,10 +27,8 @@ fn authorization(fake: &Fake, more: &[(&str, &str)]) -> Url {
 /// A parameter of the redirect of the browser.
 async fn redirect_parameter(url: &Url, name: &str) -> Option<String> {
     let reply = send(url, "GET", &[], "").await.unwrap();
-    let redirect_parameter = Url::parse(reply.header("location")?).unwrap();
-    let found = redirect_parameter
-        .query_pairs()
-        .find(|(known, _)| known == name);
+    let redirect = Url::parse(reply.header("location")?).unwrap();
+    let found = redirect.query_pairs().find(|(known, _)| known == name);
     found.map(|(_, value)| value.into_owned())
 }
 

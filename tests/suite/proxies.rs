@@ -135,7 +135,7 @@ async fn other_hosts_are_proxied_and_the_proxy_receives_neither_token_nor_code()
 
 #[test]
 fn a_proxy_of_another_scheme_is_refused_at_build() {
-    for (address, wanted) in [
+    for (address, expected) in [
         ("ftp://proxy.example:21", "http or https"),
         ("htp://proxy.example:8080", "http or https"),
         ("file:///etc/hosts", "http or https"),
@@ -155,7 +155,7 @@ fn a_proxy_of_another_scheme_is_refused_at_build() {
         for error in errors {
             let error = error.unwrap_or_else(|| panic!("{address} was accepted"));
             assert!(error.is_config(), "{error}");
-            assert!(error.to_string().contains(wanted), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
             assert!(!format!("{error:?}").contains("pa55w0rd"));
         }
     }

@@ -189,10 +189,11 @@ async fn a_record_in_public_formats_is_sent_in_those_of_the_specification() {
     let signature = input["declaration"]["signature"].as_str().unwrap();
     assert!(signature.starts_with("iVBORw0KGgo"), "{signature}");
     // The record itself is unchanged.
-    let kept = read.declaration.unwrap();
-    assert_eq!(kept.date.unwrap().as_str(), "2022-11-01T20:30:00Z");
+    let declaration = read.declaration.unwrap();
+    assert_eq!(declaration.date.unwrap().as_str(), "2022-11-01T20:30:00Z");
     assert!(
-        kept.signature
+        declaration
+            .signature
             .unwrap()
             .starts_with("data:image/png;base64,")
     );

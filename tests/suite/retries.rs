@@ -165,11 +165,11 @@ async fn each_failure_is_retried_as_the_table_defines() {
 /// A server that closes each connection after the first bytes of a request, and its number of requests.
 async fn dropping_server() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let (address, asked) = (
+    let (address, received) = (
         listener.local_addr().unwrap(),
         Arc::new(AtomicUsize::new(0)),
     );
-    let count = Arc::clone(&asked);
+    let count = Arc::clone(&received);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             stream.readable().await.unwrap();
@@ -177,19 +177,19 @@ async fn dropping_server() -> (String, Arc<AtomicUsize>) {
             count.fetch_add(1, Ordering::SeqCst);
         }
     });
-    (format!("http://{address}/"), asked)
+    (format!("http://{address}/"), received)
 }
 
 #[tokio::test]
 async fn a_connection_lost_after_sending_is_retried_for_queries_only() {
     for (document, requests) in [(QUERY, 4), (MUTATION, 1)] {
-        let (address, asked) = dropping_server().await;
+        let (address, received) = dropping_server().await;
         let client = client(&address).build().unwrap();
         let error = call(&client, document).await.unwrap_err();
         assert!(error.is_transport() && !error.is_connect(), "{error}");
         assert_eq!(error.may_have_applied(), document == MUTATION);
         assert_eq!(
-            (error.attempts(), asked.load(Ordering::SeqCst)),
+            (error.attempts(), received.load(Ordering::SeqCst)),
             (requests, requests as usize)
         );
     }

@@ -32,7 +32,7 @@ fn client(server: &MockServer) -> Client {
         .unwrap()
 }
 
-async fn ask(reply: ResponseTemplate) -> envd_sdk::Result<envd_sdk::Outcome<Value>> {
+async fn query(reply: ResponseTemplate) -> envd_sdk::Result<envd_sdk::Outcome<Value>> {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(reply).mount(&server).await;
     let client = client(&server);
@@ -75,7 +75,7 @@ async fn each_status_of_the_table_has_its_predicate() {
             page(status, "{}", "application/graphql-response+json"),
         ];
         for (i, body) in bodies.into_iter().enumerate() {
-            let error = ask(body).await.unwrap_err();
+            let error = query(body).await.unwrap_err();
             assert_eq!(error.http_status(), Some(status), "body {i}");
             for (other, predicate) in rows {
                 assert_eq!(
@@ -95,7 +95,7 @@ async fn each_status_of_the_table_has_its_predicate() {
 async fn a_created_record_keeps_its_notices() {
     let body = fixture("required-answer-missing.json");
     for status in [200, 201] {
-        let outcome = ask(ResponseTemplate::new(status).set_body_json(&body))
+        let outcome = query(ResponseTemplate::new(status).set_body_json(&body))
             .await
             .unwrap();
         assert_eq!(outcome.http_status(), status);
@@ -110,7 +110,7 @@ async fn a_created_record_keeps_its_notices() {
 #[tokio::test]
 async fn a_200_with_a_refusal_is_an_error_with_the_reason() {
     let reply = ResponseTemplate::new(200).set_body_json(fixture("mixed-species.json"));
-    let error = ask(reply).await.unwrap_err();
+    let error = query(reply).await.unwrap_err();
     assert!(error.is_rejected());
     assert!(error.has(Condition::MixedSpecies));
     assert_eq!(error.http_status(), Some(200));
@@ -118,7 +118,7 @@ async fn a_200_with_a_refusal_is_an_error_with_the_reason() {
 
 #[tokio::test]
 async fn bodies_of_other_media_types_are_named() {
-    for (body, media_type, wanted) in [
+    for (body, media_type, expected) in [
         ("", "application/json", "HTTP 502 with an empty body"),
         (
             "<!DOCTYPE html><p>Bad gateway",
@@ -142,8 +142,8 @@ async fn bodies_of_other_media_types_are_named() {
             "the server refused with HTTP 502 (application/json)",
         ),
     ] {
-        let error = ask(page(502, body, media_type)).await.unwrap_err();
-        assert!(error.to_string().contains(wanted), "{error}");
+        let error = query(page(502, body, media_type)).await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
         assert_eq!(error.body_excerpt(), Some(body));
         assert_eq!(error.media_type(), Some(media_type));
         assert!(error.is_retryable() && !error.is_protocol());
@@ -152,11 +152,11 @@ async fn bodies_of_other_media_types_are_named() {
 
 #[tokio::test]
 async fn an_excerpt_is_bounded_and_a_body_over_the_limit_is_not_read() {
-    let error = ask(page(500, &"x".repeat(9_000), "text/plain"))
+    let error = query(page(500, &"x".repeat(9_000), "text/plain"))
         .await
         .unwrap_err();
     assert_eq!(error.body_excerpt().unwrap().len(), 2_048);
-    let error = ask(page(200, &"x".repeat(10_001), "application/json"))
+    let error = query(page(200, &"x".repeat(10_001), "application/json"))
         .await
         .unwrap_err();
     assert!(error.is_transport() && !error.is_retryable(), "{error}");

@@ -225,7 +225,7 @@ fn a_planted_secret_is_found() {
     trace_in_separate_process("tokens_secrets::a_planted_secret_is_found", async {
         tracing::trace!(token = "planted-in-tracing", "x");
         log::trace!("planted-in-log");
-        let said = recorded();
-        assert!(said.contains("planted-in-tracing") && said.contains("planted-in-log"));
+        let output = recorded();
+        assert!(output.contains("planted-in-tracing") && output.contains("planted-in-log"));
     });
 }

@@ -27,9 +27,9 @@ pub(super) fn recorded_by_us() -> String {
     joined(|ours| ours)
 }
 
-fn joined(wanted: impl Fn(bool) -> bool) -> String {
+fn joined(include: impl Fn(bool) -> bool) -> String {
     let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
-    let lines = lines.iter().filter(|(ours, _)| wanted(*ours));
+    let lines = lines.iter().filter(|(ours, _)| include(*ours));
     let lines: Vec<_> = lines.map(|(_, line)| line.as_str()).collect();
     lines.join("\n")
 }

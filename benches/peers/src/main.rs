@@ -51,7 +51,7 @@ fn shortest(mut things: [&mut dyn FnMut(); 3]) -> [Duration; 3] {
 
 fn main() -> ExitCode {
     let context = Context::on(Day::new(2026, 11, 20).unwrap());
-    let mut kept = true;
+    let mut met = true;
     for (count, least) in [(300, 4.0), (2_000, 10.0)] {
         let list: Vec<Question> = serde_json::from_value(questions::nested(count)).unwrap();
         let questionnaire = Questionnaire::prepare(&list);
@@ -83,14 +83,14 @@ fn main() -> ExitCode {
             },
         ]);
         let ratio = peer.as_secs_f64() / ours.as_secs_f64();
-        let verdict = if ratio >= least { "kept" } else { "MISSED" };
+        let verdict = if ratio >= least { "met" } else { "MISSED" };
         println!(
             "{count} questions: jsonschema {peer:.2?} / validate {ours:.2?} = {ratio:.1}  goal {least} {verdict}, \
              by hand {by_hand:.2?}"
         );
-        kept &= ratio >= least;
+        met &= ratio >= least;
     }
-    if kept {
+    if met {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

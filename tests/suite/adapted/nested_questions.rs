@@ -50,7 +50,7 @@ async fn questions_are_requested_until_a_level_is_empty() {
         assert_eq!(
             fake.requests().len(),
             2 * requests + 1,
-            "the deeper document is kept"
+            "the document with more levels is reused"
         );
     }
 }

@@ -12,7 +12,7 @@ use super::{account, end, filter, more, ok, page, serve};
 async fn read(
     info: impl Fn(&str) -> Value + Send + Sync + 'static,
 ) -> (usize, envd_sdk::Error, usize) {
-    // Each page has a record of its own.
+    // Each page has a different record.
     let (server, requests) =
         serve(move |after| ok(page(info(after), &[&format!("1{after}")]))).await;
     let mut pager = account(&server.uri()).consignments(&filter());

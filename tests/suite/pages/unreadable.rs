@@ -98,14 +98,14 @@ async fn a_stream_resumes_behind_an_unreadable_last_record() {
         (located(&error), records.len()),
         ("data.consignments.edges[99].node.heads", 99)
     );
-    let kept = error.resume_from().unwrap().clone();
-    assert_eq!(kept.cursor(), Some("99"));
+    let position = error.resume_from().unwrap().clone();
+    assert_eq!(position.cursor(), Some("99"));
     // The same stream, and a new one from the stored position.
     assert!(!items.collect_up_to(500, &mut records).await.unwrap());
     assert_eq!(records.len(), 100);
     let mut pager = account(&server.uri())
         .consignments(&filter())
-        .start_at(kept);
+        .start_at(position);
     let rest = pager.next_page().await.unwrap().unwrap();
     assert_eq!(rest.records[0].number.as_ref().unwrap(), &"100");
 }

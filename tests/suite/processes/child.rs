@@ -135,6 +135,6 @@ async fn hold_lock() {
     for _ in std::io::stdin().lines() {}
 }
 
-fn reply(receive: &str) {
-    println!("\n{PREFIX}{receive}");
+fn reply(text: &str) {
+    println!("\n{PREFIX}{text}");
 }

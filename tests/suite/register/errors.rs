@@ -30,15 +30,18 @@ async fn every_status_is_reported_with_any_body() {
             let register = builder.build().unwrap();
             let mut search = register.search(&PropertySearch::new().town("x"));
             let error = search.next_page().await.unwrap_err();
-            let what = format!("{status} {media_type} {body}");
-            assert_eq!(error.http_status(), Some(status), "{what}");
-            assert!(!error.is_decode(), "{what}");
+            let context = format!("{status} {media_type} {body}");
+            assert_eq!(error.http_status(), Some(status), "{context}");
+            assert!(!error.is_decode(), "{context}");
             let bare = media_type.split(';').next().filter(|name| !name.is_empty());
-            assert_eq!(error.media_type(), bare, "{what}");
-            assert_eq!(error.body_excerpt(), Some(body), "{what}");
+            assert_eq!(error.media_type(), bare, "{context}");
+            assert_eq!(error.body_excerpt(), Some(body), "{context}");
             let clear = body.contains("words").then_some("hidden words");
-            assert_eq!(error.server_message().as_deref(), clear, "{what}");
-            assert!(!format!("{error} {error:?}").contains("hidden"), "{what}");
+            assert_eq!(error.server_message().as_deref(), clear, "{context}");
+            assert!(
+                !format!("{error} {error:?}").contains("hidden"),
+                "{context}"
+            );
             assert_eq!(error.is_unauthorized(), status == 401);
             assert_eq!(error.is_forbidden(), status == 403);
             assert_eq!(error.is_not_found(), status == 404);

@@ -6,7 +6,7 @@ use crate::fixed_date::start_fake;
 use crate::trace_recorder::{recorded_by_us, trace_in_separate_process};
 
 /// A search and two look-ups.
-async fn ask() {
+async fn search_and_look_up() {
     let fake = start_fake().await;
     let builder = Register::builder(fake.register_url()).header("x-api-key", "s3cr3t");
     let register = builder.build().unwrap();
@@ -23,7 +23,7 @@ fn spans_have_operation_and_status_but_neither_names_nor_tokens() {
     trace_in_separate_process(
         "register::traces::spans_have_operation_and_status_but_neither_names_nor_tokens",
         async {
-            ask().await;
+            search_and_look_up().await;
             // The HTTP libraries record their own traces, with addresses.
             let text = recorded_by_us();
             for part in [

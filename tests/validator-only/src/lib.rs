@@ -1,4 +1,4 @@
-//! What a program without network sees of the SDK.
+//! The SDK without its client: model and validator.
 
 #[cfg(test)]
 mod tests {

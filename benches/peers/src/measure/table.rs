@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Server;
 
-/// A client with its name and its work at an address, row returns CPU time and number of items.
+/// A client with its name and its work at an address, which returns CPU time and number of items.
 pub struct Peer {
     pub name: &'static str,
     pub work: Box<dyn Fn(&str) -> (Duration, usize)>,

@@ -1,9 +1,9 @@
 //! Wall time per page over a link with 50 ms round trip and 100 Mbit/s, for a consumer that takes 0, 20 or 50 ms per page: a
-//! sequential client, and the SDK, client looks ahead.
+//! sequential client, and the SDK, which looks ahead.
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin latency [-- ROUNDS]`
 //!
-//! A page has 100 records and 380 KB: 40 forms and 113 strings per record, all of client the clients read. The server runs on
+//! A page has 100 records and 380 KB: 40 forms and 113 strings per record, all of which the clients read. The server runs on
 //! separate threads, and its connections share the link. The minimum of the rounds counts: other load only adds time. Exits
 //! with an error when a goal is missed.
 

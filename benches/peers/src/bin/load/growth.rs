@@ -86,8 +86,8 @@ fn grow(what: &str, rounds: usize, counts: [usize; 3], work: impl Fn(usize) -> D
 /// A list of any length: the account id has the number of records.
 fn list() -> Server {
     let (before, after) = NODE.split_once(ID).unwrap();
-    Server::start(move |asked: &Request<'_>, reply| {
-        let body: Value = serde_json::from_slice(asked.body).unwrap();
+    Server::start(move |request: &Request<'_>, reply| {
+        let body: Value = serde_json::from_slice(request.body).unwrap();
         let variables = &body["variables"];
         let number = |name: &str| {
             variables[name]

@@ -30,14 +30,14 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let rounds = arguments.next().map_or(7, |text| text.parse().unwrap());
     let only = arguments.next();
-    let wanted = |part| only.as_deref().is_none_or(|only| only == part);
-    if wanted("saves") {
+    let is_selected = |part| only.as_deref().is_none_or(|only| only == part);
+    if is_selected("saves") {
         save::compare(rounds);
     }
-    if wanted("register") {
+    if is_selected("register") {
         register::compare(rounds);
     }
-    if wanted("growth") {
+    if is_selected("growth") {
         growth::show(rounds.min(3));
     }
 }

@@ -26,7 +26,7 @@ pub fn walk(base: &str, look_ahead: usize) -> (Duration, usize) {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Request<'a> {
+struct Variables<'a> {
     envd_account_id: &'a str,
     first: u32,
     after: Option<String>,
@@ -54,18 +54,22 @@ struct Edge {
 }
 
 pub fn walk_full(base: &str) -> (Duration, usize) {
-    type Ours = crate::record::Consignment;
+    type FullRecords = crate::record::Consignment;
     timed(async {
         let client = client(base);
         let mut after = None;
         let mut records = 0;
         loop {
-            let asked = Request {
+            let variables = Variables {
                 envd_account_id: ACCOUNT,
                 first: 100,
                 after,
             };
-            let page = client.execute_document::<Data>(Ours::DOCUMENT, Ours::OPERATION, &asked);
+            let page = client.execute_document::<Data>(
+                FullRecords::DOCUMENT,
+                FullRecords::OPERATION,
+                &variables,
+            );
             let page = page.await.unwrap().value.consignments;
             records += page.edges.len();
             if page.page_info.has_next_page != Some(true) {

@@ -69,7 +69,7 @@ fn compare<T: Record>(title: &str, rounds: usize, peers: &[Peer]) {
     goal("the SDK at most 1.10 times by hand", ratio, ratio <= 1.10);
     for peer in [DERIVE, CYNIC] {
         let ratio = table.ratio(peer, SDK);
-        let what = format!("{peer} at least 1.4 times the SDK");
-        goal(&what, ratio, ratio >= 1.4);
+        let description = format!("{peer} at least 1.4 times the SDK");
+        goal(&description, ratio, ratio >= 1.4);
     }
 }

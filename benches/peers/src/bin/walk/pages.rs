@@ -15,8 +15,8 @@ pub fn serve(sample: fn(usize) -> Value) -> (Server, usize) {
     let made = thread::spawn(move || (0..PAGES).map(|page| self::page(page, sample)).collect());
     let pages: Vec<String> = made.join().unwrap();
     let bytes = pages[0].len();
-    let server = Server::start(move |asked: &Request<'_>, reply| {
-        let body: Value = serde_json::from_slice(asked.body).unwrap();
+    let server = Server::start(move |request: &Request<'_>, reply| {
+        let body: Value = serde_json::from_slice(request.body).unwrap();
         // The cursor `after` is the number of the requested page.
         let after = body["variables"]["after"].as_str();
         let page = after.map_or(0, |after| after.parse::<usize>().unwrap());

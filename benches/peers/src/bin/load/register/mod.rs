@@ -20,8 +20,8 @@ pub fn compare(rounds: usize) {
         LANES * PAGES,
         pages[0].len() / 1000,
     ));
-    let server = Server::start(move |asked: &Request<'_>, reply| {
-        let index = asked.target.split_once("pageindex=");
+    let server = Server::start(move |request: &Request<'_>, reply| {
+        let index = request.target.split_once("pageindex=");
         let index = index.map_or(0, |(_, rest)| {
             rest.split('&').next().unwrap().parse().unwrap()
         });
@@ -42,8 +42,8 @@ pub fn compare(rounds: usize) {
 
 /// A server that returns a property for any PIC.
 pub fn look_up_server() -> Server {
-    Server::start(|asked: &Request<'_>, reply| {
-        let pic = asked.target.split_once("(PIC=").unwrap().1;
+    Server::start(|request: &Request<'_>, reply| {
+        let pic = request.target.split_once("(PIC=").unwrap().1;
         let found = json!({"Value": {"Offset": 0, "Limit": 10, "Total": 1, "SubSet": [property(&pic[..8], 1)]}});
         reply.extend_from_slice(found.to_string().as_bytes());
     })
