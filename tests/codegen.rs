@@ -156,7 +156,7 @@ fn every_element_of_the_schema_names_its_source() {
 }
 
 #[test]
-fn each_operation_has_a_file_of_its_own() {
+fn each_operation_has_its_own_file() {
     for entry in fs::read_dir("graphql/operations").unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();

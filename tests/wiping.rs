@@ -144,7 +144,7 @@ fn log_in(pieces: &'static [&'static str]) -> bool {
 }
 
 #[test]
-fn the_scanner_finds_what_was_not_wiped_and_only_that() {
+fn the_scanner_finds_only_blocks_that_were_not_wiped() {
     const NEEDLE: &str = "n33dle-of-the-scanner";
     let ((), found) = freed_blocks::with(NEEDLE, || {
         drop(std::hint::black_box(NEEDLE.to_owned()));

@@ -82,7 +82,7 @@ async fn tables_of_another_version_are_not_touched() {
 }
 
 #[tokio::test]
-async fn a_role_without_rights_gets_an_error_of_its_own() {
+async fn a_role_without_rights_gets_a_permission_error() {
     let Some(database) = Database::new().await else {
         return;
     };

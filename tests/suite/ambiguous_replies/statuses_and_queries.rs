@@ -73,7 +73,7 @@ async fn an_error_body_on_403_is_a_refusal_with_any_message() {
 }
 
 #[tokio::test]
-async fn a_query_never_may_have_applied_and_is_retried_after_502_to_504_and_limits_only() {
+async fn queries_are_retried_after_502_to_504_and_limits_only_and_cannot_have_applied() {
     for row in rows() {
         for status in [200, 400, 500, 502, 503, 504] {
             let body =
