@@ -19,6 +19,7 @@ pub(crate) use self::schema_table::introspections;
 
 use self::compare::compare;
 use self::schema_table::SchemaTable;
+use super::catalogue::CATALOGUE;
 use crate::model::OneLine;
 
 /// What a difference does to a program that was written for the schema before.
@@ -203,7 +204,11 @@ impl fmt::Display for SchemaDrift {
             (0, _) => return f.write_str("The schema of the server is the bundled one.\n"),
             (1, 0) => f.write_str("1 difference; it breaks no operation.\n")?,
             (n, 0) => writeln!(f, "{n} differences; they break no operation.")?,
-            (n, broken) => writeln!(f, "{n} differences; operations that break: {broken} of 15.")?,
+            (n, broken) => writeln!(
+                f,
+                "{n} differences; documents that break: {broken} of {}.",
+                CATALOGUE.len()
+            )?,
         }
         // The most important first.
         for (heading, class, used) in [
