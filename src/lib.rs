@@ -147,7 +147,7 @@ pub use crate::client::{Account, Client, ClientBuilder, Connection};
 pub use crate::error::{Error, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
-pub use crate::graphql::Outcome;
+pub use crate::graphql::outcome::Outcome;
 pub use crate::secret::Secret;
 #[cfg(feature = "client")]
 pub use crate::send::pages::{Items, Page, Pager};

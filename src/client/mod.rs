@@ -21,6 +21,7 @@ use crate::auth::TokenSource;
 use crate::error::Result;
 use crate::graphql::{
     AdaptedOperation, Encoded, Outcome, Overrides, encode, encode_document, encode_operation,
+    operation_name,
 };
 use crate::model::AccountId;
 use crate::send::{Call, Operation, Sender, Settings};
@@ -159,13 +160,13 @@ impl Client {
     /// As [`operation`](Self::operation), with variables of another type.
     pub(crate) fn operation_with<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
         &self,
-        document: &str,
-        operation_name: &str,
+        document: &'static str,
         variables: &impl Serialize,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
         let overrides = &self.endpoint.overrides;
-        let encoded = encode_operation(document, operation_name, variables, overrides);
+        let name = operation_name(document);
+        let encoded = encode_operation(document, name, variables, overrides);
         self.call(encoded, part)
     }
 

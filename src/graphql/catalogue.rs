@@ -64,7 +64,7 @@ impl KnownOperation {
 
     /// The name in our document, which differs in the case only.
     pub(super) fn operation(&self) -> &'static str {
-        self.document.split([' ', '(']).nth(1).unwrap_or_default()
+        operation_name(self.document)
     }
 
     pub(super) fn kind(&self) -> OperationKind {
@@ -79,6 +79,11 @@ impl KnownOperation {
     pub(super) fn is_change(&self) -> bool {
         self.kind() == OperationKind::Mutation
     }
+}
+
+/// The name of the operation in one of our documents.
+pub(crate) fn operation_name(document: &'static str) -> &'static str {
+    document.split([' ', '(']).nth(1).unwrap_or_default()
 }
 
 /// The names of all operations, as in the specification.

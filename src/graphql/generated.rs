@@ -11,7 +11,6 @@ pub struct Comments;
 pub mod comments {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, ConsignmentNumber, List};
-    pub(crate) const OPERATION_NAME: &str = "Comments";
     pub(crate) const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +40,7 @@ impl GraphQLQuery for Comments {
     type Variables = comments::Variables;
     type ResponseData = comments::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(comments::OPERATION_NAME, comments::QUERY, variables)
+        super::request::query_body(comments::QUERY, variables)
     }
 }
 /// One consignment.
@@ -54,7 +53,6 @@ pub struct Consignment;
 pub mod consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Consignment, ConsignmentId};
-    pub(crate) const OPERATION_NAME: &str = "Consignment";
     pub(crate) const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,11 +81,7 @@ impl GraphQLQuery for Consignment {
     type Variables = consignment::Variables;
     type ResponseData = consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            consignment::OPERATION_NAME,
-            consignment::QUERY,
-            variables,
-        )
+        super::request::query_body(consignment::QUERY, variables)
     }
 }
 /// The users who may see a consignment, and their roles.
@@ -100,7 +94,6 @@ pub struct ConsignmentUserMapping;
 pub mod consignment_user_mapping {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
-    pub(crate) const OPERATION_NAME: &str = "ConsignmentUserMapping";
     pub(crate) const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -135,11 +128,7 @@ impl GraphQLQuery for ConsignmentUserMapping {
     type Variables = consignment_user_mapping::Variables;
     type ResponseData = consignment_user_mapping::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            consignment_user_mapping::OPERATION_NAME,
-            consignment_user_mapping::QUERY,
-            variables,
-        )
+        super::request::query_body(consignment_user_mapping::QUERY, variables)
     }
 }
 /// The consignments of an account, page by page.
@@ -154,7 +143,6 @@ pub mod consignments {
     use crate::model::{
         AccountId, ConsignmentPage, ConsignmentStatus, Species, Timestamp,
     };
-    pub(crate) const OPERATION_NAME: &str = "Consignments";
     pub(crate) const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -219,11 +207,7 @@ impl GraphQLQuery for Consignments {
     type Variables = consignments::Variables;
     type ResponseData = consignments::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            consignments::OPERATION_NAME,
-            consignments::QUERY,
-            variables,
-        )
+        super::request::query_body(consignments::QUERY, variables)
     }
 }
 /// Copies a consignment that the producer created before; arguments and result are not shown.
@@ -236,7 +220,6 @@ pub struct CopyConsignment;
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
-    pub(crate) const OPERATION_NAME: &str = "CopyConsignment";
     pub(crate) const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -266,11 +249,7 @@ impl GraphQLQuery for CopyConsignment {
     type Variables = copy_consignment::Variables;
     type ResponseData = copy_consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            copy_consignment::OPERATION_NAME,
-            copy_consignment::QUERY,
-            variables,
-        )
+        super::request::query_body(copy_consignment::QUERY, variables)
     }
 }
 /// Adds a comment to a consignment; arguments and result are not shown.
@@ -283,7 +262,6 @@ pub struct CreateComment;
 pub mod create_comment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, CommentInput, CommentResult};
-    pub(crate) const OPERATION_NAME: &str = "CreateComment";
     pub(crate) const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -313,11 +291,7 @@ impl GraphQLQuery for CreateComment {
     type Variables = create_comment::Variables;
     type ResponseData = create_comment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            create_comment::OPERATION_NAME,
-            create_comment::QUERY,
-            variables,
-        )
+        super::request::query_body(create_comment::QUERY, variables)
     }
 }
 /// Creates a consignment, or updates it when it exists.
@@ -330,7 +304,6 @@ pub struct CreateOrSaveConsignment;
 pub mod create_or_save_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
-    pub(crate) const OPERATION_NAME: &str = "CreateOrSaveConsignment";
     pub(crate) const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -360,11 +333,7 @@ impl GraphQLQuery for CreateOrSaveConsignment {
     type Variables = create_or_save_consignment::Variables;
     type ResponseData = create_or_save_consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            create_or_save_consignment::OPERATION_NAME,
-            create_or_save_consignment::QUERY,
-            variables,
-        )
+        super::request::query_body(create_or_save_consignment::QUERY, variables)
     }
 }
 /// Creates a template, or updates it when it exists; arguments and result are not shown.
@@ -377,7 +346,6 @@ pub struct CreateOrSaveTemplate;
 pub mod create_or_save_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplateInput, TemplateResult};
-    pub(crate) const OPERATION_NAME: &str = "CreateOrSaveTemplate";
     pub(crate) const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -407,11 +375,7 @@ impl GraphQLQuery for CreateOrSaveTemplate {
     type Variables = create_or_save_template::Variables;
     type ResponseData = create_or_save_template::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            create_or_save_template::OPERATION_NAME,
-            create_or_save_template::QUERY,
-            variables,
-        )
+        super::request::query_body(create_or_save_template::QUERY, variables)
     }
 }
 /// Deletes a consignment; arguments and result are not shown.
@@ -424,7 +388,6 @@ pub struct DeleteConsignment;
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
-    pub(crate) const OPERATION_NAME: &str = "DeleteConsignment";
     pub(crate) const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -454,11 +417,7 @@ impl GraphQLQuery for DeleteConsignment {
     type Variables = delete_consignment::Variables;
     type ResponseData = delete_consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            delete_consignment::OPERATION_NAME,
-            delete_consignment::QUERY,
-            variables,
-        )
+        super::request::query_body(delete_consignment::QUERY, variables)
     }
 }
 /// Deletes a template; arguments and result are not shown.
@@ -471,7 +430,6 @@ pub struct DeleteTemplate;
 pub mod delete_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplateId, TemplateResult};
-    pub(crate) const OPERATION_NAME: &str = "DeleteTemplate";
     pub(crate) const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -501,11 +459,7 @@ impl GraphQLQuery for DeleteTemplate {
     type Variables = delete_template::Variables;
     type ResponseData = delete_template::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            delete_template::OPERATION_NAME,
-            delete_template::QUERY,
-            variables,
-        )
+        super::request::query_body(delete_template::QUERY, variables)
     }
 }
 /// The declarations that the user made in the electronic declaration system (eDEC).
@@ -518,7 +472,6 @@ pub struct Edecs;
 pub mod edecs {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Edec, List};
-    pub(crate) const OPERATION_NAME: &str = "Edecs";
     pub(crate) const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -545,7 +498,7 @@ impl GraphQLQuery for Edecs {
     type Variables = edecs::Variables;
     type ResponseData = edecs::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(edecs::OPERATION_NAME, edecs::QUERY, variables)
+        super::request::query_body(edecs::QUERY, variables)
     }
 }
 /// The consignments of an account, page by page.
@@ -560,7 +513,6 @@ pub mod full_consignments {
     use crate::model::{
         AccountId, ConsignmentStatus, FullConsignmentPage, Species, Timestamp,
     };
-    pub(crate) const OPERATION_NAME: &str = "FullConsignments";
     pub(crate) const QUERY: &str = "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -626,11 +578,7 @@ impl GraphQLQuery for FullConsignments {
     type Variables = full_consignments::Variables;
     type ResponseData = full_consignments::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            full_consignments::OPERATION_NAME,
-            full_consignments::QUERY,
-            variables,
-        )
+        super::request::query_body(full_consignments::QUERY, variables)
     }
 }
 /// All questions of all forms.
@@ -643,7 +591,6 @@ pub struct Questions;
 pub mod questions {
     use serde::{Deserialize, Serialize};
     use crate::model::QuestionList;
-    pub(crate) const OPERATION_NAME: &str = "Questions";
     pub(crate) const QUERY: &str = "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -662,11 +609,7 @@ impl GraphQLQuery for Questions {
     type Variables = questions::Variables;
     type ResponseData = questions::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            questions::OPERATION_NAME,
-            questions::QUERY,
-            variables,
-        )
+        super::request::query_body(questions::QUERY, variables)
     }
 }
 /// One template.
@@ -679,7 +622,6 @@ pub struct Template;
 pub mod template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Template, TemplateId};
-    pub(crate) const OPERATION_NAME: &str = "Template";
     pub(crate) const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -708,7 +650,7 @@ impl GraphQLQuery for Template {
     type Variables = template::Variables;
     type ResponseData = template::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(template::OPERATION_NAME, template::QUERY, variables)
+        super::request::query_body(template::QUERY, variables)
     }
 }
 /// The templates of an account.
@@ -721,7 +663,6 @@ pub struct Templates;
 pub mod templates {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, TemplatePage};
-    pub(crate) const OPERATION_NAME: &str = "Templates";
     pub(crate) const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -756,11 +697,7 @@ impl GraphQLQuery for Templates {
     type Variables = templates::Variables;
     type ResponseData = templates::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            templates::OPERATION_NAME,
-            templates::QUERY,
-            variables,
-        )
+        super::request::query_body(templates::QUERY, variables)
     }
 }
 /// The user of the access token, with accounts and roles.
@@ -773,7 +710,6 @@ pub struct UserDetails;
 pub mod user_details {
     use serde::{Deserialize, Serialize};
     use crate::model::UserDetails;
-    pub(crate) const OPERATION_NAME: &str = "UserDetails";
     pub(crate) const QUERY: &str = "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }";
     /// The variables; those that are `None` are not sent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -794,10 +730,6 @@ impl GraphQLQuery for UserDetails {
     type Variables = user_details::Variables;
     type ResponseData = user_details::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(
-            user_details::OPERATION_NAME,
-            user_details::QUERY,
-            variables,
-        )
+        super::request::query_body(user_details::QUERY, variables)
     }
 }

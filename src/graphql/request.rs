@@ -6,7 +6,7 @@ use bytes::Bytes;
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{KnownOperation, ours};
+use super::catalogue::{KnownOperation, operation_name, ours};
 use super::document::operations;
 use super::overrides::{Overrides, RecordLocation};
 use crate::error::Error;
@@ -51,15 +51,11 @@ impl<V: Serialize> RequestBody<'_, V> {
 }
 
 /// The body of an operation of this crate, for its `build_query`.
-pub(super) fn query_body<V>(
-    operation_name: &'static str,
-    query: &'static str,
-    variables: V,
-) -> QueryBody<V> {
+pub(super) fn query_body<V>(query: &'static str, variables: V) -> QueryBody<V> {
     QueryBody {
         variables,
         query,
-        operation_name,
+        operation_name: operation_name(query),
     }
 }
 

@@ -112,7 +112,6 @@ impl Account {
             let read = move |client: &Client| {
                 client.operation_with(
                     full_consignments::QUERY,
-                    full_consignments::OPERATION_NAME,
                     &variables,
                     |data: full_consignments::ResponseData| {
                         let page = data.full_consignments?;
@@ -203,7 +202,6 @@ impl Account {
     ) -> Call<Outcome<SavedConsignment>> {
         self.save::<CreateOrSaveConsignment, _>(
             create_or_save_consignment::QUERY,
-            create_or_save_consignment::OPERATION_NAME,
             &input.into(),
             |data| data.create_or_save_consignment?.data,
         )
@@ -306,8 +304,7 @@ impl Account {
     /// Saves an input that may have further fields.
     pub(super) fn save<Q: GraphQLQuery, T: Send + 'static>(
         &self,
-        document: &str,
-        operation_name: &str,
+        document: &'static str,
         input: &impl Serialize,
         part: fn(Q::ResponseData) -> Option<T>,
     ) -> Call<Outcome<T>>
@@ -325,8 +322,7 @@ impl Account {
             envd_account_id,
             input,
         };
-        self.client()
-            .operation_with(document, operation_name, &variables, part)
+        self.client().operation_with(document, &variables, part)
     }
 }
 

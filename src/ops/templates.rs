@@ -133,7 +133,6 @@ impl Account {
     ) -> Call<Outcome<SavedTemplate>> {
         self.save::<CreateOrSaveTemplate, _>(
             create_or_save_template::QUERY,
-            create_or_save_template::OPERATION_NAME,
             &input.into(),
             |data| data.create_or_save_template?.data,
         )

@@ -39,7 +39,7 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
         format_ident!("{}", operation.name),
         format_ident!("{}", operation.module),
     );
-    let (text, document) = (&operation.name, &operation.sent);
+    let document = &operation.sent;
     let module_doc = format!(" Variables and reply of `{}`.", operation.root_field);
     let mut used = BTreeSet::new();
     let fields = &operation.structs["Variables"].fields;
@@ -70,7 +70,6 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
 
             use crate::model::{#(#used),*};
 
-            pub(crate) const OPERATION_NAME: &str = #text;
             pub(crate) const QUERY: &str = #document;
 
             /// The variables; those that are `None` are not sent.
@@ -96,7 +95,7 @@ fn implementation(name: &Ident, module: &Ident) -> TokenStream {
             type ResponseData = #module::ResponseData;
 
             fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-                super::request::query_body(#module::OPERATION_NAME, #module::QUERY, variables)
+                super::request::query_body(#module::QUERY, variables)
             }
         }
     }

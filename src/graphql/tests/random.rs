@@ -177,7 +177,7 @@ macro_rules! check_all {
             check::<generated::$query>(
                 &mut $maker,
                 generated::$module::QUERY,
-                generated::$module::OPERATION_NAME,
+                stringify!($query),
             ),
         )),*]
     };
