@@ -44,27 +44,16 @@ use super::{
 impl From<&Consignment> for ConsignmentInput {
     fn from(record: &Consignment) -> Self {
         let answers = record.answers.iter().map(AnswerInput::from).collect();
+        let declaration = record.declaration.as_ref();
         Self {
             id: record.id.clone().into(),
             number: record.number.clone().into(),
             forms: forms(&record.forms),
-            origin: record
-                .origin
-                .as_ref()
-                .map(PartyInput::from)
-                .unwrap_or_default(),
-            destination: record
-                .destination
-                .as_ref()
-                .map(PartyInput::from)
-                .unwrap_or_default(),
+            origin: party(record.origin.as_ref()),
+            destination: party(record.destination.as_ref()),
             owner: record.owner.as_ref().map(PartyInput::from).into(),
             consignee: record.consignee.as_ref().map(PartyInput::from).into(),
-            declaration: record
-                .declaration
-                .as_ref()
-                .map(DeclarationInput::from)
-                .into(),
+            declaration: declaration.map(DeclarationInput::from).into(),
             movement_date: formed(record.movement_date.as_deref(), written_time::day),
             movement_time: formed(record.movement_time.as_deref(), written_time::time),
             status: record.status.clone().into(),
@@ -87,16 +76,8 @@ impl From<&Template> for ConsignmentInput {
     fn from(template: &Template) -> Self {
         Self {
             forms: forms(&template.forms),
-            origin: template
-                .origin
-                .as_ref()
-                .map(PartyInput::from)
-                .unwrap_or_default(),
-            destination: template
-                .destination
-                .as_ref()
-                .map(PartyInput::from)
-                .unwrap_or_default(),
+            origin: party(template.origin.as_ref()),
+            destination: party(template.destination.as_ref()),
             owner: template.owner.as_ref().map(PartyInput::from).into(),
             consignee: template.consignee.as_ref().map(PartyInput::from).into(),
             ..Self::default()
@@ -173,6 +154,10 @@ impl From<&Declaration> for DeclarationInput {
             address: declaration.address.as_ref().map(AddressInput::from).into(),
         }
     }
+}
+
+fn party(party: Option<&Party>) -> PartyInput {
+    party.map(PartyInput::from).unwrap_or_default()
 }
 
 /// A text in the format of a save.

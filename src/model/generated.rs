@@ -1,12 +1,11 @@
 // Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.
 
-use std::fmt;
 use serde::{Deserialize, Serialize};
 use super::open_enum::open_enum;
+use super::redact::redacted_debug;
 use super::{
-    AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe,
-    PdfUrl, QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType,
-    WithExtra,
+    AccountId, AccountType, ConsignmentId, ConsignmentNumber, List, Maybe, PdfUrl,
+    QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType, WithExtra,
 };
 /// An answer to choose.
 ///
@@ -39,14 +38,6 @@ pub struct AccountProperty {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub accreditations: Option<Accreditations>,
-}
-impl fmt::Debug for AccountProperty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccountProperty")
-            .field("property_name", &Hidden::of(&self.property_name))
-            .field("accreditations", &self.accreditations)
-            .finish()
-    }
 }
 /// The accreditations to programs, of a user, an account or a property.
 ///
@@ -108,16 +99,6 @@ pub struct Address {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub postcode: Option<String>,
 }
-impl fmt::Debug for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Address")
-            .field("line1", &Hidden::of(&self.line1))
-            .field("town", &Hidden::of(&self.town))
-            .field("state", &self.state)
-            .field("postcode", &Hidden::of(&self.postcode))
-            .finish()
-    }
-}
 /// The answer to a question.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
@@ -138,15 +119,6 @@ pub struct Answer {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub value: Option<String>,
-}
-impl fmt::Debug for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer")
-            .field("question_id", &self.question_id)
-            .field("index", &self.index)
-            .field("value", &Hidden::of(&self.value))
-            .finish()
-    }
 }
 /// A comment on a consignment.
 ///
@@ -183,19 +155,6 @@ pub struct Comment {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub created_at: Option<Timestamp>,
-}
-impl fmt::Debug for Comment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Comment")
-            .field("comment_id", &self.comment_id)
-            .field("consignment_number", &self.consignment_number)
-            .field("role", &self.role)
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("comment_text", &Hidden::of(&self.comment_text))
-            .field("created_at", &self.created_at)
-            .finish()
-    }
 }
 /// The result of a new comment.
 ///
@@ -299,32 +258,6 @@ pub struct Consignment {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub declaration: Option<Declaration>,
-}
-impl fmt::Debug for Consignment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Consignment")
-            .field("id", &self.id)
-            .field("number", &self.number)
-            .field("status", &self.status)
-            .field("species", &self.species)
-            .field("movement_date", &self.movement_date)
-            .field("movement_time", &self.movement_time)
-            .field("heads", &self.heads)
-            .field("pdf_url", &self.pdf_url)
-            .field("created_by", &Hidden::of(&self.created_by))
-            .field("updated_at", &self.updated_at)
-            .field("updated_by", &Hidden::of(&self.updated_by))
-            .field("submitted_at", &self.submitted_at)
-            .field("owner", &self.owner)
-            .field("origin", &self.origin)
-            .field("destination", &self.destination)
-            .field("consignee", &self.consignee)
-            .field("forms", &self.forms)
-            .field("answers", &self.answers)
-            .field("questions", &self.questions)
-            .field("declaration", &self.declaration)
-            .finish()
-    }
 }
 /// A consignment on a page.
 ///
@@ -457,26 +390,6 @@ pub struct ConsignmentSummary {
     #[serde(default)]
     pub forms: List<ConsignmentForm>,
 }
-impl fmt::Debug for ConsignmentSummary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConsignmentSummary")
-            .field("id", &self.id)
-            .field("number", &self.number)
-            .field("status", &self.status)
-            .field("species", &self.species)
-            .field("movement_date", &self.movement_date)
-            .field("movement_time", &self.movement_time)
-            .field("heads", &self.heads)
-            .field("created_by", &Hidden::of(&self.created_by))
-            .field("updated_at", &self.updated_at)
-            .field("owner", &self.owner)
-            .field("origin", &self.origin)
-            .field("destination", &self.destination)
-            .field("consignee", &self.consignee)
-            .field("forms", &self.forms)
-            .finish()
-    }
-}
 /// A user who may see a consignment, with the role.
 ///
 /// Source: stated, specification 2.9.
@@ -513,19 +426,6 @@ pub struct ConsignmentUserMapping {
     /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub num_of_heads: Option<i64>,
-}
-impl fmt::Debug for ConsignmentUserMapping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConsignmentUserMapping")
-            .field("mapping_id", &self.mapping_id)
-            .field("email", &Hidden::of(&self.email))
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("role", &self.role)
-            .field("pic", &self.pic)
-            .field("num_of_heads", &self.num_of_heads)
-            .finish()
-    }
 }
 /// The declaration that the vendor signs.
 ///
@@ -566,20 +466,6 @@ pub struct Declaration {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub address: Option<Address>,
-}
-impl fmt::Debug for Declaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Declaration")
-            .field("accept", &self.accept)
-            .field("full_name", &Hidden::of(&self.full_name))
-            .field("phone", &Hidden::of(&self.phone))
-            .field("email", &Hidden::of(&self.email))
-            .field("date", &self.date)
-            .field("signature", &Hidden::of(&self.signature))
-            .field("certificate_number", &Hidden::of(&self.certificate_number))
-            .field("address", &self.address)
-            .finish()
-    }
 }
 /// A declaration made in the electronic declaration system; its fields are not shown.
 ///
@@ -676,15 +562,6 @@ pub struct Party {
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub address: Option<Address>,
-}
-impl fmt::Debug for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Party")
-            .field("name", &Hidden::of(&self.name))
-            .field("pic", &self.pic)
-            .field("address", &self.address)
-            .finish()
-    }
 }
 /// A question of one or more forms.
 ///
@@ -820,15 +697,6 @@ pub struct SavedTemplate {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub name: Option<String>,
 }
-impl fmt::Debug for SavedTemplate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SavedTemplate")
-            .field("id", &self.id)
-            .field("number", &self.number)
-            .field("name", &Hidden::of(&self.name))
-            .finish()
-    }
-}
 /// A template of consignments; its fields and its use are not shown.
 ///
 /// Source: stated, specification 2.9.
@@ -872,21 +740,6 @@ pub struct Template {
     /// Source: public material (`OAuthSample`), not confirmed.
     #[serde(default)]
     pub forms: List<ConsignmentForm>,
-}
-impl fmt::Debug for Template {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Template")
-            .field("id", &self.id)
-            .field("number", &self.number)
-            .field("name", &Hidden::of(&self.name))
-            .field("species", &self.species)
-            .field("owner", &self.owner)
-            .field("origin", &self.origin)
-            .field("destination", &self.destination)
-            .field("consignee", &self.consignee)
-            .field("forms", &self.forms)
-            .finish()
-    }
 }
 /// A template on a page.
 ///
@@ -990,19 +843,6 @@ pub struct UserAccount {
     #[serde(default, deserialize_with = "super::lenient::one_or_many")]
     pub properties: List<AccountProperty>,
 }
-impl fmt::Debug for UserAccount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserAccount")
-            .field("envd_account_id", &self.envd_account_id)
-            .field("account_label", &Hidden::of(&self.account_label))
-            .field("account_id", &self.account_id)
-            .field("account_type", &self.account_type)
-            .field("email", &Hidden::of(&self.email))
-            .field("roles", &self.roles)
-            .field("properties", &self.properties)
-            .finish()
-    }
-}
 /// The user of the access token.
 ///
 /// Source: stated, specification 2.8.
@@ -1053,22 +893,6 @@ pub struct UserDetails {
     #[serde(default)]
     pub roles: List<Role>,
 }
-impl fmt::Debug for UserDetails {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserDetails")
-            .field("auth0_id", &Hidden::of(&self.auth0_id))
-            .field("is_new_user", &self.is_new_user)
-            .field("email", &Hidden::of(&self.email))
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("mobile_phone", &Hidden::of(&self.mobile_phone))
-            .field("default_account", &self.default_account)
-            .field("accounts", &self.accounts)
-            .field("accreditations", &self.accreditations)
-            .field("roles", &self.roles)
-            .finish()
-    }
-}
 /// A postal address.
 ///
 /// Source: stated, specification 2.2.
@@ -1097,16 +921,6 @@ pub struct AddressInput {
     /// Source: stated, specification 2.2.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub postcode: Maybe<String>,
-}
-impl fmt::Debug for AddressInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddressInput")
-            .field("line1", &Hidden::of(&self.line1))
-            .field("town", &Hidden::of(&self.town))
-            .field("state", &self.state)
-            .field("postcode", &Hidden::of(&self.postcode))
-            .finish()
-    }
 }
 impl AddressInput {
     /// Street and number, at most 300 characters.
@@ -1163,15 +977,6 @@ pub struct AnswerInput {
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub value: Maybe<String>,
 }
-impl fmt::Debug for AnswerInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerInput")
-            .field("question_id", &self.question_id)
-            .field("index", &self.index)
-            .field("value", &Hidden::of(&self.value))
-            .finish()
-    }
-}
 impl AnswerInput {
     /// The id of the question.
     ///
@@ -1215,14 +1020,6 @@ pub struct CommentInput {
     /// Source: assumed.
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub comment_text: String,
-}
-impl fmt::Debug for CommentInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommentInput")
-            .field("consignment_number", &self.consignment_number)
-            .field("comment_text", &Hidden::of(&self.comment_text))
-            .finish()
-    }
 }
 impl CommentInput {
     /// The number of the consignment.
@@ -1522,20 +1319,6 @@ pub struct DeclarationInput {
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub address: Maybe<AddressInput>,
 }
-impl fmt::Debug for DeclarationInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeclarationInput")
-            .field("accept", &self.accept)
-            .field("full_name", &Hidden::of(&self.full_name))
-            .field("phone", &Hidden::of(&self.phone))
-            .field("email", &Hidden::of(&self.email))
-            .field("date", &self.date)
-            .field("signature", &Hidden::of(&self.signature))
-            .field("certificate_number", &Hidden::of(&self.certificate_number))
-            .field("address", &self.address)
-            .finish()
-    }
-}
 impl DeclarationInput {
     /// Whether the vendor accepts the declaration.
     ///
@@ -1621,15 +1404,6 @@ pub struct PartyInput {
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub address: Maybe<AddressInput>,
 }
-impl fmt::Debug for PartyInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PartyInput")
-            .field("name", &Hidden::of(&self.name))
-            .field("pic", &self.pic)
-            .field("address", &self.address)
-            .finish()
-    }
-}
 impl PartyInput {
     /// The name of the party, at most 300 characters.
     ///
@@ -1702,20 +1476,6 @@ pub struct TemplateInput {
     /// Source: assumed.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub consignee: Maybe<PartyInput>,
-}
-impl fmt::Debug for TemplateInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TemplateInput")
-            .field("id", &self.id)
-            .field("number", &self.number)
-            .field("name", &Hidden::of(&self.name))
-            .field("forms", &self.forms)
-            .field("origin", &self.origin)
-            .field("destination", &self.destination)
-            .field("owner", &self.owner)
-            .field("consignee", &self.consignee)
-            .finish()
-    }
 }
 impl TemplateInput {
     /// The id of the record to update.
@@ -1808,6 +1568,36 @@ impl WithExtra<TemplateInput> {
     pub fn consignee(self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
         self.map(|input| input.consignee(consignee))
     }
+}
+redacted_debug! {
+    AccountProperty { property_name: hidden, accreditations }
+    Address { line1: hidden, town: hidden, state, postcode: hidden }
+    AddressInput { line1: hidden, town: hidden, state, postcode: hidden }
+    Answer { question_id, index, value: hidden }
+    AnswerInput { question_id, index, value: hidden }
+    Comment { comment_id, consignment_number, role, first_name: hidden, last_name: hidden,
+        comment_text: hidden, created_at }
+    CommentInput { consignment_number, comment_text: hidden }
+    Consignment { id, number, status, species, movement_date, movement_time, heads, pdf_url,
+        created_by: hidden, updated_at, updated_by: hidden, submitted_at, owner, origin,
+        destination, consignee, forms, answers, questions, declaration }
+    ConsignmentSummary { id, number, status, species, movement_date, movement_time, heads,
+        created_by: hidden, updated_at, owner, origin, destination, consignee, forms }
+    ConsignmentUserMapping { mapping_id, email: hidden, first_name: hidden, last_name: hidden, role,
+        pic, num_of_heads }
+    Declaration { accept, full_name: hidden, phone: hidden, email: hidden, date, signature: hidden,
+        certificate_number: hidden, address }
+    DeclarationInput { accept, full_name: hidden, phone: hidden, email: hidden, date,
+        signature: hidden, certificate_number: hidden, address }
+    Party { name: hidden, pic, address }
+    PartyInput { name: hidden, pic, address }
+    SavedTemplate { id, number, name: hidden }
+    Template { id, number, name: hidden, species, owner, origin, destination, consignee, forms }
+    TemplateInput { id, number, name: hidden, forms, origin, destination, owner, consignee }
+    UserAccount { envd_account_id, account_label: hidden, account_id, account_type, email: hidden,
+        roles, properties }
+    UserDetails { auth0_id: hidden, is_new_user, email: hidden, first_name: hidden,
+        last_name: hidden, mobile_phone: hidden, default_account, accounts, accreditations, roles }
 }
 open_enum! {
     /// The state of a consignment; transitions between the states are not shown.

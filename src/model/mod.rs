@@ -79,5 +79,3 @@ pub use self::timestamp::Timestamp;
 
 pub(crate) use self::input_path::input_path;
 pub(crate) use self::redact::OneLine;
-
-use self::redact::Hidden;

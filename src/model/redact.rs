@@ -4,6 +4,9 @@
 //! or a forged line of a log.
 
 use std::fmt::{self, Write};
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
 
 use super::input_path::is_old_name;
 use super::{Maybe, Property, PropertyContact, ServerError};
@@ -28,34 +31,15 @@ const ENVELOPE: [&str; 12] = [
 ];
 
 /// Codes of spec 7.2, and of the GraphQL servers whose errors are recognised.
-const CODES: [&str; 26] = [
-    "Unauthorized",
-    "INVALID_VALUE",
-    "INVALID_OPERATION",
-    "INVALID_OPERATION_NAME",
-    "SYNTAX_ERROR",
-    "NO_OPERATION",
-    "QUERY_MISSING",
-    "UNAUTHENTICATED",
-    "UNAUTHORIZED",
-    "ACCESS_DENIED",
-    "FORBIDDEN",
-    "GRAPHQL_PARSE_FAILED",
-    "GRAPHQL_VALIDATION_FAILED",
-    "BAD_USER_INPUT",
-    "BAD_REQUEST",
-    "OPERATION_RESOLUTION_FAILURE",
-    "PERSISTED_QUERY_NOT_FOUND",
-    "PERSISTED_QUERY_NOT_SUPPORTED",
-    "INTERNAL_SERVER_ERROR",
-    "FIELDS_ON_CORRECT_TYPE",
-    "KNOWN_ARGUMENT_NAMES",
-    "KNOWN_TYPE_NAMES",
-    "ARGUMENTS_OF_CORRECT_TYPE",
-    "RATE_LIMITED",
-    "TOO_MANY_REQUESTS",
-    "THROTTLED",
-];
+const CODES: &str = include_str!("known_codes.txt");
+
+/// Records of the register with all their fields.
+static REGISTER: LazyLock<[Value; 2]> = LazyLock::new(|| {
+    [
+        json!(Property::default()),
+        json!(PropertyContact::default()),
+    ]
+});
 
 /// Whether a field, an argument or an operation has this name.
 fn is_known(name: &str) -> bool {
@@ -70,8 +54,7 @@ fn is_known(name: &str) -> bool {
         field == name || argument.strip_suffix(":)") == Some(name)
     };
     ENVELOPE.contains(&name)
-        || Property::WIRE_NAMES.contains(&name)
-        || PropertyContact::WIRE_NAMES.contains(&name)
+        || REGISTER.iter().any(|record| record.get(name).is_some())
         || is_old_name(name)
         || COORDINATES.lines().any(in_schema)
 }
@@ -113,7 +96,7 @@ pub(crate) fn shown_code(code: &str) -> Option<&str> {
         let bare = code.strip_suffix("[]").unwrap_or(code);
         !bare.is_empty() && shown_path(bare) == bare && !is_number(bare)
     };
-    (CODES.contains(&code) || is_path(code)).then_some(code)
+    (CODES.lines().any(|known| known == code) || is_path(code)).then_some(code)
 }
 
 /// The path of an error as text.
@@ -125,6 +108,26 @@ impl fmt::Debug for ShownPath<'_> {
         f.write_str(&shown_path(&names.join(".")))
     }
 }
+
+/// `Debug` of records: all fields, without the values of those that are `hidden`, and of maps only the `names`.
+macro_rules! redacted_debug {
+    ($($record:ident { $($field:ident $(: $mode:ident)?),* })*) => {
+        $(
+            impl std::fmt::Debug for $record {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.debug_struct(stringify!($record))
+                        $(.field(stringify!($field), redacted_debug!(@shown self.$field $(, $mode)?)))*
+                        .finish()
+                }
+            }
+        )*
+    };
+    (@shown $value:expr) => { &$value };
+    (@shown $value:expr, hidden) => { &$crate::model::redact::Hidden::of(&$value) };
+    (@shown $value:expr, names) => { &$value.keys().collect::<Vec<_>>() };
+}
+
+pub(super) use redacted_debug;
 
 /// Shows only whether there is a value.
 pub(super) struct Hidden(Option<bool>);

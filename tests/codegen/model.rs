@@ -11,7 +11,7 @@ use crate::documents::Documents;
 use crate::names;
 use crate::operations::{rename, rename_all, serde_attribute};
 use crate::provenance;
-use crate::raw::{Generated, Struct};
+use crate::raw::{Field, Generated, Struct};
 use crate::rust_type::{Shape, leaf};
 use crate::setters;
 
@@ -33,31 +33,31 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
         });
     let enums: Vec<String> = enums.collect();
     let (mut records, mut inputs) = (BTreeMap::new(), BTreeMap::new());
+    let mut debugs = BTreeMap::new();
     for operation in operations {
         for (name, item) in &operation.structs {
             if let Some(of) = documents.fragment_type(name) {
                 // The outermost type has all fields and is used for all levels of the tree.
                 if names::type_name(name) == name {
+                    debugs.insert(name.as_str(), debug(name, of, item));
                     hoist(&mut records, name, record(name, of, item, &descriptions));
                 }
             } else if name != "Variables" && name != "ResponseData" {
-                hoist(
-                    &mut inputs,
-                    names::type_name(name),
-                    input(name, item, &descriptions),
-                );
+                let rust_name = names::type_name(name);
+                debugs.insert(rust_name, debug(rust_name, name, item));
+                let item = input(name, item, &descriptions);
+                hoist(&mut inputs, rust_name, item);
             }
         }
     }
     let (records, inputs) = (records.values(), inputs.values());
     let file = quote! {
-        use std::fmt;
-
         use serde::{Deserialize, Serialize};
 
         use super::open_enum::open_enum;
+        use super::redact::redacted_debug;
         use super::{
-            AccountId, AccountType, ConsignmentId, ConsignmentNumber, Hidden, List, Maybe, PdfUrl, QuestionId,
+            AccountId, AccountType, ConsignmentId, ConsignmentNumber, List, Maybe, PdfUrl, QuestionId,
             QuestionType, Role, TemplateId, Timestamp, ValidatorType, WithExtra,
         };
 
@@ -65,7 +65,9 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
         #(#inputs)*
     };
     let file = prettyplease::unparse(&syn::parse2(file).unwrap());
-    format!("{HEADER}{file}{}", enums.concat())
+    let debugs: String = debugs.into_values().flatten().collect();
+    let debugs = format!("redacted_debug! {{\n{debugs}}}\n");
+    format!("{HEADER}{file}{debugs}{}", enums.concat())
 }
 
 /// Keeps one of the identical types of all operations; a difference is an error in the documents.
@@ -158,12 +160,7 @@ fn record(
         )
     });
     let fields: Vec<_> = fields.collect();
-    let debug = debug(name, of, item);
-    let derives = if debug.is_some() {
-        quote!()
-    } else {
-        quote!(Debug,)
-    };
+    let derives = debug(name, of, item).is_none().then(|| quote!(Debug,));
     let rust = format_ident!("{name}");
     let rename_all = rename_fields(of, item);
     let doc = docs(descriptions, of);
@@ -173,7 +170,6 @@ fn record(
         #rename_all
         #[non_exhaustive]
         pub struct #rust { #(#fields)* }
-        #debug
     }
 }
 
@@ -199,12 +195,9 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
     });
     let fields: Vec<_> = fields.collect();
     let rust_name = names::type_name(name);
-    let debug = debug(rust_name, name, item);
-    let derives = if debug.is_some() {
-        quote!()
-    } else {
-        quote!(Debug,)
-    };
+    let derives = debug(rust_name, name, item)
+        .is_none()
+        .then(|| quote!(Debug,));
     let rust = format_ident!("{rust_name}");
     let doc = docs(descriptions, name);
     let alias = (rust_name != name).then(|| quote!(#[doc(alias = #name)]));
@@ -221,7 +214,6 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
         #[must_use]
         #[non_exhaustive]
         pub struct #rust { #(#fields)* }
-        #debug
         #setters
     }
 }
@@ -257,29 +249,24 @@ fn field_tokens(
     quote!(#doc #serde pub #rust: #rust_type,)
 }
 
-/// A `Debug` that hides personal data, answers and signatures; `None` where there is nothing to hide.
-fn debug(name: &str, of: &str, item: &Struct) -> Option<TokenStream> {
-    let hidden = |wire: &str| names::is_hidden(&format!("{of}.{wire}"));
-    item.fields
-        .iter()
-        .any(|field| hidden(&field.wire))
-        .then(|| {
-            let rust = format_ident!("{name}");
-            let fields = item.fields.iter().map(|field| {
-                let text = rust_name(&format!("{of}.{}", field.wire), &field.rust);
-                let member = format_ident!("{text}");
-                if hidden(&field.wire) {
-                    quote!(.field(#text, &Hidden::of(&self.#member)))
-                } else {
-                    quote!(.field(#text, &self.#member))
-                }
-            });
-            quote! {
-                impl fmt::Debug for #rust {
-                    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.debug_struct(#name) #(#fields)* .finish()
-                    }
-                }
-            }
-        })
+/// A row of the table of `Debug`: the fields, and which of them hold personal data, answers or signatures. `None` where
+/// nothing is hidden.
+fn debug(name: &str, of: &str, item: &Struct) -> Option<String> {
+    const WIDTH: usize = 100;
+    let hidden = |field: &&Field| names::is_hidden(&format!("{of}.{}", field.wire));
+    item.fields.iter().find(hidden)?;
+    let mut text = format!("    {name} {{");
+    let mut line = text.len();
+    for field in &item.fields {
+        let rust = rust_name(&format!("{of}.{}", field.wire), &field.rust);
+        let mode = if hidden(&field) { ": hidden" } else { "" };
+        let word = format!("{rust}{mode},");
+        if line + word.len() >= WIDTH {
+            text += "\n       ";
+            line = 7;
+        }
+        line += 1 + word.len();
+        text += &format!(" {word}");
+    }
+    Some(text.trim_end_matches(',').to_owned() + " }\n")
 }

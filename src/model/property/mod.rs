@@ -9,7 +9,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use self::wire_record::{Codes, Int, Status, wire_record};
-use super::{Hidden, List, PropertyStatus, PropertyTypeCode, SpeciesCode};
+use super::redact::Hidden;
+use super::{List, PropertyStatus, PropertyTypeCode, SpeciesCode};
 
 wire_record! {
     /// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
