@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::report::{escaped, start_of};
+use super::report::start_of;
 use super::{Error, Kind};
 use crate::model::redact::{shown_code, shown_path};
-use crate::model::{Condition, ServerError};
+use crate::model::{Condition, OneLine, ServerError};
 
 /// The longest text of an error, in bytes.
 const LONGEST: usize = 299;
@@ -32,7 +32,7 @@ impl fmt::Display for Error {
 /// Writes a text without its control characters, and no more of it than this.
 fn write_bounded(f: &mut fmt::Formatter<'_>, text: &str, limit: usize) -> fmt::Result {
     const CUT: &str = "...";
-    let text = escaped(text);
+    let text = OneLine(text).to_string();
     if text.len() <= limit {
         return f.write_str(&text);
     }
@@ -68,17 +68,7 @@ impl fmt::Display for Clause<'_> {
                     None => Ok(()),
                 }
             }
-            Kind::Http {
-                status,
-                media_type,
-                excerpt,
-            } => other_reply(
-                f,
-                self.0,
-                *status,
-                excerpt,
-                known_type(media_type.as_deref()),
-            ),
+            Kind::Http => other_reply(f, self.0),
             Kind::Rejected { status, errors } => rejected(f, *status, errors),
             // The reply as a whole: its end is missing, or it is no JSON.
             Kind::Decode { path, detail, .. } if path == "." => {
@@ -98,13 +88,10 @@ impl fmt::Display for Clause<'_> {
 }
 
 /// A reply that is not of the interface.
-fn other_reply(
-    f: &mut fmt::Formatter<'_>,
-    error: &Error,
-    status: u16,
-    excerpt: &str,
-    media_type: &str,
-) -> fmt::Result {
+fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
+    let status = error.http_status().unwrap_or_default();
+    let excerpt = error.body_excerpt().unwrap_or_default();
+    let media_type = known_type(error.media_type());
     if matches!(status, 300..=303 | 305..=399) {
         let target = error.redirect().unwrap_or("without a Location");
         return write!(
@@ -148,34 +135,13 @@ fn describe_body(excerpt: &str, media_type: &str) -> String {
 }
 
 /// Media types that are shown. The server chooses the text: another one may be a value, such as a token.
-const MEDIA_TYPES: [&str; 20] = [
-    "application/json",
-    "application/graphql-response+json",
-    "application/graphql+json",
-    "application/problem+json",
-    "application/hal+json",
-    "application/xml",
-    "application/problem+xml",
-    "application/soap+xml",
-    "application/xhtml+xml",
-    "application/javascript",
-    "application/octet-stream",
-    "application/x-www-form-urlencoded",
-    "application/pdf",
-    "multipart/mixed",
-    "text/json",
-    "text/xml",
-    "text/html",
-    "text/plain",
-    "text/csv",
-    "text/event-stream",
-];
+const MEDIA_TYPES: &str = include_str!("media_types.txt");
 
 fn known_type(media_type: Option<&str>) -> &'static str {
     let Some(media_type) = media_type else {
         return "no media type";
     };
-    let mut known = MEDIA_TYPES.into_iter();
+    let mut known = MEDIA_TYPES.lines();
     known
         .find(|known| *known == media_type)
         .unwrap_or("another media type")

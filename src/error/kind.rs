@@ -12,11 +12,7 @@ pub(crate) enum Kind {
     Config(String),
     Transport(Failure),
     /// A reply that is not of the interface: an HTML page, an empty body, XML.
-    Http {
-        status: u16,
-        media_type: Option<String>,
-        excerpt: String,
-    },
+    Http,
     /// A reply of the interface with errors and without data.
     Rejected {
         status: u16,

@@ -99,7 +99,7 @@ impl Error {
     pub fn is_protocol(&self) -> bool {
         match &self.0.kind {
             Kind::Protocol(_) | Kind::Stalled(_) => true,
-            Kind::Http { status, .. } => (200..300).contains(status),
+            Kind::Http => matches!(self.http_status(), Some(200..=299)),
             _ => false,
         }
     }

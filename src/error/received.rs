@@ -71,6 +71,11 @@ impl Received {
 }
 
 impl Error {
+    /// The error for a reply that is not of the interface.
+    pub(crate) fn http(received: Received) -> Self {
+        Self::new(Kind::Http).with_received(received)
+    }
+
     pub(crate) fn with_received(self, received: Received) -> Self {
         self.changed(|inner| inner.received = Some(Arc::new(received)))
     }
@@ -91,9 +96,7 @@ impl Error {
     #[must_use]
     pub fn http_status(&self) -> Option<u16> {
         match self.kind() {
-            Kind::Rejected { status, .. }
-            | Kind::Decode { status, .. }
-            | Kind::Http { status, .. } => Some(*status),
+            Kind::Rejected { status, .. } | Kind::Decode { status, .. } => Some(*status),
             _ => self.received().map(|received| received.status),
         }
     }
@@ -101,19 +104,13 @@ impl Error {
     /// The media type of the reply without parameters, such as `text/html`.
     #[must_use]
     pub fn media_type(&self) -> Option<&str> {
-        match self.kind() {
-            Kind::Http { media_type, .. } => media_type.as_deref(),
-            _ => self.received()?.media_type.as_deref(),
-        }
+        self.received()?.media_type.as_deref()
     }
 
     /// The start of the reply, at most its first 2,048 bytes. Not shown by `Display` or `Debug`.
     #[must_use]
     pub fn body_excerpt(&self) -> Option<&str> {
-        match self.kind() {
-            Kind::Http { excerpt, .. } => Some(excerpt),
-            _ => self.received().map(|received| received.excerpt.as_str()),
-        }
+        self.received().map(|received| received.excerpt.as_str())
     }
 
     /// The JSON path at which a reply did not have the expected shape, as it was received: a server chooses the names in

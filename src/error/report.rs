@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Error, Kind};
-use crate::model::ServerError;
+use crate::model::{OneLine, ServerError};
 
 /// How many of the server's errors are shown.
 const ERRORS: usize = 20;
@@ -76,7 +76,7 @@ fn words(error: &ServerError) -> String {
 }
 
 fn line(report: &mut String, name: &str, text: &str) {
-    let text = escaped(start_of(text, TEXT));
+    let text = OneLine(start_of(text, TEXT));
     // OK because writing to a text does not fail.
     let _ = write!(report, "\n  {name}: {text}");
 }
@@ -90,29 +90,12 @@ pub(super) fn start_of(text: &str, limit: usize) -> &str {
     &text[..end]
 }
 
-/// A text on one line, without characters that a terminal or a log would act on.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() || is_direction(c) {
-            escaped.extend(c.escape_default());
-        } else {
-            escaped.push(c);
-        }
-    }
-    escaped
-}
-
-/// Line separators and what turns the direction of writing (Unicode bidirectional controls).
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::error::Received;
 
     #[test]
     fn the_servers_messages_are_on_lines_of_their_own_and_escaped() {
@@ -147,12 +130,13 @@ mod tests {
     #[test]
     fn a_body_of_another_kind_is_shown_in_part_or_by_its_message() {
         let of = |media_type: &str, excerpt: &str| {
-            let error = Error::new(Kind::Http {
-                status: 500,
-                media_type: Some(media_type.to_owned()),
-                excerpt: excerpt.to_owned(),
-            });
-            error.report()
+            Error::http(Received::new(
+                500,
+                Some(media_type),
+                excerpt.as_bytes(),
+                None,
+            ))
+            .report()
         };
         let long = "ä<br>\n".repeat(300);
         let report = of("text/html", &long);

@@ -28,16 +28,11 @@ impl Error {
     /// ```
     #[must_use]
     pub fn server_message(&self) -> Option<String> {
-        let Kind::Http {
-            media_type,
-            excerpt,
-            ..
-        } = self.kind()
-        else {
+        if !matches!(self.kind(), Kind::Http) {
             return None;
-        };
-        let media_type = media_type.as_deref().unwrap_or_default();
-        let text = excerpt.trim_start_matches('\u{feff}').trim();
+        }
+        let media_type = self.media_type().unwrap_or_default();
+        let text = self.body_excerpt()?.trim_start_matches('\u{feff}').trim();
         let message = if media_type.contains("html") {
             None
         } else if media_type.contains("json") || text.starts_with(['{', '"']) {
@@ -144,13 +139,10 @@ fn character(entity: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Received;
 
     fn message(media_type: Option<&str>, body: &str) -> Option<String> {
-        let error = Error::new(Kind::Http {
-            status: 400,
-            media_type: media_type.map(str::to_owned),
-            excerpt: body.to_owned(),
-        });
+        let error = Error::http(Received::new(400, media_type, body.as_bytes(), None));
         assert!(!format!("{error} {error:?}").contains("Sample"));
         error.server_message()
     }

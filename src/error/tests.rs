@@ -77,11 +77,7 @@ fn each_status_answers_a_predicate() {
     let bodies = ["", "<html>", "words", r#"{"Message": "no"}"#];
     for status in 300..=599 {
         for excerpt in bodies {
-            let error = Error::new(Kind::Http {
-                status,
-                media_type: None,
-                excerpt: excerpt.to_owned(),
-            });
+            let error = Error::http(Received::new(status, None, excerpt.as_bytes(), None));
             assert!(!answers(&error).is_empty(), "{error}");
         }
         let errors = vec![ServerError::from_value("no".into())];
@@ -93,13 +89,8 @@ fn each_status_answers_a_predicate() {
         }
     }
     let of = |status| {
-        let (media_type, excerpt) = (None, String::new());
-        let kind = Kind::Http {
-            status,
-            media_type,
-            excerpt,
-        };
-        answers(&Error::new(kind))
+        let received = Received::new(status, None, b"", None);
+        answers(&Error::http(received))
     };
     assert_eq!(of(418), ["is_unexpected_status"]);
     assert_eq!(of(302), ["is_unexpected_status"]);
@@ -190,7 +181,7 @@ fn assert_is_listed(kind: &Kind) {
     match kind {
         Kind::Config(_)
         | Kind::Transport(_)
-        | Kind::Http { .. }
+        | Kind::Http
         | Kind::Rejected { .. }
         | Kind::Decode { .. }
         | Kind::Protocol(_)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Received, Result};
 use crate::transport::{Clock, RetryPolicy, first};
 
 /// The longest pause, whatever `Retry-After` is: a wrong date in one reply (RFC 9110 section 10.2.3 allows any) must not
@@ -29,11 +29,7 @@ impl Backpressure {
         let refusal = match error.http_status() {
             Some(503) => error.clone(),
             // Other users of the pool get this error as well, so it has no text that may be about one user.
-            Some(429) => Error::new(Kind::Http {
-                status: 429,
-                media_type: None,
-                excerpt: String::new(),
-            }),
+            Some(429) => Error::http(Received::new(429, None, b"", None)),
             _ => return,
         };
         let until = clock.boot() + wait.min(LONGEST);

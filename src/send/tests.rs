@@ -8,7 +8,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{Headers, Operation, Sender, Settings};
-use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::error::{Error, Failure, Kind, Received, Result, Unsent};
 use crate::transport::{Clock, Http, HttpOptions, Reply, Request, RetryPolicy};
 
 /// An operation that fails with these errors, and succeeds after the last.
@@ -38,11 +38,7 @@ impl Operation for Failing {
 }
 
 fn http(status: u16) -> Error {
-    Error::new(Kind::Http {
-        status,
-        media_type: None,
-        excerpt: String::new(),
-    })
+    Error::http(Received::new(status, None, b"", None))
 }
 
 fn lost() -> Error {

@@ -10,7 +10,7 @@ use reqwest::header::{
 };
 use url::Url;
 
-use crate::error::{Error, Kind, Received};
+use crate::error::{Error, Received};
 
 /// Is called with the beginning of a reply's body each time it grows.
 pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
@@ -94,11 +94,6 @@ impl Reply {
         names.find_map(|name| self.headers.get(name)?.to_str().ok())
     }
 
-    /// The start of the body as text, for an error's accessor.
-    pub(crate) fn excerpt(&self) -> String {
-        String::from_utf8_lossy(&self.body[..self.body.len().min(2_048)]).into_owned()
-    }
-
     /// Whether the body has a content encoding (RFC 9110 section 8.4), so that it cannot be read.
     pub(crate) fn is_encoded(&self) -> bool {
         self.encoding().is_some() && !self.body.is_empty()
@@ -112,13 +107,7 @@ impl Reply {
 
     /// The error for a reply that is not of the interface.
     pub(crate) fn into_error(self) -> Error {
-        let received = self.received();
-        Error::new(Kind::Http {
-            status: self.status,
-            media_type: self.media_type(),
-            excerpt: self.excerpt(),
-        })
-        .with_received(received)
+        Error::http(self.received())
     }
 
     pub(super) fn received(&self) -> Received {

@@ -159,10 +159,9 @@ impl Safety {
         self != Self::Repeatable
             && match error.kind() {
                 Kind::Transport(failure) => failure.unsent == Unsent::Perhaps,
-                Kind::Http { .. }
-                | Kind::Rejected { .. }
-                | Kind::Decode { .. }
-                | Kind::Protocol(_) => !error.is_refusal(),
+                Kind::Http | Kind::Rejected { .. } | Kind::Decode { .. } | Kind::Protocol(_) => {
+                    !error.is_refusal()
+                }
                 // These arise before a request is sent, or after a read.
                 Kind::Config(_)
                 | Kind::Auth(_)
