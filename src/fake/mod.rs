@@ -82,7 +82,7 @@ use url::Url;
 pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
 use self::routes::State;
-pub use self::script::{Fault, On, Received, Untyped};
+pub use self::script::{Fault, On, Received};
 use self::tcp_proxy::TcpProxy;
 pub use self::world::{User, UserRecord, World};
 use crate::mock::Mock;

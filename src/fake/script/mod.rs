@@ -8,11 +8,11 @@ mod received;
 mod scripts;
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use graphql_client::GraphQLQuery;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub use self::fault::Fault;
 use self::fault::json;
@@ -25,11 +25,6 @@ use super::Fake;
 use super::problem::Problem;
 use super::reference_data::root_fields;
 use crate::graphql::catalogue::operation_names;
-
-/// The type parameter of [`On`] for a script that names its operation or path instead of an operation type.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Untyped;
 
 /// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added;
 /// without a step the fake answers as usual.
@@ -50,18 +45,22 @@ pub struct Untyped;
 /// assert_eq!(comments[0].comment_text.as_deref(), Some("hello"));
 /// # });
 /// ```
-pub struct On<'f, Q = Untyped> {
+pub struct On<'f> {
     fake: &'f Fake,
     target: Target,
-    operation: PhantomData<fn() -> Q>,
+    /// Reads data as the type of the operation, where it is known.
+    check: fn(&Value) -> Result<(), String>,
 }
 
 impl Fake {
     /// Scripts an operation by its type, which has the name of the operation, as derived by `graphql_client`. An operation
     /// of your own need not fit the fake's schema.
     #[must_use]
-    pub fn on<Q: GraphQLQuery>(&self) -> On<'_, Q> {
-        On::new(self, Target::Operation(name_of::<Q>().to_owned()))
+    pub fn on<Q: GraphQLQuery>(&self) -> On<'_> {
+        On {
+            check: check_data::<Q>,
+            ..On::new(self, Target::Operation(name_of::<Q>().to_owned()))
+        }
     }
 
     /// Scripts an operation of this crate by its name, or all operations with this root field of the fake's schema. The case
@@ -183,6 +182,12 @@ impl Fake {
     }
 }
 
+fn check_data<Q: GraphQLQuery>(data: &Value) -> Result<(), String> {
+    let read: Result<Q::ResponseData, _> = serde_path_to_error::deserialize(data);
+    read.map(drop)
+        .map_err(|error| format!("invalid data for {}: {error}", name_of::<Q>()))
+}
+
 /// The last segment of the type's path.
 fn name_of<Q>() -> &'static str {
     let name = std::any::type_name::<Q>();
@@ -191,13 +196,27 @@ fn name_of<Q>() -> &'static str {
 
 // The return value only serves to add further steps.
 #[allow(clippy::must_use_candidate)]
-impl<'f, Q> On<'f, Q> {
+impl<'f> On<'f> {
     fn new(fake: &'f Fake, target: Target) -> Self {
         Self {
             fake,
             target,
-            operation: PhantomData,
+            check: |_| Ok(()),
         }
+    }
+
+    /// The next call gets this `data`, as JSON or as the operation's own type. It needs no token, and nothing is executed.
+    ///
+    /// # Panics
+    ///
+    /// When the operation of [`Fake::on`] cannot read the data, or it cannot be serialized as JSON.
+    #[track_caller]
+    pub fn respond(&self, data: impl Serialize) -> &Self {
+        let data = json(data);
+        if let Err(error) = (self.check)(&data) {
+            panic!("{error}");
+        }
+        self.push(Step::data(move |_| Ok(data.clone())))
     }
 
     /// The next call gets this fault.
@@ -249,37 +268,7 @@ impl<'f, Q> On<'f, Q> {
     }
 }
 
-impl<Q: GraphQLQuery> On<'_, Q> {
-    /// The next call gets this `data`, as JSON or as the operation's own type. It needs no token, and nothing is executed.
-    ///
-    /// # Panics
-    ///
-    /// When the operation cannot read the data.
-    #[track_caller]
-    pub fn respond(&self, data: impl Serialize) -> &Self {
-        let data = json(data);
-        let read: Result<Q::ResponseData, _> = serde_path_to_error::deserialize(&data);
-        if let Err(error) = read {
-            panic!("invalid data for {}: {error}", name_of::<Q>());
-        }
-        self.push(Step::data(move |_| Ok(data.clone())))
-    }
-}
-
-impl On<'_, Untyped> {
-    /// The next call gets this `data`. It needs no token, and nothing is executed.
-    ///
-    /// # Panics
-    ///
-    /// When the data cannot be serialized as JSON.
-    #[track_caller]
-    pub fn respond(&self, data: impl Serialize) -> &Self {
-        let data = json(data);
-        self.push(Step::data(move |_| Ok(data.clone())))
-    }
-}
-
-impl<Q> fmt::Debug for On<'_, Q> {
+impl fmt::Debug for On<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("On")
             .field("target", &self.target)

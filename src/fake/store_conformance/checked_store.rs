@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -9,7 +10,6 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::{JoinError, JoinSet, yield_now};
 
-use super::Law;
 use crate::auth::{Record, StoreError, StoreGuard, TokenStore, Version};
 
 const WRITERS: u64 = 8;
@@ -72,6 +72,10 @@ async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Result<Option<StoreGua
     }
 }
 
+/// Checks one law.
+type Check<S> =
+    for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Result> + Send + 'a>>;
+
 /// The store with an account that is new to it.
 pub(super) struct CheckedStore<S> {
     open: Arc<dyn Fn() -> S + Send + Sync>,
@@ -80,32 +84,51 @@ pub(super) struct CheckedStore<S> {
 }
 
 impl<S: TokenStore> CheckedStore<S> {
+    /// The laws by name.
+    pub(super) const LAWS: [(&'static str, Check<S>); 16] = [
+        ("AbsentIsNone", |s| Box::pin(s.absent_is_none())),
+        ("ReadsWhatWasWritten", |s| {
+            Box::pin(s.reads_what_was_written())
+        }),
+        ("SharedBetweenHandles", |s| {
+            Box::pin(s.shared_between_handles())
+        }),
+        ("AccountsAreApart", |s| Box::pin(s.accounts_are_apart())),
+        ("FirstWriteExpectsNone", |s| {
+            Box::pin(s.first_write_expects_none())
+        }),
+        ("SwapComparesVersions", |s| {
+            Box::pin(s.swap_compares_versions())
+        }),
+        ("VersionsNeverRepeat", |s| {
+            Box::pin(s.versions_never_repeat())
+        }),
+        ("RemoveComparesVersions", |s| {
+            Box::pin(s.remove_compares_versions())
+        }),
+        ("OneOfManySwapsWins", |s| {
+            Box::pin(s.one_of_many_swaps_wins())
+        }),
+        ("LockExcludes", |s| Box::pin(s.lock_excludes())),
+        ("LockWaits", |s| Box::pin(s.lock_waits())),
+        ("LockIsPerAccount", |s| Box::pin(s.lock_is_per_account())),
+        ("LockEndsWithItsGuard", |s| {
+            Box::pin(s.lock_ends_with_its_guard())
+        }),
+        ("CancelledWaitTakesNoLock", |s| {
+            Box::pin(s.cancelled_wait_takes_no_lock())
+        }),
+        ("LockStopsNoWrites", |s| Box::pin(s.lock_stops_no_writes())),
+        ("ReadableIsNotSetAside", |s| {
+            Box::pin(s.readable_is_not_set_aside())
+        }),
+    ];
+
     pub(super) fn new(open: Arc<dyn Fn() -> S + Send + Sync>) -> Self {
         Self {
             store: open(),
             open,
             key: format!("conformance-{:016x}", fastrand::u64(..)),
-        }
-    }
-
-    pub(super) async fn check(&self, law: Law) -> Result {
-        match law {
-            Law::AbsentIsNone => self.absent_is_none().await,
-            Law::ReadsWhatWasWritten => self.reads_what_was_written().await,
-            Law::SharedBetweenHandles => self.shared_between_handles().await,
-            Law::AccountsAreApart => self.accounts_are_apart().await,
-            Law::FirstWriteExpectsNone => self.first_write_expects_none().await,
-            Law::SwapComparesVersions => self.swap_compares_versions().await,
-            Law::VersionsNeverRepeat => self.versions_never_repeat().await,
-            Law::RemoveComparesVersions => self.remove_compares_versions().await,
-            Law::OneOfManySwapsWins => self.one_of_many_swaps_wins().await,
-            Law::LockExcludes => self.lock_excludes().await,
-            Law::LockWaits => self.lock_waits().await,
-            Law::LockIsPerAccount => self.lock_is_per_account().await,
-            Law::LockEndsWithItsGuard => self.lock_ends_with_its_guard().await,
-            Law::CancelledWaitTakesNoLock => self.cancelled_wait_takes_no_lock().await,
-            Law::LockStopsNoWrites => self.lock_stops_no_writes().await,
-            Law::ReadableIsNotSetAside => self.readable_is_not_set_aside().await,
         }
     }
 
