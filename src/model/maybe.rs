@@ -46,17 +46,6 @@ impl<T> Maybe<T> {
         }
     }
 
-    /// The value, or its default where there is none.
-    pub fn into_value(self) -> T
-    where
-        T: Default,
-    {
-        match self {
-            Self::Value(value) => value,
-            _ => T::default(),
-        }
-    }
-
     /// The value to change, if there is one.
     pub fn value_mut(&mut self) -> Option<&mut T> {
         match self {

@@ -53,8 +53,7 @@ impl Pic {
     }
 
     /// Whether a text is exactly 8 ASCII letters or digits; the case does not matter.
-    #[must_use]
-    pub fn has_format(text: &str) -> bool {
+    pub(crate) fn has_format(text: &str) -> bool {
         text.len() == 8 && text.bytes().all(|b| b.is_ascii_alphanumeric())
     }
 
