@@ -266,7 +266,7 @@ fn debug(name: &str, of: &str, item: &Struct) -> Option<String> {
             line = 7;
         }
         line += 1 + word.len();
-        text += &format!(" {word}");
+        text.extend([" ", &word]);
     }
     Some(text.trim_end_matches(',').to_owned() + " }\n")
 }
