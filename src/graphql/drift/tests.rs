@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::schema_table::SchemaTable;
-use super::{ChangeClass, ChangeKind, SchemaChange};
+use super::{ChangeClass, ChangeKind, Coverage, SchemaChange, SchemaDrift};
+use crate::graphql::catalogue::operation_names;
 
 #[test]
 fn a_name_of_the_server_stays_on_its_line() {
@@ -16,6 +17,28 @@ fn a_name_of_the_server_stays_on_its_line() {
     assert_eq!(
         change.to_string(),
         r"Query.a\nSafe:\u{1b}[2J was Int and is \u{202e}"
+    );
+}
+
+#[test]
+fn the_documents_that_break_are_counted_out_of_all() {
+    let change = SchemaChange {
+        coordinate: "Party.pic".to_owned(),
+        kind: ChangeKind::Removed,
+        class: ChangeClass::Breaking,
+        before: Some("String".to_owned()),
+        after: None,
+        operations: operation_names().map(str::to_owned).collect(),
+    };
+    let drift = SchemaDrift {
+        coverage: Coverage::Whole,
+        changes: vec![change.clone(), change],
+        unchecked: Vec::new(),
+    };
+    let text = drift.to_string();
+    assert!(
+        text.starts_with("2 differences; documents that break: 16 of 16.\n"),
+        "{text}"
     );
 }
 
