@@ -81,13 +81,9 @@ impl Provider {
         let Some(mut url) = self.0.logout_url.clone() else {
             return Ok(None);
         };
-        {
-            let mut query = url.query_pairs_mut();
-            query.append_pair("client_id", &self.0.client_id);
-            if let Some(address) = return_to {
-                query.append_pair("returnTo", address);
-            }
-        }
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.0.client_id)
+            .extend_pairs(return_to.map(|address| ("returnTo", address)));
         Ok(Some(url))
     }
 

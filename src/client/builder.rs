@@ -8,18 +8,14 @@ use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::Overrides;
 use crate::secret::Secret;
-use crate::send::{Headers, Sender};
-use crate::transport::{Clock, Http, HttpOptions, RetryPolicy, parse_endpoint};
+use crate::send::SenderOptions;
+use crate::transport::{Clock, HttpOptions, RetryPolicy, parse_endpoint};
 
 /// Settings of a [`Client`]; endpoint and token source are required, the rest has a default.
 #[must_use]
 pub struct ClientBuilder {
     endpoint: String,
-    tokens: Option<Arc<dyn TokenSource>>,
-    headers: Result<Headers>,
-    http: HttpOptions,
-    retry: RetryPolicy,
-    clock: Clock,
+    options: SenderOptions,
     overrides: Vec<(String, String, Option<String>)>,
 }
 
@@ -27,11 +23,7 @@ impl ClientBuilder {
     pub(super) fn new(endpoint: String) -> Self {
         Self {
             endpoint,
-            tokens: None,
-            headers: Ok(Headers::default()),
-            http: HttpOptions::default(),
-            retry: RetryPolicy::default(),
-            clock: Clock::system(),
+            options: SenderOptions::default(),
             overrides: Vec::new(),
         }
     }
@@ -39,7 +31,7 @@ impl ClientBuilder {
     /// Where access tokens come from: a [`TokenManager`](crate::auth::TokenManager), a
     /// [`StaticToken`](crate::auth::StaticToken) or a source of the caller's.
     pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.tokens = Some(Arc::new(source));
+        self.options.tokens = Some(Arc::new(source));
         self
     }
 
@@ -55,25 +47,25 @@ impl ClientBuilder {
     /// # Ok(()) }
     /// ```
     pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
-        self.headers = self.headers.and_then(|headers| headers.with(name, value));
+        self.options.headers.push((name.to_owned(), value.into()));
         self
     }
 
     /// How HTTP requests are made.
     pub fn http(mut self, options: HttpOptions) -> Self {
-        self.http = options;
+        self.options.http = options;
         self
     }
 
     /// How often and for how long a call is tried.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
+        self.options.retry = policy;
         self
     }
 
     /// The clock for waits and deadlines.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
+        self.options.clock = clock;
         self
     }
 
@@ -126,15 +118,15 @@ impl ClientBuilder {
     /// address, a certificate cannot be read, TLS cannot be set up, or an override does not fit its operation.
     pub fn build(self) -> Result<Client> {
         let url = parse_endpoint("the endpoint", &self.endpoint)?;
-        let tokens = self.tokens.ok_or_else(|| {
-            Error::config("no token source was given: every request needs a token")
-        })?;
+        if self.options.tokens.is_none() {
+            let what = "no token source was given: every request needs a token";
+            return Err(Error::config(what));
+        }
         let mut overrides = Overrides::default();
         for (name, document, pointer) in self.overrides {
             overrides.add(&name, document, pointer)?;
         }
-        let http = Http::new(&self.http, &[&url])?;
-        let sender = Sender::new(http, self.headers?, self.retry, self.clock, Some(tokens))?;
+        let sender = self.options.build(&url)?;
         Ok(Client::new(Endpoint { url, overrides }, sender))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::future::{Either, select};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 use super::request::{Response, callback_query};
 use crate::auth::PendingLogin;
 use crate::secret::Secret;
-use crate::transport::{Clock, First, first};
+use crate::transport::Clock;
 
 /// Codes and states are short; browsers send a few hundred bytes of headers beside them.
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
@@ -47,8 +48,8 @@ pub(super) async fn receive_callback(
     let (sender, mut callbacks) = mpsc::channel(1);
     let mut connections = Connections::default();
     loop {
-        match first(pin!(callbacks.recv()), listener.accept()).await {
-            First::Left(Some(callback)) => {
+        match select(pin!(callbacks.recv()), pin!(listener.accept())).await {
+            Either::Left((Some(callback), _)) => {
                 let callback: Callback = callback;
                 if login.expects(callback.query.expose()) {
                     return callback;
@@ -59,13 +60,13 @@ pub(super) async fn receive_callback(
                 });
             }
             // Never: `sender` is alive.
-            First::Left(None) => {}
-            First::Right(Ok((stream, _))) => {
+            Either::Left((None, _)) => {}
+            Either::Right((Ok((stream, _)), _)) => {
                 let (uri, sender, clock) = (redirect_uri.clone(), sender.clone(), clock.clone());
                 connections.spawn(serve(stream, uri, sender, clock));
             }
             // Such as too many open files: a moment later it may work again.
-            First::Right(Err(_)) => clock.sleep(Duration::from_millis(100)).await,
+            Either::Right((Err(_), _)) => clock.sleep(Duration::from_millis(100)).await,
         }
     }
 }

@@ -109,14 +109,9 @@ fn remove_leftovers(directory: &Path) {
     }
 }
 
-#[cfg(unix)]
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-/// Where there are no modes, the permissions of the directory are inherited.
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
 }
 

@@ -16,60 +16,33 @@ use crate::send::Call;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let client = fake.client().build()?;
-/// let account = client.choose_account(&AccountChoice::pic(&Pic::parse("QBZZ2222")?)).await?;
+/// let account = client.choose_account(&AccountChoice::Pic(Pic::parse("QBZZ2222")?)).await?;
 /// assert_eq!(account.id(), &"envd-100202");
 ///
 /// // Two accounts can create consignments, so this does not say which.
-/// let error = client.choose_account(&AccountChoice::producer()).await.unwrap_err();
+/// let error = client.choose_account(&AccountChoice::Producer).await.unwrap_err();
 /// assert!(error.is_account_choice());
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
-pub struct AccountChoice(Choice);
-
-#[derive(Clone, Debug)]
-enum Choice {
+#[non_exhaustive]
+pub enum AccountChoice {
+    /// The account that the user details name as the default (spec 2.8), if it is among the accounts.
     Default,
+    /// The account in whose name consignments can be created (spec 5.10).
     Producer,
+    /// The account with this role. Roles of single accounts are public, not confirmed; where an account has none, the
+    /// choice fits it if the user has the role.
     Role(Role),
+    /// The account of a property: the PIC stands in the label or among the property data (assumed).
     Pic(Pic),
+    /// The account with this label.
     Label(String),
+    /// The account with this id, for an application that has kept it.
     Id(AccountId),
 }
 
 impl AccountChoice {
-    /// The account that the user details name as the default (spec 2.8), if it is among the accounts.
-    pub fn default_account() -> Self {
-        Self(Choice::Default)
-    }
-
-    /// The account in whose name consignments can be created (spec 5.10).
-    pub fn producer() -> Self {
-        Self(Choice::Producer)
-    }
-
-    /// The account with this role. Roles of single accounts are public, not confirmed; where an account has none, the
-    /// choice fits it if the user has the role.
-    pub fn role(role: Role) -> Self {
-        Self(Choice::Role(role))
-    }
-
-    /// The account of a property: the PIC is in the label or in the property data (assumed).
-    pub fn pic(pic: &Pic) -> Self {
-        Self(Choice::Pic(*pic))
-    }
-
-    /// The account with this label.
-    pub fn label(label: impl Into<String>) -> Self {
-        Self(Choice::Label(label.into()))
-    }
-
-    /// The account with this id, for an application that has stored it.
-    pub fn id(id: impl Into<AccountId>) -> Self {
-        Self(Choice::Id(id.into()))
-    }
-
     /// The id of the one account that fits.
     ///
     /// # Errors
@@ -104,35 +77,35 @@ impl AccountChoice {
     }
 
     fn fits(&self, user: &UserDetails, account: &UserAccount) -> bool {
-        match &self.0 {
-            Choice::Default => user
+        match self {
+            Self::Default => user
                 .default_account()
                 .is_some_and(|default| std::ptr::eq(default, account)),
-            Choice::Producer => user
+            Self::Producer => user
                 .producer_accounts()
                 .any(|producer| std::ptr::eq(producer, account)),
-            Choice::Role(role) if account.roles.is_empty() => user.roles.contains(role),
-            Choice::Role(role) => account.roles.contains(role),
-            Choice::Pic(pic) => {
+            Self::Role(role) if account.roles.is_empty() => user.roles.contains(role),
+            Self::Role(role) => account.roles.contains(role),
+            Self::Pic(pic) => {
                 let label = account.account_label.as_deref();
                 let properties = account.properties.iter();
                 let names = properties.filter_map(|property| property.property_name.as_deref());
                 names.chain(label).any(|text| has_word(text, pic.as_str()))
             }
-            Choice::Label(label) => account.account_label.as_deref() == Some(label),
-            Choice::Id(id) => account.envd_account_id.as_ref() == Some(id),
+            Self::Label(label) => account.account_label.as_deref() == Some(label),
+            Self::Id(id) => account.envd_account_id.as_ref() == Some(id),
         }
     }
 
     /// Without label and PIC, which are the user's.
     fn words(&self) -> &'static str {
-        match &self.0 {
-            Choice::Default => "the default account",
-            Choice::Producer => "one in whose name consignments can be created",
-            Choice::Role(_) => "one with this role",
-            Choice::Pic(_) => "one of this PIC",
-            Choice::Label(_) => "one with this label",
-            Choice::Id(_) => "one with this id",
+        match self {
+            Self::Default => "the default account",
+            Self::Producer => "one in whose name consignments can be created",
+            Self::Role(_) => "one with this role",
+            Self::Pic(_) => "one of this PIC",
+            Self::Label(_) => "one with this label",
+            Self::Id(_) => "one with this id",
         }
     }
 }

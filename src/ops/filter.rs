@@ -1,4 +1,4 @@
-//! Which consignments are listed.
+//! Which consignments and templates are listed.
 
 use crate::graphql::generated::consignments::Variables;
 use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timestamp};
@@ -19,38 +19,30 @@ use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timesta
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct ConsignmentFilter {
-    page_size: Option<i64>,
-    status: Option<ConsignmentStatus>,
-    species: Option<Species>,
-    search_text: Option<String>,
-    from: Option<Timestamp>,
-    to: Option<Timestamp>,
-    only_submitted: Option<bool>,
-}
+pub struct ConsignmentFilter(Variables);
 
 impl ConsignmentFilter {
     /// How many records a page holds at most; the server's default and maximum are not shown.
     pub fn page_size(mut self, records: u32) -> Self {
-        self.page_size = Some(records.into());
+        self.0.first = Some(records.into());
         self
     }
 
     /// Only consignments with this status.
     pub fn status(mut self, status: ConsignmentStatus) -> Self {
-        self.status = Some(status);
+        self.0.status = Some(status);
         self
     }
 
     /// Only consignments of this species.
     pub fn species(mut self, species: Species) -> Self {
-        self.species = Some(species);
+        self.0.species = Some(species);
         self
     }
 
     /// Only consignments that match this text; what it is matched against is not shown.
     pub fn search_text(mut self, text: impl Into<String>) -> Self {
-        self.search_text = Some(text.into());
+        self.0.search_text = Some(text.into());
         self
     }
 
@@ -59,7 +51,7 @@ impl ConsignmentFilter {
     /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
     /// between is left out. [`from_day`](Self::from_day) takes the zone.
     pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
-        self.from = Some(from.into());
+        self.0.from_date = Some(from.into());
         self
     }
 
@@ -95,13 +87,13 @@ impl ConsignmentFilter {
     /// Only consignments up to this instant; a [`Day`] means its beginning in UTC. Which of a record's dates is compared
     /// is not shown.
     pub fn to(mut self, to: impl Into<Timestamp>) -> Self {
-        self.to = Some(to.into());
+        self.0.to_date = Some(to.into());
         self
     }
 
     /// Only consignments that were submitted.
     pub fn only_submitted(mut self) -> Self {
-        self.only_submitted = Some(true);
+        self.0.only_submitted = Some(true);
         self
     }
 
@@ -109,15 +101,39 @@ impl ConsignmentFilter {
     pub(super) fn variables(&self, account: &AccountId, after: Option<String>) -> Variables {
         Variables {
             envd_account_id: account.clone(),
-            first: self.page_size,
             after,
-            status: self.status.clone(),
-            species: self.species.clone(),
-            search_text: self.search_text.clone(),
-            from_date: self.from.clone(),
-            to_date: self.to.clone(),
-            only_submitted: self.only_submitted,
+            ..self.0.clone()
         }
+    }
+}
+
+/// How templates are listed: how many a page.
+///
+/// The specification speaks of filter criteria (4.1) and shows none, and public queries take none: an
+/// [override](crate::ClientBuilder::override_operation) of `templates` may have those of the live schema.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::ops::TemplateFilter;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let mut templates = account.templates(&TemplateFilter::default().page_size(20)).items();
+/// let first = templates.next().await.ok_or("no template")??;
+/// assert_eq!(first.name.as_deref(), Some("Weaners to the yards"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct TemplateFilter {
+    pub(super) page_size: Option<i64>,
+}
+
+impl TemplateFilter {
+    /// How many records a page holds at most; the server's default and maximum are not shown.
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = Some(records.into());
+        self
     }
 }
 

@@ -43,10 +43,8 @@ mod filter;
 mod introspection;
 mod questions;
 mod similarity;
-mod template_filter;
 mod templates;
 
 pub use self::account_choice::AccountChoice;
 pub use self::candidates::Candidates;
-pub use self::filter::ConsignmentFilter;
-pub use self::template_filter::TemplateFilter;
+pub use self::filter::{ConsignmentFilter, TemplateFilter};

@@ -11,8 +11,8 @@ use super::{Inner, Register, UNKNOWN};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::send::{Headers, Sender};
-use crate::transport::{Clock, Http, HttpOptions, RetryPolicy};
+use crate::send::SenderOptions;
+use crate::transport::{Clock, HttpOptions, RetryPolicy};
 
 /// Settings of a [`Register`]; all but the address have a default.
 ///
@@ -33,11 +33,7 @@ use crate::transport::{Clock, Http, HttpOptions, RetryPolicy};
 #[must_use]
 pub struct RegisterBuilder {
     base: String,
-    tokens: Option<Arc<dyn TokenSource>>,
-    headers: Result<Headers>,
-    http: HttpOptions,
-    retry: RetryPolicy,
-    clock: Clock,
+    options: SenderOptions,
     first_page_index: Option<u32>,
     cache: Option<(Duration, usize)>,
 }
@@ -46,11 +42,7 @@ impl RegisterBuilder {
     pub(super) fn new(base: String) -> Self {
         Self {
             base,
-            tokens: None,
-            headers: Ok(Headers::default()),
-            http: HttpOptions::default(),
-            retry: RetryPolicy::default(),
-            clock: Clock::system(),
+            options: SenderOptions::default(),
             first_page_index: None,
             cache: None,
         }
@@ -58,7 +50,7 @@ impl RegisterBuilder {
 
     /// Where bearer tokens come from; none is sent unless set. How the register authenticates is not shown (spec 5.12).
     pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.tokens = Some(Arc::new(source));
+        self.options.tokens = Some(Arc::new(source));
         self
     }
 
@@ -74,19 +66,19 @@ impl RegisterBuilder {
     /// # Ok::<(), envd_sdk::Error>(())
     /// ```
     pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
-        self.headers = self.headers.and_then(|headers| headers.with(name, value));
+        self.options.headers.push((name.to_owned(), value.into()));
         self
     }
 
     /// How HTTP requests are made.
     pub fn http(mut self, options: HttpOptions) -> Self {
-        self.http = options;
+        self.options.http = options;
         self
     }
 
     /// How often and for how long a request is tried.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
+        self.options.retry = policy;
         self
     }
 
@@ -99,7 +91,7 @@ impl RegisterBuilder {
 
     /// The clock for the waits of retries and the age of cached results; the system's unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
+        self.options.clock = clock;
         self
     }
 
@@ -122,13 +114,12 @@ impl RegisterBuilder {
             return Err(Error::config("first_page_index must be 0 or 1"));
         }
         let address = Address::new(&self.base)?;
-        let cache = self
-            .cache
-            .map(|(max_age, results)| LookupCache::new(max_age, results, self.clock.clone()));
-        let http = Http::new(&self.http, &[address.url()])?;
+        let cache = self.cache.map(|(max_age, results)| {
+            LookupCache::new(max_age, results, self.options.clock.clone())
+        });
         Ok(Register(Arc::new(Inner {
+            sender: self.options.build(address.url())?,
             address,
-            sender: Sender::new(http, self.headers?, self.retry, self.clock, self.tokens)?,
             cache,
             first_page_index: AtomicU32::new(self.first_page_index.unwrap_or(UNKNOWN)),
         })))
@@ -139,9 +130,6 @@ impl fmt::Debug for RegisterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the address, which is unchecked and may contain credentials.
         f.debug_struct("RegisterBuilder")
-            .field("has_token_source", &self.tokens.is_some())
-            .field("headers", &self.headers)
-            .field("retry", &self.retry)
             .field("first_page_index", &self.first_page_index)
             .finish_non_exhaustive()
     }

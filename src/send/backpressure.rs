@@ -4,10 +4,11 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::select;
 use tokio::sync::Notify;
 
 use crate::error::{Error, Received, Result};
-use crate::transport::{Clock, RetryPolicy, first};
+use crate::transport::{Clock, RetryPolicy};
 
 /// The longest pause, whatever `Retry-After` is: a wrong date in one reply (RFC 9110 section 10.2.3 allows any) must not
 /// disable the client for the life of the process.
@@ -64,7 +65,7 @@ impl Backpressure {
             if policy.next_wait(1, waited, Some(left)).is_none() {
                 return Err(refusal.with_retry_after(Some(left)));
             }
-            first(pin!(clock.sleep(left)), ended).await;
+            select(pin!(clock.sleep(left)), pin!(ended)).await;
         }
     }
 

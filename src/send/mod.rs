@@ -14,9 +14,9 @@ mod tests;
 mod trace;
 
 pub use self::call::Call;
+use self::headers::Headers;
 pub use self::response::{DryRun, Response};
 
 pub(crate) use self::call::Settings;
-pub(crate) use self::headers::Headers;
-pub(crate) use self::sender::{Operation, Sender};
+pub(crate) use self::sender::{Operation, Sender, SenderOptions};
 pub(crate) use self::trace::{adapted, decode_failure};

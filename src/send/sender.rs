@@ -5,17 +5,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
+use url::Url;
 
 use super::backpressure::Backpressure;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::model::ServerError;
+use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
-use crate::transport::{Budget, Clock, Http, Reply, Request, RetryPolicy, Safety, retry_after};
+use crate::transport::{
+    Budget, Clock, Http, HttpOptions, Reply, Request, RetryPolicy, Safety, retry_after,
+};
 
 /// How many other documents a request tries: the four paths of the user details, each with and without doubtful fields.
 const DOCUMENTS: u32 = 8;
+
+/// The settings that the clients of both interfaces have in common.
+#[derive(Default)]
+pub(crate) struct SenderOptions {
+    pub(crate) tokens: Option<Arc<dyn TokenSource>>,
+    pub(crate) headers: Vec<(String, Secret)>,
+    pub(crate) http: HttpOptions,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) clock: Clock,
+}
 
 /// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
 #[derive(Clone)]
@@ -82,25 +96,27 @@ struct Exchange<'a, O> {
     in_doubt: bool,
 }
 
-impl Sender {
-    pub(crate) fn new(
-        http: Http,
-        headers: Headers,
-        retry: RetryPolicy,
-        clock: Clock,
-        tokens: Option<Arc<dyn TokenSource>>,
-    ) -> Result<Self> {
+impl SenderOptions {
+    /// A sender of requests to this address.
+    pub(crate) fn build(self, endpoint: &Url) -> Result<Sender> {
+        let mut headers = self.headers.into_iter();
+        let headers = headers.try_fold(Headers::default(), |headers, (name, value)| {
+            headers.with(&name, value)
+        })?;
         let pool = Arc::new(Pool {
-            http,
-            headers: headers.beside_tokens(tokens.is_some())?,
-            retry,
+            http: Http::new(&self.http, &[endpoint])?,
+            headers: headers.beside_tokens(self.tokens.is_some())?,
+            retry: self.retry,
             budget: Budget::default(),
-            clock,
+            clock: self.clock,
             backpressure: Backpressure::default(),
         });
-        Ok(Self { pool, tokens })
+        let tokens = self.tokens;
+        Ok(Sender { pool, tokens })
     }
+}
 
+impl Sender {
     /// The same for another user.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
         Self {

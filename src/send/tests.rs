@@ -7,9 +7,9 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{Headers, Operation, Sender, Settings};
+use super::{Operation, SenderOptions, Settings};
 use crate::error::{Error, Failure, Kind, Received, Result, Unsent};
-use crate::transport::{Clock, Http, HttpOptions, Reply, Request, RetryPolicy};
+use crate::transport::{Clock, Reply, Request, RetryPolicy};
 
 /// An operation that fails with these errors, and succeeds after the last.
 struct Failing {
@@ -62,9 +62,12 @@ async fn run(
     let reply = Mock::given(any()).respond_with(reply);
     reply.mount(&server).await;
     let url = Url::parse(&server.uri()).unwrap();
-    let http = Http::new(&HttpOptions::default(), &[&url]).unwrap();
-    let policy = RetryPolicy::default().base_wait(Duration::ZERO);
-    let sender = Sender::new(http, Headers::default(), policy, clock.clone(), None).unwrap();
+    let options = SenderOptions {
+        retry: RetryPolicy::default().base_wait(Duration::ZERO),
+        clock: clock.clone(),
+        ..SenderOptions::default()
+    };
+    let sender = options.build(&url).unwrap();
     let operation = Failing {
         is_change,
         failures: Mutex::new(failures.into_iter()),
@@ -118,9 +121,7 @@ async fn a_retry_waits_on_the_clock_until_retry_after_has_passed() {
 #[tokio::test]
 async fn a_request_without_a_token_is_not_sent() {
     let url = Url::parse("http://127.0.0.1:1/").unwrap();
-    let http = Http::new(&HttpOptions::default(), &[&url]).unwrap();
-    let (headers, policy) = (Headers::default(), RetryPolicy::default());
-    let sender = Sender::new(http, headers, policy, clock(), None).unwrap();
+    let sender = SenderOptions::default().build(&url).unwrap();
     let sender = sender.with_token_source(|| async { Err(Error::login_needed()) });
     let operation = Failing {
         is_change: true,

@@ -1,12 +1,11 @@
 //! The clock, as a setting.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
+use futures_util::future::{Either, select};
 use tokio::sync::watch;
 
 /// The clock of clients and token managers: the system's clocks, or one that a test moves.
@@ -134,9 +133,9 @@ impl Clock {
 
     /// Does some work, unless this much time passes first.
     pub(crate) async fn within<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
-        match first(pin!(work), self.sleep(limit)).await {
-            First::Left(done) => Some(done),
-            First::Right(()) => None,
+        match select(pin!(work), pin!(self.sleep(limit))).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(_) => None,
         }
     }
 
@@ -162,27 +161,6 @@ impl fmt::Debug for Clock {
             Inner::Manual(_) => "Clock(manual)",
         })
     }
-}
-
-/// What [`first`] gives.
-pub(crate) enum First<A, B> {
-    Left(A),
-    Right(B),
-}
-
-/// Waits for the first of two futures. The left one is borrowed: when the right one is first, it can be awaited further.
-pub(crate) async fn first<A, B>(
-    mut left: Pin<&mut impl Future<Output = A>>,
-    right: impl Future<Output = B>,
-) -> First<A, B> {
-    let mut right = pin!(right);
-    poll_fn(|context| {
-        if let Poll::Ready(done) = left.as_mut().poll(context) {
-            return Poll::Ready(First::Left(done));
-        }
-        right.as_mut().poll(context).map(First::Right)
-    })
-    .await
 }
 
 // Linux keeps the time of its last tick, at most 10 ms ago, which takes a third of the time to read.

@@ -78,14 +78,8 @@ impl Reply {
     /// The media type without parameters, in lower case.
     pub(crate) fn media_type(&self) -> Option<String> {
         let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
-        Some(
-            value
-                .split(';')
-                .next()
-                .unwrap_or_default()
-                .trim()
-                .to_ascii_lowercase(),
-        )
+        let name = value.split(';').next().unwrap_or_default();
+        Some(name.trim().to_ascii_lowercase())
     }
 
     /// The id that the server gave the request.

@@ -15,7 +15,6 @@ pub use self::clock::Clock;
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
-pub(crate) use self::clock::{First, first};
 pub(crate) use self::http::Http;
 pub(crate) use self::message::{Reply, Request, Watch, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, parse_endpoint};

@@ -14,21 +14,21 @@ async fn choose(fake: &Fake, choice: &AccountChoice) -> Result<String> {
 }
 
 fn pic(text: &str) -> AccountChoice {
-    AccountChoice::pic(&Pic::parse(text).unwrap())
+    AccountChoice::Pic(Pic::parse(text).unwrap())
 }
 
 #[tokio::test]
 async fn a_choice_that_matches_one_account_selects_it() {
     let fake = start_fake().await;
     for (choice, id) in [
-        (AccountChoice::default_account(), "envd-100201"),
+        (AccountChoice::Default, "envd-100201"),
         (pic("QAZZ7777"), "envd-100201"),
         (pic("QCZZ8888"), "envd-100203"),
         (
-            AccountChoice::label("Example Downs (QBZZ2222)"),
+            AccountChoice::Label("Example Downs (QBZZ2222)".into()),
             "envd-100202",
         ),
-        (AccountChoice::id("envd-100203"), "envd-100203"),
+        (AccountChoice::Id("envd-100203".into()), "envd-100203"),
     ] {
         assert_eq!(choose(&fake, &choice).await.unwrap(), id, "{choice:?}");
     }
@@ -39,16 +39,19 @@ async fn a_choice_that_matches_no_account_or_several_is_an_error() {
     let fake = start_fake().await;
     for (choice, reason) in [
         (
-            AccountChoice::producer(),
+            AccountChoice::Producer,
             "2 accounts of the user are one in whose name",
         ),
-        (AccountChoice::role(Role::Buyer), "none of the 3 accounts"),
+        (AccountChoice::Role(Role::Buyer), "none of the 3 accounts"),
         (
             pic("QZZZ0000"),
             "none of the 3 accounts of the user is one of this PIC",
         ),
-        (AccountChoice::label("Example"), "none of the 3 accounts"),
-        (AccountChoice::id("envd-1"), "none of the 3 accounts"),
+        (
+            AccountChoice::Label("Example".into()),
+            "none of the 3 accounts",
+        ),
+        (AccountChoice::Id("envd-1".into()), "none of the 3 accounts"),
     ] {
         let error = choose(&fake, &choice).await.unwrap_err();
         assert!(error.is_account_choice(), "{choice:?}");
@@ -63,16 +66,14 @@ async fn a_choice_that_matches_no_account_or_several_is_an_error() {
 #[tokio::test]
 async fn a_receiver_has_no_producer_account() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();
-    let error = choose(&fake, &AccountChoice::producer()).await.unwrap_err();
+    let error = choose(&fake, &AccountChoice::Producer).await.unwrap_err();
     assert!(error.is_account_choice());
 }
 
 #[tokio::test]
 async fn an_unregistered_user_gets_an_error_that_explains_how_to_register() {
     let fake = fake_builder().user(User::New).start().await.unwrap();
-    let error = choose(&fake, &AccountChoice::default_account())
-        .await
-        .unwrap_err();
+    let error = choose(&fake, &AccountChoice::Default).await.unwrap_err();
     assert!(error.is_not_registered() && !error.is_account_choice());
     assert!(
         error.to_string().contains("register on its website"),
@@ -85,7 +86,7 @@ fn a_default_account_that_is_not_in_the_list_is_an_error() {
     let user = r#"{"isNewUser": false, "defaultAccount": "envd-9",
         "accounts": [{"envdAccountId": "envd-7", "accountId": "7"}]}"#;
     let user = serde_json::from_str(user).unwrap();
-    let error = AccountChoice::default_account().among(&user).unwrap_err();
+    let error = AccountChoice::Default.among(&user).unwrap_err();
     assert!(error.is_account_choice());
     assert_eq!(error.attempts(), 0);
 }

@@ -83,7 +83,7 @@ impl KeyringStore {
         let opened = opened.map_err(|_| StoreError::new("the keyring could not be opened"))?;
         let keyring = opened.map_err(|error| {
             let message = "there is no keyring for this user on this machine";
-            StoreError::of(StoreErrorKind::Unsupported, message).caused_by(Cause::of(&error))
+            StoreError::of(StoreErrorKind::Unsupported, message).caused_by(cause(&error))
         })?;
         Ok(Self::with_keyring(keyring, service.into(), locks.into()))
     }
@@ -256,23 +256,17 @@ fn failed(error: KeyringError) -> StoreError {
         }
         _ => StoreErrorKind::Other,
     };
-    StoreError::of(kind, "the keyring of the operating system failed").caused_by(Cause::of(&error))
+    StoreError::of(kind, "the keyring of the operating system failed").caused_by(cause(&error))
 }
 
 /// Without what was read and the names of entries, which the library's errors hold: these may be names of users.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Cause(String);
-
-impl Cause {
-    fn of(error: &KeyringError) -> Self {
-        Self(match error {
-            KeyringError::PlatformFailure(below) => format!("error of the platform: {below}"),
-            KeyringError::NoStorageAccess(below) => format!("no access, it may be locked: {below}"),
-            KeyringError::NoEntry => "there is no such entry".to_owned(),
-            KeyringError::TooLong(what, limit) => format!("{what} is longer than {limit}"),
-            KeyringError::Ambiguous(entries) => format!("{} entries match", entries.len()),
-            _ => "the keyring does not support this".to_owned(),
-        })
+fn cause(error: &KeyringError) -> String {
+    match error {
+        KeyringError::PlatformFailure(below) => format!("error of the platform: {below}"),
+        KeyringError::NoStorageAccess(below) => format!("no access, it may be locked: {below}"),
+        KeyringError::NoEntry => "there is no such entry".to_owned(),
+        KeyringError::TooLong(what, limit) => format!("{what} is longer than {limit}"),
+        KeyringError::Ambiguous(entries) => format!("{} entries match", entries.len()),
+        _ => "the keyring does not support this".to_owned(),
     }
 }

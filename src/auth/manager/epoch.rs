@@ -4,13 +4,14 @@ use std::pin::pin;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
+use futures_util::future::{Either, select};
+
 use super::Event;
 use super::shared::{Shared, StoreRead};
 use super::state::{CachedTokens, ForeignMark, Pause, State, Stop};
 use crate::auth::failure::{auth, reauth};
 use crate::auth::{AccessToken, Record, StoreError, TokenSet, Version, Versioned};
 use crate::error::{AuthProblem, Error};
-use crate::transport::{First, first};
 
 /// A response must not pause the manager for longer.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
@@ -74,9 +75,9 @@ impl Epoch {
 
     /// Waits for a future, unless the epoch ends first.
     pub(super) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        match first(pin!(work), self.ended()).await {
-            First::Left(done) => Ok(done),
-            First::Right(()) => Err(Stop::Superseded),
+        match select(pin!(work), pin!(self.ended())).await {
+            Either::Left((done, _)) => Ok(done),
+            Either::Right(_) => Err(Stop::Superseded),
         }
     }
 

@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures_util::future::select;
 use tokio::sync::OwnedMutexGuard;
 
 use super::Event;
@@ -15,7 +16,6 @@ use super::shared::{Shared, StoreRead};
 use super::state::{State, Stop};
 use crate::auth::{StoreError, StoreGuard};
 use crate::error::Result;
-use crate::transport::first;
 
 /// The longest pause between two attempts to store tokens. Other processes wait longer before they send the stored refresh
 /// token (see `CLAIM_PERIOD` of `refresh_mark`).
@@ -139,7 +139,7 @@ impl Saver {
             let epoch = Epoch::current(&self.shared, &self.shared.state());
             let pause = backoff(failures).min(LONGEST_PAUSE);
             // New tokens of a login may wait for the same store: they do not wait for the end of the pause.
-            first(pin!(clock.sleep(pause)), epoch.ended()).await;
+            select(pin!(clock.sleep(pause)), pin!(epoch.ended())).await;
             if self.is_done() {
                 return;
             }

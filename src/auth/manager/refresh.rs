@@ -1,6 +1,9 @@
 //! One refresh, in order: read, lock, read again, wait for the marks of others, mark, send, judge, store, publish.
 
+use std::pin::pin;
 use std::time::{Duration, SystemTime};
+
+use futures_util::future::{Either, select};
 
 use super::Event;
 use super::epoch::Epoch;
@@ -12,7 +15,6 @@ use crate::auth::failure::reauth;
 use crate::auth::store::Ended;
 use crate::auth::{AccessToken, Record, TokenSet};
 use crate::secret::Secret;
-use crate::transport::{First, first};
 
 /// Wrong settings, or a provider that needs the user, do not change within seconds.
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
@@ -169,19 +171,18 @@ impl Refresh {
             let token = tokens.refresh_token.clone().unwrap_or_default();
             endpoint::refresh(&shared.provider, &token).await
         });
-        match first(reply.as_mut(), self.epoch.ended()).await {
-            First::Left(reply) => Ok(reply),
-            First::Right(()) => {
-                drop(lease.take());
-                let shared = self.epoch.shared.clone();
-                self.epoch.shared.spawn(async move {
-                    if let Ok(issued) = reply.await {
-                        shared.discard(issued.refresh_token.as_ref()).await;
-                    }
-                })?;
-                Err(Stop::Superseded)
-            }
+        let ended = pin!(self.epoch.ended());
+        if let Either::Left((reply, _)) = select(reply.as_mut(), ended).await {
+            return Ok(reply);
         }
+        drop(lease.take());
+        let shared = self.epoch.shared.clone();
+        self.epoch.shared.spawn(async move {
+            if let Ok(issued) = reply.await {
+                shared.discard(issued.refresh_token.as_ref()).await;
+            }
+        })?;
+        Err(Stop::Superseded)
     }
 
     /// If the request was not processed, the token works; if it was, the only copy of the new one is gone anyway. But a

@@ -115,11 +115,6 @@ pub(super) struct DatabaseError {
     pub(super) connection_lost: bool,
 }
 
-/// Without the driver's own text: it may repeat a part of what was sent.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Cause(String);
-
 impl From<StoreError> for DatabaseError {
     fn from(error: StoreError) -> Self {
         Self {
@@ -223,7 +218,7 @@ const LOST: [&str; 5] = ["57P01", "57P02", "57P05", "25P03", "08"];
 
 /// The message is never shown: it may repeat a part of what was sent.
 fn of_reply(code: &str, message: &str) -> DatabaseError {
-    let cause = Cause(format!("SQLSTATE {code}"));
+    let cause = format!("SQLSTATE {code}");
     // PgBouncer has this one code for nearly all of its errors, and most of them are transient.
     if code == "08P01" && message.contains("statement pooling") {
         let message = "the pooler before the database pools statements; set its pool_mode to transaction or session";
@@ -246,7 +241,7 @@ fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
     let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let mut network = sources.filter_map(|source| source.downcast_ref::<std::io::Error>());
     let error = if let Some(io) = network.next() {
-        let cause = Cause(format!("network: {}", io.kind()));
+        let cause = format!("network: {}", io.kind());
         StoreError::of(Kind::Unreachable, "the database cannot be reached").caused_by(cause)
     } else if error.is_closed() {
         StoreError::of(Kind::Unreachable, "the connection to the database was cut")

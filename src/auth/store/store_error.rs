@@ -105,9 +105,9 @@ impl StoreError {
     /// Sets the failure below this one, which is shown as well.
     pub(in crate::auth) fn caused_by(
         mut self,
-        source: impl StdError + Send + Sync + 'static,
+        source: impl Into<Box<dyn StdError + Send + Sync>>,
     ) -> Self {
-        self.source = Some(Arc::new(source));
+        self.source = Some(source.into().into());
         self
     }
 

@@ -54,7 +54,7 @@ impl LoginService {
     pub async fn open(&self) -> Result<Option<Desk>, Error> {
         match self
             .client
-            .choose_account(&AccountChoice::default_account())
+            .choose_account(&AccountChoice::Default)
             .await
         {
             Ok(account) => Ok(Some(Desk::new(account, self.register.clone()))),
