@@ -69,10 +69,8 @@ impl Claims {
             one => std::slice::from_ref(one),
         };
         let azp_matches = self.azp.as_ref().map(|azp| azp == expected.client_id);
-        let expiry = self
-            .exp
-            .and_then(moment)
-            .and_then(|exp| exp.checked_add(LEEWAY));
+        let expiry = self.exp.and_then(moment);
+        let expiry = expiry.and_then(|expiry| expiry.checked_add(LEEWAY));
         let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
         let checks = [
             (

@@ -44,17 +44,14 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Secret, 
 
 /// As above, for a secret that may be missing.
 pub(super) mod option {
-    use super::{Deserialize, Deserializer, Secret, Serializer};
+    use super::{Deserialize, Deserializer, Secret, Serialize, Serializer};
 
     #[allow(clippy::ref_option)] // The signature that serde calls.
     pub(in crate::auth) fn serialize<S: Serializer>(
         secret: &Option<Secret>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        match secret {
-            Some(secret) => to.serialize_some(secret.expose()),
-            None => to.serialize_none(),
-        }
+        secret.as_ref().map(Secret::expose).serialize(to)
     }
 
     pub(in crate::auth) fn deserialize<'de, D: Deserializer<'de>>(

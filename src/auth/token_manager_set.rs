@@ -113,7 +113,7 @@ impl TokenManagerSet {
             return Ok(manager);
         }
         accounts.evict_idle(now.saturating_sub(settings.idle), now);
-        if accounts.len() >= settings.capacity && !accounts.evict_one(now) {
+        if accounts.by_key.len() >= settings.capacity && !accounts.evict_one(now) {
             return Err(unavailable("too many accounts are in use at once"));
         }
         let manager = settings.template.clone().account(key).build()?;
@@ -124,7 +124,7 @@ impl TokenManagerSet {
     /// How many accounts are in memory.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.accounts().len()
+        self.accounts().by_key.len()
     }
 
     /// Whether no account is in memory.
@@ -162,10 +162,6 @@ struct Account {
 }
 
 impl Accounts {
-    fn len(&self) -> usize {
-        self.by_key.len()
-    }
-
     fn get(&mut self, key: &str, now: Duration) -> Option<TokenManager> {
         let account = self.by_key.get_mut(key)?;
         account.last_used = now;

@@ -126,8 +126,11 @@ impl ClientBuilder {
         for (name, document, pointer) in self.overrides {
             overrides.add(&name, document, pointer)?;
         }
-        let sender = self.options.build(&url)?;
-        Ok(Client::new(Endpoint { url, overrides }, sender))
+        Ok(Client {
+            sender: self.options.build(&url)?,
+            endpoint: Arc::new(Endpoint { url, overrides }),
+            settings: Arc::default(),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ pub use self::builder::ClientBuilder;
 pub use self::connection::Connection;
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,14 +52,6 @@ struct Endpoint {
 }
 
 impl Client {
-    fn new(endpoint: Endpoint, sender: Sender) -> Self {
-        Self {
-            endpoint: Arc::new(endpoint),
-            sender,
-            settings: Arc::default(),
-        }
-    }
-
     /// Starts a client for an endpoint, the full address to which operations are posted.
     pub fn builder(endpoint: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(endpoint.into())
@@ -175,7 +168,11 @@ impl Client {
         encoded: Result<Encoded>,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
-        let operation = encoded.map(|encoded| GraphqlOperation::<D>::new(&self.endpoint, encoded));
+        let operation = encoded.map(|encoded| GraphqlOperation::<D> {
+            endpoint: Arc::clone(&self.endpoint),
+            encoded,
+            data: PhantomData,
+        });
         Call::new(
             &self.sender,
             (*self.settings).clone(),

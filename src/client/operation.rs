@@ -19,20 +19,12 @@ const ACCEPTED: HeaderValue =
 
 /// An encoded operation whose data has this type.
 pub(super) struct GraphqlOperation<D> {
-    endpoint: Arc<Endpoint>,
-    encoded: Encoded,
-    data: PhantomData<fn() -> D>,
+    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) encoded: Encoded,
+    pub(super) data: PhantomData<fn() -> D>,
 }
 
 impl<D> GraphqlOperation<D> {
-    pub(super) fn new(endpoint: &Arc<Endpoint>, encoded: Encoded) -> Self {
-        Self {
-            endpoint: Arc::clone(endpoint),
-            encoded,
-            data: PhantomData,
-        }
-    }
-
     pub(super) fn request(&self) -> Request {
         let (url, body) = (self.endpoint.url.clone(), self.encoded.body.clone());
         Request::post_json(url, body).header(ACCEPT, ACCEPTED)

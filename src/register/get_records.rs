@@ -19,16 +19,12 @@ use crate::transport::{Reply, Request};
 pub(super) struct GetRecords {
     /// For traces, which must not show the address with its search values.
     kind: &'static str,
-    since: Option<HeaderValue>,
+    pub(super) since: Option<HeaderValue>,
 }
 
 impl GetRecords {
     pub(super) fn new(kind: &'static str, since: Option<HeaderValue>) -> Self {
         Self { kind, since }
-    }
-
-    pub(super) fn is_conditional(&self) -> bool {
-        self.since.is_some()
     }
 
     pub(super) fn request(&self, url: Url) -> Request {
@@ -60,7 +56,7 @@ impl Operation for GetRecords {
     /// Another status than 2xx is an error, except the 304 of a conditional request.
     fn judge(&self, reply: Reply) -> Result<IfModified<Subset>> {
         match reply.status {
-            304 if self.is_conditional() => Ok(IfModified::Unchanged),
+            304 if self.since.is_some() => Ok(IfModified::Unchanged),
             200..=299 => {
                 let modified = last_modified(&reply);
                 let mut subset = decode(reply)?;

@@ -1,6 +1,6 @@
 //! Properties by their PIC (spec 4.2), and a cache of them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -109,7 +109,7 @@ impl Register {
             let get = GetRecords::new("lookup", since);
             let request = get.request(self.0.address.property(pic));
             (request, move |request, settings| async move {
-                let cache = register.0.cache.as_ref().filter(|_| !get.is_conditional());
+                let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
                 if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
                     return result(IfModified::changed(cached, None));
                 }
@@ -172,16 +172,11 @@ pub(super) struct LookupCache {
     max_age: Duration,
     capacity: usize,
     clock: Clock,
+    /// Each with the time at which it was stored.
     results: Mutex<Results>,
 }
 
-#[derive(Default)]
-struct Results {
-    /// Each with the time at which it was stored.
-    by_pic: HashMap<Pic, (Duration, Lookup)>,
-    /// What was stored, oldest first. A PIC that was stored twice is here twice.
-    order: VecDeque<(Duration, Pic)>,
-}
+type Results = HashMap<Pic, (Duration, Lookup)>;
 
 impl LookupCache {
     pub(super) fn new(max_age: Duration, capacity: usize, clock: Clock) -> Self {
@@ -201,7 +196,7 @@ impl LookupCache {
     pub(super) fn get(&self, pic: Pic) -> Option<Lookup> {
         let now = self.clock.boot();
         let results = self.results();
-        let (at, result) = results.by_pic.get(&pic)?;
+        let (at, result) = results.get(&pic)?;
         (now.saturating_sub(*at) < self.max_age).then(|| result.clone())
     }
 
@@ -211,20 +206,14 @@ impl LookupCache {
         }
         let now = self.clock.boot();
         let mut results = self.results();
-        while results.order.len() >= self.capacity
-            && let Some((at, oldest)) = results.order.pop_front()
-        {
-            // Not a result that was stored again later.
-            if results
-                .by_pic
-                .get(&oldest)
-                .is_some_and(|(stored, _)| *stored == at)
-            {
-                results.by_pic.remove(&oldest);
-            }
+        if results.len() >= self.capacity && !results.contains_key(&pic) {
+            // Half of them, so that the search for the oldest is rare.
+            let mut times: Vec<_> = results.values().map(|(at, _)| *at).collect();
+            let middle = (times.len() - 1) / 2;
+            let (_, middle, _) = times.select_nth_unstable(middle);
+            results.retain(|_, (at, _)| *at > *middle);
         }
-        results.order.push_back((now, pic));
-        results.by_pic.insert(pic, (now, result.clone()));
+        results.insert(pic, (now, result.clone()));
     }
 
     pub(super) fn clear(&self) {
@@ -280,7 +269,7 @@ mod tests {
         for _ in 0..100 {
             cache.store(pic("QAZZ7777"), &Lookup::Empty);
         }
-        assert_eq!(cache.results().order.len(), 2);
+        assert_eq!(cache.results().len(), 1);
         assert_eq!(cache.get(pic("QAZZ7777")), Some(Lookup::Empty));
     }
 }

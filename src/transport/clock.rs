@@ -33,10 +33,17 @@ enum Inner {
     Manual(Arc<watch::Sender<Moment>>),
 }
 
-#[derive(Clone, Copy)]
-struct Moment {
-    wall: SystemTime,
-    boot: Duration,
+/// One moment on both clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) wall: SystemTime,
+    pub(crate) boot: Duration,
+}
+
+impl Moment {
+    pub(crate) fn is_before(self, other: Self) -> bool {
+        self.wall < other.wall && self.boot < other.boot
+    }
 }
 
 impl Clock {
@@ -86,12 +93,14 @@ impl Clock {
         }
     }
 
-    /// The calendar time, at most some milliseconds late: cheap enough for each request.
-    pub(crate) fn roughly_now(&self) -> SystemTime {
-        match &self.0 {
+    /// Both times, the calendar time at most some milliseconds late: cheap enough for each request.
+    pub(crate) fn moment(&self) -> Moment {
+        let wall = match &self.0 {
             Inner::System => system_roughly(),
             Inner::Running { .. } | Inner::Manual(_) => self.now(),
-        }
+        };
+        let boot = self.boot();
+        Moment { wall, boot }
     }
 
     /// The time since the machine was started, time asleep included. It never jumps.
@@ -228,7 +237,7 @@ mod tests {
         let before = system_boot();
         let clock = Clock::starting_at(start);
         let shown = clock.now().duration_since(start).unwrap();
-        let rough = clock.roughly_now().duration_since(start).unwrap();
+        let rough = clock.moment().wall.duration_since(start).unwrap();
         assert!(shown <= rough && rough <= system_boot().saturating_sub(before));
         clock.advance(Duration::from_secs(1_000_000));
         assert!(clock.now() < start + Duration::from_secs(1_000_000));
@@ -237,7 +246,7 @@ mod tests {
     #[test]
     fn the_rough_time_of_a_manual_clock_is_its_time() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-        assert_eq!(clock.roughly_now(), clock.now());
+        assert_eq!(clock.moment().wall, clock.now());
     }
 
     #[test]

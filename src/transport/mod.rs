@@ -12,6 +12,7 @@ mod retry;
 mod tls;
 
 pub use self::clock::Clock;
+pub(crate) use self::clock::Moment;
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 

@@ -11,7 +11,6 @@ mod event;
 mod lease;
 mod login;
 mod logout;
-mod policy;
 mod refresh;
 mod refresh_mark;
 mod refresh_task;

@@ -9,15 +9,15 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use super::Event;
-use super::policy::Policy;
-use super::snapshot::{Moment, Snapshot};
+use super::builder::Policy;
+use super::snapshot::Snapshot;
 use super::state::{CachedTokens, State};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned, endpoint,
 };
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::transport::Clock;
+use crate::transport::{Clock, Moment};
 
 pub(super) struct Shared {
     pub(super) provider: Provider,
@@ -91,7 +91,7 @@ impl Shared {
     }
 
     pub(super) fn now(&self) -> Moment {
-        Moment::now(self.clock())
+        self.clock().moment()
     }
 
     /// Reads the record in the store.

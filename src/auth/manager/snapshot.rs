@@ -1,33 +1,12 @@
 //! An access token with the times at which it is renewed and expires.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use super::policy::Policy;
+use super::builder::Policy;
 use crate::auth::{AccessToken, TokenSet};
 use crate::error::Result;
-use crate::transport::Clock;
-
-/// One moment on both clocks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) wall: SystemTime,
-    pub(super) boot: Duration,
-}
-
-impl Moment {
-    pub(super) fn now(clock: &Clock) -> Self {
-        Self {
-            // A tick of the clock is small against the expiry margin.
-            wall: clock.roughly_now(),
-            boot: clock.boot(),
-        }
-    }
-
-    fn is_before(self, other: Self) -> bool {
-        self.wall < other.wall && self.boot < other.boot
-    }
-}
+use crate::transport::Moment;
 
 #[derive(Debug)]
 pub(super) struct Snapshot {

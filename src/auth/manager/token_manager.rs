@@ -11,7 +11,7 @@ use super::logout::Logout;
 use super::refresh_mark;
 use super::refresh_task::RefreshTask;
 use super::shared::Shared;
-use super::snapshot::{Moment, Snapshot};
+use super::snapshot::Snapshot;
 use super::state::{Completion, State, Stop};
 use super::{Events, LogoutReport, TokenManagerBuilder};
 use crate::auth::failure::unavailable;
@@ -19,6 +19,7 @@ use crate::auth::{
     AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, TokenSet, TokenSource,
 };
 use crate::error::{Error, Result};
+use crate::transport::Moment;
 
 /// Keeps the tokens of one account fresh and stored. Cheap to clone; clones share everything.
 ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
 
@@ -88,12 +88,12 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
 }
 
 /// A tokio task that is aborted when this is dropped.
-pub(crate) struct Task<T>(JoinHandle<Result<T>>);
+pub(crate) struct Task<T>(AbortOnDropHandle<Result<T>>);
 
 impl<T: Send + 'static> Task<T> {
     pub(crate) fn spawn(future: impl Future<Output = Result<T>> + Send + 'static) -> Self {
         let future = future.in_current_span().with_current_subscriber();
-        Self(tokio::spawn(future))
+        Self(AbortOnDropHandle::new(tokio::spawn(future)))
     }
 }
 
@@ -108,11 +108,5 @@ impl<T> Future for Task<T> {
                 Err(_) => Err(Error::config("the async runtime was shut down")),
             },
         })
-    }
-}
-
-impl<T> Drop for Task<T> {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
