@@ -117,7 +117,13 @@ impl TokenManagerSet {
             return Err(unavailable("too many accounts are in use at once"));
         }
         let manager = settings.template.clone().account(key).build()?;
-        accounts.insert(key, manager.clone(), now);
+        let key: Arc<str> = key.into();
+        accounts.queue.push_back((key.clone(), now));
+        let account = Account {
+            manager: manager.clone(),
+            last_used: now,
+        };
+        accounts.by_key.insert(key, account);
         Ok(manager)
     }
 
@@ -166,14 +172,6 @@ impl Accounts {
         let account = self.by_key.get_mut(key)?;
         account.last_used = now;
         Some(account.manager.clone())
-    }
-
-    fn insert(&mut self, key: &str, manager: TokenManager, now: Duration) {
-        let key: Arc<str> = key.into();
-        self.queue.push_back((key.clone(), now));
-        let last_used = now;
-        let account = Account { manager, last_used };
-        self.by_key.insert(key, account);
     }
 
     /// Evicts some of the accounts whose last use is before a time.

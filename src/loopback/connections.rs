@@ -28,14 +28,8 @@ const MAX_CONNECTIONS: usize = 32;
 
 /// A request for the callback address, with its connection.
 pub(super) struct Callback {
-    stream: TcpStream,
+    pub(super) stream: TcpStream,
     pub(super) query: Secret,
-}
-
-impl Callback {
-    pub(super) async fn respond(self, response: Response, clock: &Clock) {
-        respond(self.stream, response, clock).await;
-    }
 }
 
 /// Waits for the first callback with the state of the login.
@@ -56,7 +50,7 @@ pub(super) async fn receive_callback(
                 }
                 let clock = clock.clone();
                 connections.spawn(async move {
-                    callback.respond(Response::OtherLogin, &clock).await;
+                    respond(callback.stream, Response::OtherLogin, &clock).await;
                 });
             }
             // Never: `sender` is alive.
@@ -135,7 +129,7 @@ async fn read(stream: &mut TcpStream, redirect_uri: &Url) -> Option<Result<Secre
 }
 
 /// Sends a response and closes the connection. A browser that is gone needs none.
-async fn respond(mut stream: TcpStream, response: Response, clock: &Clock) {
+pub(super) async fn respond(mut stream: TcpStream, response: Response, clock: &Clock) {
     let text = response.to_http();
     let writing = async {
         stream.write_all(text.as_bytes()).await?;

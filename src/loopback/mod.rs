@@ -64,7 +64,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use url::Url;
 
-use self::connections::receive_callback;
+use self::connections::{receive_callback, respond};
 use self::redirect_file::RedirectFile;
 use self::request::Response;
 use crate::auth::{CheckedCallback, PendingLogin};
@@ -219,7 +219,7 @@ impl Loopback {
             Ok(_) => Response::Done,
             Err(_) => Response::LoginRefused,
         };
-        callback.respond(response, &self.clock).await;
+        respond(callback.stream, response, &self.clock).await;
         checked
     }
 }

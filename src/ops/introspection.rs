@@ -52,9 +52,8 @@ impl Client {
     async fn introspect(&self, name: &str, document: &str) -> Result<Option<Value>> {
         match self.execute_document(document, name, &json!({})).await {
             Ok(outcome) => Ok(Some(outcome.value)),
-            Err(error) if error.is_unauthorized() => Err(error),
+            Err(error) if error.is_unauthorized() || error.is_retryable() => Err(error),
             // A gateway that forbids it answers 400 or 403, with any body.
-            Err(error) if error.is_retryable() => Err(error),
             Err(error) if error.is_rejected() || error.is_bad_request() || error.is_forbidden() => {
                 Ok(None)
             }

@@ -49,7 +49,7 @@ impl Refresh {
                 Err(error) if error.is_lock_timeout() => {
                     // A process that hangs with the lock may have renewed the tokens before.
                     let token = self.read_store().await?;
-                    mark.forget_foreign()?;
+                    self.epoch.state()?.foreign_mark = None;
                     return token.ok_or_else(|| error.into());
                 }
                 Err(error) => return Err(self.epoch.store_failed(error)),

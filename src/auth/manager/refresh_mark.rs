@@ -90,12 +90,6 @@ impl RefreshMark<'_> {
         Ok(state.foreign_mark.filter(stands).filter(|_| can_lose_lock))
     }
 
-    /// The lock is held, perhaps by the owner of the mark: the wait for it begins when the lock is free.
-    pub(super) fn forget_foreign(&self) -> Result<(), Stop> {
-        self.epoch.state()?.foreign_mark = None;
-        Ok(())
-    }
-
     /// Waits, without the lock, until the owner of a mark has stored its tokens or the wait is over. At the end of the
     /// lock wait: a lock time-out, and the next call continues the same wait.
     pub(super) async fn wait_for_owner(

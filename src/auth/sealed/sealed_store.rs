@@ -276,18 +276,16 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let account = self.stored_account(key);
-            match self.inner.load(&account).await {
-                Ok(None) => Ok(false),
-                Ok(Some(stored)) => {
-                    let version = stored.version;
-                    match self.open(key, stored) {
-                        Err(error) if is_damaged(&error) => {
-                            self.inner.remove(&account, version).await
-                        }
-                        _ => Ok(false),
-                    }
-                }
-                Err(_) => self.inner.set_aside_unreadable(&account).await,
+            let Ok(stored) = self.inner.load(&account).await else {
+                return self.inner.set_aside_unreadable(&account).await;
+            };
+            let Some(stored) = stored else {
+                return Ok(false);
+            };
+            let version = stored.version;
+            match self.open(key, stored) {
+                Err(error) if is_damaged(&error) => self.inner.remove(&account, version).await,
+                _ => Ok(false),
             }
         })
     }
