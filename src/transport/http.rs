@@ -144,14 +144,12 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
     } else {
         Unsent::Perhaps
     };
-    let (what, timeout) = match (source.is_timeout(), unsent) {
-        (true, Unsent::Surely) => ("no connection could be made in time", true),
-        (true, Unsent::Perhaps) => ("no complete reply came in time", true),
-        (false, Unsent::Surely) => ("no connection could be made", false),
-        (false, Unsent::Perhaps) => (
-            "the connection was lost before the reply was complete",
-            false,
-        ),
+    let timeout = source.is_timeout();
+    let what = match (timeout, unsent) {
+        (true, Unsent::Surely) => "no connection could be made in time",
+        (true, Unsent::Perhaps) => "no complete reply came in time",
+        (false, Unsent::Surely) => "no connection could be made",
+        (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
     };
     if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
         let error = Error::protocol("the server's reply breaks the rules of HTTP");
