@@ -9,7 +9,7 @@ use crate::transport::parse_endpoint;
 
 /// The address of the search; all others are made from it.
 #[derive(Clone)]
-pub(super) struct Address(Url);
+pub(super) struct Address(pub(super) Url);
 
 impl Address {
     pub(super) fn new(base: &str) -> Result<Self> {
@@ -23,10 +23,6 @@ impl Address {
             path.pop_if_empty().extend(["api", "v2", "PICRegister"]);
         }
         Ok(Self(url))
-    }
-
-    pub(super) fn url(&self) -> &Url {
-        &self.0
     }
 
     pub(super) fn search(&self, search: &PropertySearch, index: Option<u32>) -> Url {
@@ -78,7 +74,7 @@ mod tests {
     fn a_base_with_a_path_keeps_it() {
         let address = Address::new("https://example.com/nlis/").unwrap();
         assert_eq!(
-            address.url().as_str(),
+            address.0.as_str(),
             "https://example.com/nlis/api/v2/PICRegister"
         );
     }

@@ -162,7 +162,7 @@ impl Register {
 impl fmt::Debug for Register {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Register")
-            .field("host", &self.0.address.url().host_str())
+            .field("host", &self.0.address.0.host_str())
             .finish_non_exhaustive()
     }
 }

@@ -118,7 +118,7 @@ impl RegisterBuilder {
             LookupCache::new(max_age, results, self.options.clock.clone())
         });
         Ok(Register(Arc::new(Inner {
-            sender: self.options.build(address.url())?,
+            sender: self.options.build(&address.0)?,
             address,
             cache,
             first_page_index: AtomicU32::new(self.first_page_index.unwrap_or(UNKNOWN)),
