@@ -52,11 +52,7 @@ impl LoginService {
 
     /// The desk, if a login is stored.
     pub async fn open(&self) -> Result<Option<Desk>, Error> {
-        match self
-            .client
-            .choose_account(&AccountChoice::Default)
-            .await
-        {
+        match self.client.choose_account(&AccountChoice::Default).await {
             Ok(account) => Ok(Some(Desk::new(account, self.register.clone()))),
             Err(error) if error.is_reauth_required() => Ok(None),
             Err(error) => Err(error),
