@@ -30,6 +30,15 @@ pub fn show(rounds: usize) {
             time / u32::try_from(SAVES).unwrap()
         },
     );
+    grow_flat(
+        "accounts over one pool, each with a token of its own: a save",
+        rounds,
+        [1, 100, 1_000],
+        |accounts| {
+            let time = save::by_sdk::save_for(server.base(), accounts, save::lanes(SAVES * 10, 10));
+            time / u32::try_from(SAVES * 10).unwrap()
+        },
+    );
     let server = register::look_up_server();
     grow(
         "PICs of a bulk look-up",
@@ -52,6 +61,26 @@ pub fn show(rounds: usize) {
             assert_eq!(seen, count);
             time
         },
+    );
+}
+
+/// What does not grow with the count: the time of one.
+fn grow_flat(what: &str, rounds: usize, counts: [usize; 3], work: impl Fn(usize) -> Duration) {
+    let mut least = [Duration::MAX; 3];
+    for _ in 0..rounds {
+        for (least, count) in least.iter_mut().zip(counts) {
+            *least = (*least).min(work(count));
+        }
+    }
+    println!("{what}");
+    for (time, count) in least.iter().zip(counts) {
+        println!("{count:>10} {:>10.2}", time.as_secs_f64() * 1e6);
+    }
+    let ratio = least[2].as_secs_f64() / least[0].as_secs_f64();
+    goal(
+        "the most cost the same as one, at most 1.05 times",
+        ratio,
+        ratio <= 1.05,
     );
 }
 

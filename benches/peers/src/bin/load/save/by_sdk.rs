@@ -3,14 +3,14 @@
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::Client;
-use envd_sdk::auth::{MemoryStore, Provider, Record, TokenManager, TokenStore};
+use envd_sdk::auth::{MemoryStore, Provider, Record, StaticToken, TokenManager, TokenStore};
 use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::validate::{Context, Questionnaire};
 use serde_json::json;
 
 use super::{ACCOUNT, token};
 use crate::measure::{side_by_side, timed};
-use crate::questions;
+use crate::{LANES, questions};
 
 /// Validates and saves each consignment.
 pub fn save(base: &str, answers: usize, lanes: Vec<Vec<ConsignmentInput>>) -> (Duration, usize) {
@@ -53,6 +53,39 @@ fn run(
         }))
         .await
     })
+}
+
+/// Saves for so many users in turn, each with a token of its own, over the connections of one client.
+pub fn save_for(base: &str, accounts: usize, lanes: Vec<Vec<ConsignmentInput>>) -> Duration {
+    let (time, saved) = timed(async {
+        let token = || StaticToken::new(&token()).unwrap();
+        let client = Client::builder(format!("{base}/graphql"))
+            .token_source(token())
+            .build()
+            .unwrap();
+        let users: Vec<_> = (0..accounts)
+            .map(|user| {
+                client
+                    .with_token_source(token())
+                    .account(format!("envd-{user}"))
+            })
+            .collect();
+        side_by_side(lanes.into_iter().enumerate().map(|(lane, inputs)| {
+            let users = users.clone();
+            async move {
+                let mut saved = 0;
+                for (at, input) in inputs.into_iter().enumerate() {
+                    let user = &users[(at * LANES + lane) % users.len()];
+                    let outcome = user.save_consignment(input).await.unwrap();
+                    saved += usize::from(outcome.value.number.is_some());
+                }
+                saved
+            }
+        }))
+        .await
+    });
+    assert!(saved > 0);
+    time
 }
 
 async fn manager(base: &str) -> TokenManager {
