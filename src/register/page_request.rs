@@ -174,10 +174,8 @@ fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPag
 fn fingerprint(records: &[Property]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     for record in records {
-        match record.register_id {
-            Some(id) => id.hash(&mut hasher),
-            None => (&record.pic, &record.name, &record.town).hash(&mut hasher),
-        }
+        let named = (&record.pic, &record.name, &record.town);
+        (record.register_id, named).hash(&mut hasher);
     }
     (!records.is_empty()).then(|| hasher.finish())
 }

@@ -45,9 +45,8 @@ impl<T> ListGuard<T> {
         if let Some(now) = page.total {
             let before = self.total.replace(now).unwrap_or(now);
             if before != now {
-                let page_number = page.number;
                 page.notices.push(ListNotice::TotalChanged {
-                    page: page_number,
+                    page: page.number,
                     before,
                     now,
                 });
