@@ -262,3 +262,24 @@ fn twenty_thousand_levels_are_shown_and_dropped() {
     drop(items);
     assert_eq!(form.answer("0", None, None).unwrap().vanished.len(), 19_999);
 }
+
+#[test]
+fn a_section_that_is_left_out_leaves_a_question_of_the_same_id_open() {
+    let rows = ask(
+        "1",
+        "REPEATABLE",
+        &[],
+        &[
+            ask("2", "REPEATABLE", &[], &[]),
+            ask("2", "STRING", &[], &[]),
+        ],
+    );
+    let mut form = prepare(&json!([rows])).form(&input(&[]), &today());
+    form.add_row("1").unwrap();
+    form.skip(form.next().unwrap().question).unwrap();
+    assert!(form.next().is_none());
+    assert_eq!(
+        form.blockers()[0].to_string(),
+        "Row 1 of Section 1 is empty: fill it in or remove it."
+    );
+}
