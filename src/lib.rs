@@ -131,6 +131,8 @@ mod secret;
 mod seeded;
 #[cfg(feature = "client")]
 mod send;
+#[cfg(feature = "sync")]
+pub mod sync;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;

@@ -11,7 +11,7 @@ use quote::ToTokens;
 use syn::{Attribute, Item, ItemUse, UseTree};
 
 /// The rooms and their layers. Rooms of the same layer do not use each other.
-const LAYERS: [(&str, u8); 19] = [
+const LAYERS: [(&str, u8); 20] = [
     ("secret", 0),
     ("mock", 0),
     ("seeded", 0),
@@ -30,6 +30,7 @@ const LAYERS: [(&str, u8); 19] = [
     ("ops", 7),
     ("register", 7),
     ("fake", 8),
+    ("sync", 8),
     // Documentation pages, which may link to everything.
     ("guide", 9),
 ];

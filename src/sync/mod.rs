@@ -1,0 +1,3 @@
+//! A local copy of what an account holds, and what changed in it.
+
+pub mod store;

@@ -1,0 +1,207 @@
+//! A store in memory.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{
+    Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowKeys, StoreFuture, SyncStore,
+};
+
+/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
+/// Clones share what they keep.
+#[derive(Clone, Default)]
+pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
+
+/// What one account has.
+#[derive(Default)]
+struct Copied {
+    documents: BTreeMap<String, Document>,
+    rows: BTreeMap<String, Row>,
+    changes: BTreeMap<u64, ChangeRow>,
+}
+
+impl MemorySync {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, HashMap<String, Copied>> {
+        // No user code runs under the lock, so a poisoned one is still in order.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<'a, T: Send + Default + 'a>(
+        &'a self,
+        account: &'a str,
+        read: impl FnOnce(&Copied) -> T + Send + 'a,
+    ) -> StoreFuture<'a, T> {
+        Box::pin(async move { Ok(self.accounts().get(account).map(read).unwrap_or_default()) })
+    }
+}
+
+impl fmt::Debug for MemorySync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MemorySync({} accounts)", self.accounts().len())
+    }
+}
+
+impl SyncStore for MemorySync {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        self.read(account, move |copied| {
+            let documents = copied.documents.range(prefix.to_owned()..);
+            let documents = documents.take_while(|(name, _)| name.starts_with(prefix));
+            documents.map(|(_, document)| document.clone()).collect()
+        })
+    }
+
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        self.read(account, move |copied| {
+            let rows = ids.iter().filter_map(|id| copied.rows.get(id));
+            rows.cloned().collect()
+        })
+    }
+
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        self.read(account, move |copied| {
+            let is_after = |row: &&Row| {
+                let after = query.after.as_ref();
+                after.is_none_or(|after| compare(query.order, row, after) == Ordering::Greater)
+            };
+            let rows = copied.rows.values().filter(|row| meets(query, row));
+            let mut rows: Vec<&Row> = rows.filter(is_after).collect();
+            rows.sort_by(|one, other| compare(query.order, one, other));
+            rows.into_iter().take(query.limit).cloned().collect()
+        })
+    }
+
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+        self.read(account, move |copied| {
+            let rows = copied.rows.values().filter(|row| meets(query, row));
+            rows.count() as u64
+        })
+    }
+
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        self.read(account, move |copied| match range {
+            ChangeRange::After(after) => {
+                let changes = copied.changes.range(after.saturating_add(1)..);
+                changes
+                    .take(limit)
+                    .map(|(_, change)| change.clone())
+                    .collect()
+            }
+            ChangeRange::Replacing { after, up_to } => {
+                let changes = copied.changes.range(up_to.saturating_add(1)..);
+                let changes = changes.map(|(_, change)| change);
+                let replacing =
+                    |change: &&ChangeRow| change.previous > after && change.previous <= up_to;
+                let mut changes: Vec<ChangeRow> = changes.filter(replacing).cloned().collect();
+                changes.sort_by_key(|change| change.previous);
+                changes.truncate(limit);
+                changes
+            }
+        })
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let mut accounts = self.accounts();
+            let copied = accounts.entry(account.to_owned()).or_default();
+            let version = |name: &String| copied.documents.get(name).map_or(0, |d| d.version);
+            if !batch
+                .expected
+                .iter()
+                .all(|(name, expected)| version(name) == *expected)
+            {
+                return Ok(false);
+            }
+            copied.apply(batch);
+            Ok(true)
+        })
+    }
+}
+
+impl Copied {
+    fn apply(&mut self, batch: &Batch) {
+        for (name, text) in &batch.documents {
+            let Some(text) = text else {
+                self.documents.remove(name);
+                continue;
+            };
+            let document = self.documents.entry(name.clone()).or_default();
+            *document = Document {
+                name: name.clone(),
+                version: document.version + 1,
+                text: text.clone(),
+            };
+        }
+        for row in &batch.rows {
+            self.rows.insert(row.id.clone(), row.clone());
+        }
+        if let Some((generation, ids)) = &batch.seen {
+            for id in ids {
+                if let Some(row) = self.rows.get_mut(id) {
+                    row.generation = *generation;
+                }
+            }
+        }
+        for id in &batch.removed {
+            self.rows.remove(id);
+        }
+        for change in &batch.changes {
+            self.changes.insert(change.sequence, change.clone());
+        }
+        if let Some(up_to) = batch.forget_changes {
+            self.changes = self.changes.split_off(&up_to.saturating_add(1));
+        }
+    }
+}
+
+fn meets(query: &Query, row: &Row) -> bool {
+    let keys = &row.keys;
+    let equal = |wanted: &Option<String>, key: &Option<String>| wanted.is_none() || wanted == key;
+    let at_least = |from: &Option<String>, key: &Option<String>| from.is_none() || key >= from;
+    let at_most =
+        |to: &Option<String>, key: &Option<String>| to.is_none() || key.is_some() && key <= to;
+    equal(&query.status, &keys.status)
+        && equal(&query.species, &keys.species)
+        && equal(&query.number, &keys.number)
+        && (equal(&query.pic, &keys.origin_pic) || equal(&query.pic, &keys.destination_pic))
+        && at_least(&query.movement_from, &keys.movement_day)
+        && at_most(&query.movement_to, &keys.movement_day)
+        && at_least(&query.updated_from, &keys.updated_at)
+        && query
+            .before_generation
+            .is_none_or(|before| row.generation < before)
+        && query
+            .up_to_sequence
+            .is_none_or(|up_to| row.sequence <= up_to)
+}
+
+fn compare(order: Order, one: &Row, other: &Row) -> Ordering {
+    // `None` is less than any text, so it comes last in the reversed order.
+    let updated = |row: &Row| -> Reverse<Option<String>> {
+        let RowKeys { updated_at, .. } = &row.keys;
+        Reverse(updated_at.clone())
+    };
+    match order {
+        Order::Id => one.id.cmp(&other.id),
+        Order::LastUpdated => updated(one)
+            .cmp(&updated(other))
+            .then_with(|| one.id.cmp(&other.id)),
+        Order::Sequence => one.sequence.cmp(&other.sequence),
+    }
+}

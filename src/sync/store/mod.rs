@@ -1,0 +1,12 @@
+//! Where the copy is kept: [`SyncStore`], for you to implement on your database.
+
+mod batch;
+mod memory_sync;
+mod row;
+mod sync_store;
+
+pub use self::batch::{Batch, Document};
+pub use self::memory_sync::MemorySync;
+pub use self::row::{ChangeRange, ChangeRow, Order, Query, Row, RowKeys};
+pub use self::sync_store::SyncStore;
+pub use crate::auth::{StoreError, StoreFuture};

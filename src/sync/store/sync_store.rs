@@ -1,0 +1,36 @@
+//! The interface of stores.
+
+use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
+
+/// Keeps the copies of accounts; implement it on whatever your processes share.
+///
+/// A store holds rows, changes and small documents, apart for each account, and interprets none of them. One rule matters
+/// most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected versions. Several
+/// processes may then use a store at the same time, with no lock between them.
+///
+/// When [`commit`](Self::commit) has returned, what it wrote survives the end of the process and of the machine.
+pub trait SyncStore: Send + Sync + 'static {
+    /// The documents of an account whose names begin with a text, ordered by name.
+    fn documents<'a>(&'a self, account: &'a str, prefix: &'a str)
+    -> StoreFuture<'a, Vec<Document>>;
+
+    /// The rows with these ids, in any order, without those that are not there.
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>>;
+
+    /// The rows that meet a query, in its order.
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>>;
+
+    /// How many rows meet a query, whatever its `after` and `limit`.
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64>;
+
+    /// At most `limit` changes of an account.
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>>;
+
+    /// Writes a batch, and returns whether it did: `false` if a document does not have its expected version.
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool>;
+}
