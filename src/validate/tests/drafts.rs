@@ -138,6 +138,19 @@ fn everything_can_be_shared_between_threads() {
 }
 
 /// Names of the wire at random places, so that the readers get past the first level.
+#[test]
+fn an_unreadable_field_does_not_hide_a_missing_answer() {
+    let list: Vec<Question> = serde_json::from_value(json!([
+        {"id": "1", "forms": ["LPAC1"], "type": "STRING", "validators": [{"type": "required"}]}]))
+    .unwrap();
+    let mut input = good();
+    input["answers"] = json!([]);
+    input["origin"]["pic"] = json!(7);
+    let report = Questionnaire::prepare(&list).validate_json(&input, &today());
+    let mut not_judged = report.not_judged().iter();
+    assert!(not_judged.any(|finding| finding.rule == Rule::Required));
+}
+
 fn wire() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

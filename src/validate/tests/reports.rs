@@ -296,6 +296,7 @@ fn a_message_repeats_nothing_of_a_signature() {
         let finding = report.at("declaration.signature").next().unwrap();
         let said = "String '…' does not validate against format 'base64'.";
         assert_eq!(finding.message, said);
+        assert_eq!(finding.value, None);
         let mut whole = serde_json::to_value(report.to_server_errors("save")).unwrap();
         whole[0]["message"] = json!(said.replace('…', &signature));
         let server = serde_json::from_value::<Vec<_>>(whole).unwrap();
