@@ -58,7 +58,9 @@ async fn all_calls_wait_for_a_short_pause() {
         .concurrency(1);
     let other = register.clone();
     let ask = tokio::spawn(async move { answers.next().await.unwrap().result });
-    while requests(&server).await == 0 || !is_waiting().await {}
+    while register.paused_for().is_none() {
+        tokio::task::yield_now().await;
+    }
     let second = tokio::spawn(async move { other.lookup(&pic("QCZZ8888")).await });
     for _ in 0..50 {
         tokio::task::yield_now().await;
@@ -67,14 +69,6 @@ async fn all_calls_wait_for_a_short_pause() {
     assert_eq!(requests(&server).await, 1);
     clock.advance(Duration::from_secs(20));
     assert!(ask.await.unwrap().is_ok() && second.await.unwrap().is_ok());
-}
-
-/// Yields until the reply has been read and the call waits; a loopback reply needs few polls.
-async fn is_waiting() -> bool {
-    for _ in 0..2_000 {
-        tokio::task::yield_now().await;
-    }
-    true
 }
 
 #[tokio::test]
