@@ -39,7 +39,7 @@ impl Adapted {
     /// The document to send for an operation.
     pub(super) fn of(&self, known: &KnownOperation) -> Cow<'static, str> {
         let documents = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let adapted = documents.get(known.operation());
+        let adapted = documents.get(known.operation);
         adapted.map_or(Cow::Borrowed(known.document), |document| {
             Cow::Owned(document.to_string())
         })
@@ -47,7 +47,7 @@ impl Adapted {
 
     fn insert(&self, known: &KnownOperation, document: &str) {
         let mut documents = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        documents.insert(known.operation(), document.into());
+        documents.insert(known.operation, document.into());
     }
 }
 
@@ -57,7 +57,7 @@ impl Overrides {
         let adapted = CATALOGUE.iter().filter_map(|known| {
             let document = self.adapted.of(known);
             (document != known.document).then(|| AdaptedOperation {
-                operation: known.name(),
+                operation: known.name,
                 left_out: left_out(known, &document),
                 document: document.into_owned(),
             })
@@ -146,7 +146,7 @@ fn next(known: &KnownOperation, refused: &str, errors: &[ServerError]) -> Option
     if without(known, &mut read, errors).is_some() {
         return Some(read.write());
     }
-    (known.name() == "userDetails").then(|| next_location(known, &read))?
+    (known.name == "userDetails").then(|| next_location(known, &read))?
 }
 
 /// The paths of the fields of our document that another one leaves out.
@@ -156,7 +156,7 @@ fn left_out(known: &KnownOperation, document: &str) -> Vec<String> {
         .into_iter()
         .filter(|path| !theirs.contains(path));
     missing
-        .map(|path| format!("{}.{path}", known.name()))
+        .map(|path| format!("{}.{path}", known.name))
         .collect()
 }
 
@@ -210,7 +210,7 @@ fn without(
 
 /// The questions of a consignment may come without their children, as public queries read them. The tree may not.
 fn is_required(known: &KnownOperation, field: &str) -> bool {
-    REQUIRED.contains(&field) || (known.name() == "questions" && field == "childQuestions")
+    REQUIRED.contains(&field) || (known.name == "questions" && field == "childQuestions")
 }
 
 /// Our documents are written on one line.

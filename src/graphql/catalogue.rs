@@ -10,6 +10,10 @@ use super::generated::{
 /// An operation of the interface.
 pub(super) struct KnownOperation {
     pub(super) document: &'static str,
+    /// The name in the specification, which is the field of the document; for a second document of an operation, its alias.
+    pub(super) name: &'static str,
+    /// The name in our document, which differs in the case only.
+    pub(super) operation: &'static str,
     /// The name of the id in the record.
     pub(super) id: &'static str,
     /// The members below `data` that lead to a list of records, of which each may be read alone. Not the lists inside
@@ -43,6 +47,8 @@ pub(super) const CATALOGUE: [KnownOperation; 16] = [
 const fn record(document: &'static str) -> KnownOperation {
     KnownOperation {
         document,
+        name: word(document, after(document, b" { ")),
+        operation: operation_name(document),
         id: "id",
         list: None,
     }
@@ -56,17 +62,6 @@ const fn list(document: &'static str, list: &'static [&'static str]) -> KnownOpe
 }
 
 impl KnownOperation {
-    /// The name in the specification, which is the field of the document; for a second document of an operation, its alias.
-    pub(super) fn name(&self) -> &'static str {
-        let (_, selection) = self.document.split_once(" { ").unwrap_or_default();
-        selection.split(['(', ' ', ':']).next().unwrap_or_default()
-    }
-
-    /// The name in our document, which differs in the case only.
-    pub(super) fn operation(&self) -> &'static str {
-        operation_name(self.document)
-    }
-
     pub(super) fn kind(&self) -> OperationKind {
         if self.document.starts_with("mutation") {
             OperationKind::Mutation
@@ -82,27 +77,52 @@ impl KnownOperation {
 }
 
 /// The name of the operation in one of our documents.
-pub(crate) fn operation_name(document: &'static str) -> &'static str {
-    document.split([' ', '(']).nth(1).unwrap_or_default()
+pub(crate) const fn operation_name(document: &'static str) -> &'static str {
+    word(document, after(document, b" "))
+}
+
+/// The place behind a text; the end where it is not found.
+const fn after(document: &str, text: &[u8]) -> usize {
+    let document = document.as_bytes();
+    let (mut at, mut equal) = (0, 0);
+    while at < document.len() && equal < text.len() {
+        equal = if document[at] == text[equal] {
+            equal + 1
+        } else {
+            (document[at] == text[0]) as usize
+        };
+        at += 1;
+    }
+    at
+}
+
+/// The GraphQL name at a place.
+const fn word(document: &'static str, at: usize) -> &'static str {
+    let (_, text) = document.split_at(at);
+    let (bytes, mut end) = (text.as_bytes(), 0);
+    while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_') {
+        end += 1;
+    }
+    text.split_at(end).0
 }
 
 /// The names of all operations, as in the specification.
 pub(crate) fn operation_names() -> impl Iterator<Item = &'static str> {
-    CATALOGUE.iter().map(KnownOperation::name)
+    CATALOGUE.iter().map(|known| known.name)
 }
 
 /// The operation with our document; a document of the caller with the same name is not ours.
 pub(super) fn ours(operation: &str, document: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()
-        .find(|known| known.document == document && known.operation() == operation)
+        .find(|known| known.document == document && known.operation == operation)
 }
 
 /// The operation with this name, spelled as in the specification or as in our document.
 pub(super) fn named(name: &str) -> Option<&'static KnownOperation> {
     CATALOGUE
         .iter()
-        .find(|known| known.name() == name || known.operation() == name)
+        .find(|known| known.name == name || known.operation == name)
 }
 
 #[cfg(test)]
@@ -117,10 +137,10 @@ mod tests {
         assert_eq!(files, CATALOGUE.len());
         for known in &CATALOGUE {
             let read = operations(known.document).unwrap();
-            assert_eq!(read[0].name, Some(known.operation()));
+            assert_eq!(read[0].name, Some(known.operation));
             assert_eq!(read[0].kind, Some(known.kind()));
-            let name = known.name();
-            assert_eq!(name.to_uppercase(), known.operation().to_uppercase());
+            let name = known.name;
+            assert_eq!(name.to_uppercase(), known.operation.to_uppercase());
             assert!(known.document.contains(&format!("{{ {name}")), "{name}");
             assert!(known.list.is_none_or(|list| list[0] == name), "{name}");
         }

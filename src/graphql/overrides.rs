@@ -53,7 +53,7 @@ impl Overrides {
                 names.join(", ")
             )));
         };
-        let wrong = |what: &str| Error::config(format!("the override of {}: {what}", known.name()));
+        let wrong = |what: &str| Error::config(format!("the override of {}: {what}", known.name));
         let (operation, declared) = check(known, &document).map_err(|what| wrong(&what))?;
         if pointer
             .as_deref()
@@ -63,7 +63,7 @@ impl Overrides {
         }
         let location = pointer.map(|from| RecordLocation {
             from,
-            field: known.name(),
+            field: known.name,
             wrapped: known.is_change(),
             id: None,
         });
@@ -73,12 +73,12 @@ impl Overrides {
             declared,
             location,
         };
-        self.given.insert(known.operation(), given);
+        self.given.insert(known.operation, given);
         Ok(())
     }
 
     pub(super) fn of(&self, known: &KnownOperation) -> Option<&Override> {
-        self.given.get(known.operation())
+        self.given.get(known.operation)
     }
 }
 
@@ -134,8 +134,8 @@ impl RecordLocation {
     /// Where the specification puts the result of a change: in the field of the operation, under `data` (spec 4.1).
     pub(super) fn stated(known: &KnownOperation) -> Option<Self> {
         known.is_change().then(|| Self {
-            from: format!("/{}", known.name()),
-            field: known.name(),
+            from: format!("/{}", known.name),
+            field: known.name,
             wrapped: true,
             id: Some(known.id),
         })

@@ -179,8 +179,8 @@ mod tests {
             let read = Selections::read(known.document).unwrap();
             assert_eq!(read.write(), known.document);
             let field = &read.fields[0];
-            let alias = format!("{}:", known.name());
-            assert!(field.name == known.name() || field.text.starts_with(&alias));
+            let alias = format!("{}:", known.name);
+            assert!(field.name == known.name || field.text.starts_with(&alias));
         }
     }
 
