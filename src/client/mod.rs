@@ -175,21 +175,24 @@ impl Client {
         });
         Call::new(
             &self.sender,
-            (*self.settings).clone(),
+            Arc::clone(&self.settings),
             operation.map(|operation| {
                 let sender = self.sender.clone();
-                (operation.request(), move |request, settings| async move {
-                    let outcome = sender.send(&operation, request, &settings).await?;
-                    outcome.part(operation.name(), part)
-                })
+                (
+                    Box::new(operation.request()),
+                    move |request, settings: Arc<Settings>| async move {
+                        let outcome = sender.send(&operation, request, &settings).await?;
+                        outcome.part(operation.name(), part)
+                    },
+                )
             }),
         )
     }
 
     /// This client for the further requests of a call.
-    pub(crate) fn with_settings(&self, settings: Settings) -> Self {
+    pub(crate) fn with_settings(&self, settings: Arc<Settings>) -> Self {
         Self {
-            settings: Arc::new(settings),
+            settings,
             ..self.clone()
         }
     }
@@ -275,7 +278,7 @@ impl Account {
     }
 
     /// This account for the further requests of a call.
-    pub(crate) fn with_settings(&self, settings: Settings) -> Self {
+    pub(crate) fn with_settings(&self, settings: Arc<Settings>) -> Self {
         self.client.with_settings(settings).account(self.id.clone())
     }
 }

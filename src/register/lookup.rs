@@ -1,6 +1,7 @@
 //! Properties by their PIC (spec 4.2), and a cache of them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -107,27 +108,32 @@ impl Register {
         let register = self.clone();
         let work = since.map(|since| {
             let get = GetRecords::new("lookup", since);
-            let request = get.request(self.0.address.property(pic));
-            (request, move |request, settings| async move {
-                let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
-                if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
-                    return result(IfModified::changed(cached, None));
-                }
-                let reply = register.0.sender.send(&get, request, &settings).await;
-                let lookup = match reply {
-                    Ok(reply) => reply.try_map(|subset| {
-                        lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
-                    })?,
-                    Err(error) if is_unknown(&error) => IfModified::changed(Lookup::NotFound, None),
-                    Err(error) => return Err(error),
-                };
-                if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
-                    cache.store(pic, value);
-                }
-                result(lookup)
-            })
+            let request = Box::new(get.request(self.0.address.property(pic)));
+            (
+                request,
+                move |request, settings: Arc<Settings>| async move {
+                    let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
+                    if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
+                        return result(IfModified::changed(cached, None));
+                    }
+                    let reply = register.0.sender.send(&get, request, &settings).await;
+                    let lookup = match reply {
+                        Ok(reply) => reply.try_map(|subset| {
+                            lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
+                        })?,
+                        Err(error) if is_unknown(&error) => {
+                            IfModified::changed(Lookup::NotFound, None)
+                        }
+                        Err(error) => return Err(error),
+                    };
+                    if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
+                        cache.store(pic, value);
+                    }
+                    result(lookup)
+                },
+            )
         });
-        Call::new(&self.0.sender, Settings::default(), work)
+        Call::new(&self.0.sender, Arc::default(), work)
     }
 }
 

@@ -72,17 +72,20 @@ impl Register {
         let work = if_modified_since(date).and_then(|since| {
             let (search, index) = (search.checked()?, self.first_page_index());
             let get = GetRecords::new("search", Some(since));
-            let request = get.request(self.0.address.search(&search, index));
-            Ok((request, move |request, settings| async move {
-                let reply = register.0.sender.send(&get, request, &settings).await?;
-                reply.try_map(|subset| {
-                    let range = PageRange::first(index, false, search.page_size, &subset)?;
-                    let page = page(PagePosition::default(), range, subset);
-                    Ok(register.search(&search).with_first_page(page))
-                })
-            }))
+            let request = Box::new(get.request(self.0.address.search(&search, index)));
+            Ok((
+                request,
+                move |request, settings: Arc<Settings>| async move {
+                    let reply = register.0.sender.send(&get, request, &settings).await?;
+                    reply.try_map(|subset| {
+                        let range = PageRange::first(index, false, search.page_size, &subset)?;
+                        let page = page(PagePosition::default(), range, subset);
+                        Ok(register.search(&search).with_first_page(page))
+                    })
+                },
+            ))
         });
-        Call::new(&self.0.sender, Settings::default(), work)
+        Call::new(&self.0.sender, Arc::default(), work)
     }
 
     /// The page at a position; `None` after the last.
@@ -142,7 +145,7 @@ impl Register {
 
     async fn get_page(&self, search: &PropertySearch, index: Option<u32>) -> Result<Subset> {
         let get = GetRecords::new("search", None);
-        let request = get.request(self.0.address.search(search, index));
+        let request = Box::new(get.request(self.0.address.search(search, index)));
         let settings = Settings::default();
         let reply = self.0.sender.send(&get, request, &settings).await?;
         // Without a condition, there is always a value.

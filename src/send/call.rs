@@ -47,16 +47,19 @@ use crate::transport::{Request, RetryPolicy, Watch};
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T> {
     sender: Sender,
-    settings: Settings,
+    settings: Arc<Settings>,
     deadline: Option<Duration>,
     work: Result<Work<T>>,
 }
 
 /// The first request, and everything that is done with it.
 struct Work<T> {
-    request: Request,
-    start: Box<dyn FnOnce(Request, Settings) -> BoxFuture<'static, Result<T>> + Send>,
+    /// In a box, as it is moved from here through the futures of the call.
+    request: Box<Request>,
+    start: Box<Start<T>>,
 }
+
+type Start<T> = dyn FnOnce(Box<Request>, Arc<Settings>) -> BoxFuture<'static, Result<T>> + Send;
 
 /// What is set for the requests of one call.
 #[derive(Clone, Default)]
@@ -93,9 +96,13 @@ impl Settings {
 
 impl<T: Send + 'static> Call<T> {
     /// A call whose first request is this one. `start` may send it, and others with the same settings.
-    pub(crate) fn new<S, F>(sender: &Sender, settings: Settings, work: Result<(Request, S)>) -> Self
+    pub(crate) fn new<S, F>(
+        sender: &Sender,
+        settings: Arc<Settings>,
+        work: Result<(Box<Request>, S)>,
+    ) -> Self
     where
-        S: FnOnce(Request, Settings) -> F + Send + 'static,
+        S: FnOnce(Box<Request>, Arc<Settings>) -> F + Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
         let work = work.map(|(request, start)| Work {
@@ -113,7 +120,7 @@ impl<T: Send + 'static> Call<T> {
     /// Replaces the work that begins with the request of this call.
     pub(crate) fn instead<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,
-        start: impl FnOnce(Settings) -> F + Send + 'static,
+        start: impl FnOnce(Arc<Settings>) -> F + Send + 'static,
     ) -> Call<U> {
         let start = |_, settings| start(settings);
         let work = self.work.map(|work| (work.request, start));
@@ -123,11 +130,11 @@ impl<T: Send + 'static> Call<T> {
     /// Continues with the value of this call. Further requests take the settings.
     pub(crate) fn then<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,
-        next: impl FnOnce(T, Settings) -> F + Send + 'static,
+        next: impl FnOnce(T, Arc<Settings>) -> F + Send + 'static,
     ) -> Call<U> {
         let work = self.work.map(|Work { request, start }| {
-            let both = |request, settings: Settings| async {
-                next(start(request, settings.clone()).await?, settings).await
+            let both = |request, settings: Arc<Settings>| async {
+                next(start(request, Arc::clone(&settings)).await?, settings).await
             };
             (request, both)
         });
@@ -137,9 +144,9 @@ impl<T: Send + 'static> Call<T> {
     /// A further header. Those that the client itself sends cannot be replaced. The value shows neither in `Debug` nor in
     /// traces.
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        let headers = std::mem::take(&mut self.settings.headers).with(name, value);
+        let headers = std::mem::take(&mut self.own_settings().headers).with(name, value);
         match headers.and_then(|headers| headers.beside_tokens(self.sender.tokens.is_some())) {
-            Ok(headers) => self.settings.headers = headers,
+            Ok(headers) => self.own_settings().headers = headers,
             Err(error) => self.work = self.work.and(Err(error)),
         }
         self
@@ -147,7 +154,7 @@ impl<T: Send + 'static> Call<T> {
 
     /// The time limit of one request with its whole reply, in place of the client's.
     pub fn timeout(mut self, limit: Duration) -> Self {
-        self.settings.timeout = Some(limit);
+        self.own_settings().timeout = Some(limit);
         self
     }
 
@@ -159,21 +166,27 @@ impl<T: Send + 'static> Call<T> {
 
     /// How often a request is sent, in place of the client's policy.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.settings.retry = Some(policy);
+        self.own_settings().retry = Some(policy);
         self
     }
 
     /// Declares that carrying out this change twice does no harm: it is sent again like a query. Do not set it for the
     /// creation of a record; a save that names its record may be idempotent.
     pub fn idempotent(mut self) -> Self {
-        self.settings.idempotent = true;
+        self.own_settings().idempotent = true;
         self
     }
 
     /// The number of the page, and a function that is called while its reply arrives.
     pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
-        (self.settings.page, self.settings.watch) = (Some(number), Some(watch));
+        let settings = self.own_settings();
+        (settings.page, settings.watch) = (Some(number), Some(watch));
         self
+    }
+
+    /// The settings, no longer shared with the client and its other calls.
+    fn own_settings(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.settings)
     }
 
     /// The first request as it would be sent, without the token. Nothing is sent, and no token is read.
@@ -183,14 +196,15 @@ impl<T: Send + 'static> Call<T> {
     /// [`is_config`](crate::Error::is_config) when the variables cannot be written as JSON or a setting cannot be used.
     pub fn dry_run(&self) -> Result<DryRun> {
         let work = self.work.as_ref().map_err(Clone::clone)?;
-        let request = self.sender.prepare(work.request.clone(), &self.settings);
+        let mut request = (*work.request).clone();
+        self.sender.prepare(&mut request, &self.settings);
         Ok(DryRun::new(request, self.sender.pool.http.user_agent()))
     }
 
     /// Sends the call; the value comes with the status, the request id and the number of attempts.
     pub fn response(mut self) -> impl Future<Output = Result<Response<T>>> + Send + 'static {
         let facts = Arc::new(Mutex::new(Facts::default()));
-        self.settings.facts = Some(Arc::clone(&facts));
+        self.own_settings().facts = Some(Arc::clone(&facts));
         let (sender, start) = (self.sender.clone(), self.sender.pool.clock.boot());
         let work = self.into_future();
         async move {
@@ -214,7 +228,8 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
 
     fn into_future(mut self) -> Self::IntoFuture {
         if let Some(limit) = self.deadline {
-            self.settings.end = Some(self.sender.pool.clock.boot().saturating_add(limit));
+            let end = self.sender.pool.clock.boot().saturating_add(limit);
+            self.own_settings().end = Some(end);
         }
         match self.work {
             Ok(work) => (work.start)(work.request, self.settings),

@@ -1,6 +1,7 @@
 //! The path of a request, from top to bottom: pause, token, send, refresh once after a refusal, read the reply; all of it
 //! retried where that does no harm.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,12 +79,15 @@ pub(crate) trait Operation: Sync {
     fn adapted(&self, _request: &Request) {}
 }
 
+/// The value of an operation, in a box: it is large, and is passed on from future to future.
+type Judged<O> = Result<Box<<O as Operation>::Value>>;
+
 /// One request with its attempts, and how far it has come when its time runs out.
 struct Exchange<'a, O> {
     sender: &'a Sender,
     operation: &'a O,
     settings: &'a Settings,
-    request: Request,
+    request: Box<Request>,
     safety: Safety,
     /// How many attempts came as far as sending.
     attempts: u32,
@@ -135,29 +139,30 @@ impl Sender {
         self.pool.backpressure.end();
     }
 
-    /// The request with the headers and limits that are set, all but the token.
-    pub(super) fn prepare(&self, mut request: Request, settings: &Settings) -> Request {
-        let mut headers = self.pool.headers.0.clone();
-        headers.extend(settings.headers.0.clone());
-        headers.extend(request.headers);
-        request.headers = headers;
+    /// Adds the headers and limits that are set, all but the token.
+    pub(super) fn prepare(&self, request: &mut Request, settings: &Settings) {
+        // They name none of the headers that a request has by itself (`Headers::with`).
+        let set = [&self.pool.headers.0, &settings.headers.0];
+        for headers in set.into_iter().filter(|headers| !headers.is_empty()) {
+            request.headers.extend(headers.clone());
+        }
         request.timeout = settings.timeout;
         request.watch.clone_from(&settings.watch);
-        request
     }
 
     /// Sends a request and reads its reply.
     pub(crate) async fn send<O: Operation>(
         &self,
         operation: &O,
-        request: Request,
+        mut request: Box<Request>,
         settings: &Settings,
     ) -> Result<O::Value> {
+        self.prepare(&mut request, settings);
         let mut exchange = Exchange {
             sender: self,
             operation,
             settings,
-            request: self.prepare(request, settings),
+            request,
             safety: match (operation.is_change(), settings.idempotent) {
                 (false, _) => Safety::Repeatable,
                 (true, true) => Safety::Idempotent,
@@ -179,13 +184,15 @@ impl Sender {
         span.record("attempts", attempts);
         exchange.trace_end(&span, &result);
         settings.note(|facts| facts.attempts += attempts);
-        result.map_err(|error| error.with_operation(operation.name()))
+        result
+            .map(|value| *value)
+            .map_err(|error| error.with_operation(operation.name()))
     }
 }
 
 impl<O: Operation> Exchange<'_, O> {
     /// Within the time of the call.
-    async fn run(&mut self) -> Result<O::Value> {
+    async fn run(&mut self) -> Judged<O> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
@@ -193,7 +200,12 @@ impl<O: Operation> Exchange<'_, O> {
         };
         let left = end.saturating_sub(pool.clock.boot());
         let policy = policy.clone().deadline(left);
-        match pool.clock.within(left, self.retried(&policy)).await {
+        let result = {
+            // Pinned here: a future that is passed by value is copied.
+            let retried = pin!(self.retried(&policy));
+            pool.clock.within(left, retried).await
+        };
+        match result {
             Some(result) => result,
             None => Err(Error::new(Kind::Transport(Failure {
                 what: "the deadline of the call has passed",
@@ -209,14 +221,16 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Again until it succeeds, or the failure or the policy allows no further attempt.
-    async fn retried(&mut self, policy: &RetryPolicy) -> Result<O::Value> {
+    async fn retried(&mut self, policy: &RetryPolicy) -> Judged<O> {
         let pool = &self.sender.pool;
         pool.backpressure.wait(&pool.clock, policy).await?;
         let (start, mut number) = (pool.clock.boot(), 1);
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
-            let result = self.attempt().instrument(span.clone()).await;
+            // In a box: the futures around it move, and stay small.
+            let attempt = Box::pin(self.attempt());
+            let result = attempt.instrument(span.clone()).await;
             self.trace_end(&span, &result);
             let error = match result {
                 Ok(value) => {
@@ -240,7 +254,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// With a token, and once more with a new one when it is refused.
-    async fn attempt(&mut self) -> Result<O::Value> {
+    async fn attempt(&mut self) -> Judged<O> {
         let Some(tokens) = &self.sender.tokens else {
             return self.send_fitting(None).await;
         };
@@ -266,36 +280,29 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Again with another document when the server's schema does not fit the first one.
-    async fn send_fitting(&mut self, token: Option<&AccessToken>) -> Result<O::Value> {
-        let mut result = self.send(self.request.clone(), token).await;
-        let mut request = None;
+    async fn send_fitting(&mut self, token: Option<&AccessToken>) -> Judged<O> {
+        let mut result = self.send(None, token).await;
+        let mut request: Option<Box<Request>> = None;
         for _ in 0..DOCUMENTS {
             let Err(error) = &result else { break };
             let refused = request.as_ref().unwrap_or(&self.request);
             let Some(adapted) = self.operation.adapt(refused, error) else {
                 break;
             };
-            result = self.send(adapted.clone(), token).await;
+            let adapted = request.insert(Box::new(adapted));
+            result = self.send(Some(adapted), token).await;
             if result.is_ok() {
-                self.operation.adapted(&adapted);
+                self.operation.adapted(adapted);
             }
-            request = Some(adapted);
         }
         result
     }
 
-    /// Once.
-    async fn send(
-        &mut self,
-        mut request: Request,
-        token: Option<&AccessToken>,
-    ) -> Result<O::Value> {
-        if let Some(token) = token {
-            request = request.header(AUTHORIZATION, token.header());
-        }
+    /// Once; the request of the call, if there is no adapted one.
+    async fn send(&mut self, adapted: Option<&Request>, token: Option<&AccessToken>) -> Judged<O> {
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
-        let reply = self.sender.pool.http.send(request).await;
+        let reply = self.reply(adapted.unwrap_or(&self.request), token).await;
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;
@@ -306,7 +313,20 @@ impl<O: Operation> Exchange<'_, O> {
         result
     }
 
-    fn judge(&mut self, reply: Reply) -> Result<O::Value> {
+    /// The reply to a request with this token. Not an `async fn`, whose future would have room for the request.
+    fn reply(
+        &self,
+        request: &Request,
+        token: Option<&AccessToken>,
+    ) -> impl Future<Output = Result<Reply>> + Send + use<O> {
+        let mut request = request.clone();
+        if let Some(token) = token {
+            request.headers.insert(AUTHORIZATION, token.header());
+        }
+        self.sender.pool.http.send(request)
+    }
+
+    fn judge(&mut self, reply: Reply) -> Judged<O> {
         let pool = &self.sender.pool;
         let wait = retry_after(&reply.headers, pool.clock.now());
         self.status = reply.status;
@@ -314,7 +334,8 @@ impl<O: Operation> Exchange<'_, O> {
             facts.status = Some(reply.status);
             facts.request_id = reply.request_id().map(str::to_owned);
         });
-        self.operation.judge(reply).map_err(|error| {
+        let judged = self.operation.judge(reply).map(Box::new);
+        judged.map_err(|error| {
             trace::decode_failure(&error);
             let error = error.with_retry_after(wait);
             pool.backpressure.note(&pool.clock, &error);
@@ -322,7 +343,7 @@ impl<O: Operation> Exchange<'_, O> {
         })
     }
 
-    fn trace_end(&self, span: &tracing::Span, result: &Result<O::Value>) {
+    fn trace_end(&self, span: &tracing::Span, result: &Judged<O>) {
         let result = result.as_ref();
         trace::ended(span, result.map(|value| (self.status, O::problems(value))));
     }

@@ -72,8 +72,8 @@ async fn run(
         is_change,
         failures: Mutex::new(failures.into_iter()),
     };
-    let settings = Settings::default();
-    let result = sender.send(&operation, Request::get(url), &settings).await;
+    let (request, settings) = (Box::new(Request::get(url)), Settings::default());
+    let result = sender.send(&operation, request, &settings).await;
     (result, server.received_requests().await.unwrap().len())
 }
 
@@ -127,8 +127,8 @@ async fn a_request_without_a_token_is_not_sent() {
         is_change: true,
         failures: Mutex::new(Vec::new().into_iter()),
     };
-    let settings = Settings::default();
-    let result = sender.send(&operation, Request::get(url), &settings).await;
+    let (request, settings) = (Box::new(Request::get(url)), Settings::default());
+    let result = sender.send(&operation, request, &settings).await;
     let error = result.unwrap_err();
     assert!(error.is_reauth_required() && !error.may_have_applied());
     assert_eq!(error.attempts(), 0);

@@ -57,45 +57,56 @@ impl Http {
     }
 
     /// Sends a request and reads the whole reply.
-    pub(crate) async fn send(&self, request: Request) -> Result<Reply, Error> {
-        match self.send_and_keep(request).await? {
-            (reply, None) => Ok(reply),
-            (reply, Some(cut)) => Err(cut.with_received(reply.received())),
+    pub(crate) fn send(
+        &self,
+        request: Request,
+    ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
+        let reply = self.send_and_keep(request);
+        async {
+            match reply.await? {
+                (reply, None) => Ok(reply),
+                (reply, Some(cut)) => Err(cut.with_received(reply.received())),
+            }
         }
     }
 
     /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.
-    pub(crate) async fn send_and_keep(
+    ///
+    /// Not an `async fn`: the request is large, and only what is needed for the reply stays in the future.
+    pub(crate) fn send_and_keep(
         &self,
         request: Request,
-    ) -> Result<(Reply, Option<Error>), Error> {
-        let mut outgoing = self
-            .client
-            .request(request.method, request.url)
-            .headers(request.headers);
+    ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
+        let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
+        // Without reqwest's builder, which copies the headers.
+        let mut outgoing = reqwest::Request::new(request.method, request.url);
+        *outgoing.headers_mut() = request.headers;
         if !request.body.is_empty() {
-            outgoing = outgoing.body(request.body);
+            *outgoing.body_mut() = Some(request.body.into());
         }
         if let Some(limit) = request.timeout {
-            outgoing = outgoing.timeout(limit);
+            *outgoing.timeout_mut() = Some(limit);
         }
-        let mut reply = outgoing.send().await.map_err(failed)?;
-        let status = reply.status().as_u16();
-        let mut headers = std::mem::take(reply.headers_mut());
-        let (body, cut) = if request.is_secret {
-            // They share the memory of the body, which cannot be overwritten as long as they live.
-            detach(&mut headers);
-            // Boxed, so that the futures of all other requests stay small.
-            Box::pin(gather_and_wipe(reply, self.max_body_bytes)).await
-        } else {
-            gather(&mut reply, self.max_body_bytes, request.watch.as_ref()).await
-        };
-        let reply = Reply {
-            status,
-            headers,
-            body,
-        };
-        Ok((reply, cut))
+        let reply = self.client.execute(outgoing);
+        async move {
+            let mut reply = reply.await.map_err(failed)?;
+            let status = reply.status().as_u16();
+            let mut headers = std::mem::take(reply.headers_mut());
+            let (body, cut) = if is_secret {
+                // They share the memory of the body, which cannot be overwritten as long as they live.
+                detach(&mut headers);
+                // Boxed, so that the futures of all other requests stay small.
+                Box::pin(gather_and_wipe(reply, limit)).await
+            } else {
+                gather(&mut reply, limit, watch.as_ref()).await
+            };
+            let reply = Reply {
+                status,
+                headers,
+                body,
+            };
+            Ok((reply, cut))
+        }
     }
 }
 
