@@ -89,11 +89,13 @@ impl Candidates {
     /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
     /// from it, or the server reports problems beside it.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
-        let (search, first) = (self.clone(), self.filter.variables(self.account.id(), None));
+        // In a box, as it stays in the future of the call.
+        let mut search = Box::new(self.clone());
+        let first = self.filter.variables(self.account.id(), None);
         let first = self.account.client().execute::<Consignments>(first);
         first.instead(async move |settings| {
-            let account = search.account.with_settings(settings);
-            Self { account, ..search }.found().await
+            search.account = search.account.with_settings(settings);
+            search.found().await
         })
     }
 

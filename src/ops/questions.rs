@@ -45,20 +45,25 @@ impl Client {
         let client = self.clone();
         // Before the query, since another call may deepen the document meanwhile.
         let mut requested = self.question_levels(operation);
-        read(self).then(move |mut outcome, settings| async move {
+        read(self).then(move |outcome, settings| {
+            // In a box, as it stays in the future while a deeper document is sent.
+            let mut outcome = Box::new(outcome);
             let client = client.with_settings(settings);
-            loop {
-                let reached = levels(&outcome.value);
-                if requested.is_none_or(|requested| reached <= requested) {
-                    return Ok(outcome);
+            async move {
+                loop {
+                    let reached = levels(&outcome.value);
+                    if requested.is_none_or(|requested| reached <= requested) {
+                        return Ok(*outcome);
+                    }
+                    if reached > DEEPEST {
+                        let what =
+                            format!("questions under questions on more than {DEEPEST} levels");
+                        return Err(Error::protocol(what).with_operation(operation));
+                    }
+                    client.deepen(operation, reached);
+                    requested = client.question_levels(operation);
+                    *outcome = read(&client).await?;
                 }
-                if reached > DEEPEST {
-                    let what = format!("questions under questions on more than {DEEPEST} levels");
-                    return Err(Error::protocol(what).with_operation(operation));
-                }
-                client.deepen(operation, reached);
-                requested = client.question_levels(operation);
-                outcome = read(&client).await?;
             }
         })
     }

@@ -223,12 +223,15 @@ impl<O: Operation> Exchange<'_, O> {
     /// Again until it succeeds, or the failure or the policy allows no further attempt.
     async fn retried(&mut self, policy: &RetryPolicy) -> Judged<O> {
         let pool = &self.sender.pool;
-        pool.backpressure.wait(&pool.clock, policy).await?;
+        if self.sender.paused_for().is_some() {
+            // Waits are rare, and in boxes: the futures around them stay small.
+            Box::pin(pool.backpressure.wait(&pool.clock, policy)).await?;
+        }
         let (start, mut number) = (pool.clock.boot(), 1);
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
-            // In a box: the futures around it move, and stay small.
+            // In a box as well: the futures around it are moved, a box is not.
             let attempt = Box::pin(self.attempt());
             let result = attempt.instrument(span.clone()).await;
             self.trace_end(&span, &result);
@@ -248,7 +251,7 @@ impl<O: Operation> Exchange<'_, O> {
             let Some(wait) = wait else {
                 return Err(error);
             };
-            pool.clock.sleep(wait).await;
+            Box::pin(pool.clock.sleep(wait)).await;
             number += 1;
         }
     }

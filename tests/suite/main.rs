@@ -12,6 +12,7 @@ mod drift;
 mod end_to_end;
 mod faults;
 mod fixed_date;
+mod future_sizes;
 mod login;
 mod manager;
 mod many_users;

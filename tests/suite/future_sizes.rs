@@ -1,0 +1,124 @@
+//! The public futures are small: one that is passed on is copied, and an idle task keeps all of its future.
+
+use std::pin::Pin;
+
+use envd_sdk::auth::TokenManager;
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{CommentInput, ConsignmentInput, Pic, TemplateInput};
+use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
+use envd_sdk::register::{PropertySearch, Register};
+use envd_sdk::{Call, Client, Result};
+
+/// In bytes, with what a future has in a box.
+const LIMIT: usize = 2_048;
+
+/// The future in the box of a call.
+fn call<T: Send + 'static>(call: Call<T>) -> usize {
+    let future: Pin<Box<dyn Future<Output = Result<T>> + Send>> = call.into_future();
+    size_of_val(&*future)
+}
+
+#[tokio::test]
+async fn the_futures_of_calls_hold_at_most_2_kb() {
+    let fake = Fake::start().await;
+    let client: Client = fake.client().build().unwrap();
+    let account = client.account(fake.account_id());
+    let register = Register::builder(fake.register_url()).build().unwrap();
+    let (pic, filter) = (
+        Pic::parse("QAZZ7777").unwrap(),
+        ConsignmentFilter::default(),
+    );
+    let input = ConsignmentInput::default;
+    let since = std::time::SystemTime::UNIX_EPOCH;
+    let search = PropertySearch::text("yards");
+    let candidates = account.candidates(&input());
+    for (name, size) in [
+        ("user_details", call(client.user_details())),
+        ("registered_user", call(client.registered_user())),
+        (
+            "choose_account",
+            call(client.choose_account(&AccountChoice::Default)),
+        ),
+        ("questions", call(client.questions())),
+        ("schema_drift", call(client.schema_drift())),
+        ("consignment", call(account.consignment("c-1"))),
+        (
+            "consignments_page",
+            call(account.consignments_page(&filter, None)),
+        ),
+        ("save_consignment", call(account.save_consignment(input()))),
+        (
+            "submit_consignment",
+            call(account.submit_consignment(input())),
+        ),
+        ("copy_consignment", call(account.copy_consignment("c-1"))),
+        (
+            "delete_consignment",
+            call(account.delete_consignment("c-1")),
+        ),
+        ("candidates.find", call(candidates.find())),
+        ("template", call(account.template("t-1"))),
+        (
+            "templates_page",
+            call(account.templates_page(&TemplateFilter::default(), None)),
+        ),
+        (
+            "save_template",
+            call(account.save_template(TemplateInput::default())),
+        ),
+        ("delete_template", call(account.delete_template("t-1"))),
+        ("comments", call(account.comments("C-1"))),
+        (
+            "create_comment",
+            call(account.create_comment(CommentInput::new("C-1", "late"))),
+        ),
+        ("edecs", call(account.edecs())),
+        ("property", call(register.property(&pic))),
+        ("lookup", call(register.lookup(&pic))),
+        ("lookup_since", call(register.lookup_since(&pic, since))),
+        ("search_since", call(register.search_since(&search, since))),
+    ] {
+        assert!(size <= LIMIT, "{name}: {size} bytes");
+    }
+    let response = account.save_consignment(input()).response();
+    assert!(
+        size_of_val(&response) <= LIMIT,
+        "{}",
+        size_of_val(&response)
+    );
+}
+
+#[tokio::test]
+async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let register = Register::builder(fake.register_url()).build().unwrap();
+    let manager: TokenManager = fake.token_manager().await.unwrap();
+    let filter = ConsignmentFilter::default();
+    let (mut pager, mut full) = (
+        account.consignments(&filter),
+        account.full_consignments(&filter),
+    );
+    let mut search = register.search(&PropertySearch::text("yards"));
+    let (mut items, mut records) = (account.consignments(&filter).items(), Vec::new());
+    let mut lookups = register.lookup_many(["QAZZ7777"]);
+    let next_item = size_of_val(&items.next());
+    for (name, size) in [
+        ("next_page", size_of_val(&pager.next_page())),
+        ("next_page of full records", size_of_val(&full.next_page())),
+        ("next_page of a search", size_of_val(&search.next_page())),
+        ("items.next", next_item),
+        (
+            "collect_up_to",
+            size_of_val(&items.collect_up_to(1, &mut records)),
+        ),
+        ("lookup_many.next", size_of_val(&lookups.next())),
+        ("access_token", size_of_val(&manager.access_token())),
+        (
+            "take_over_refresh",
+            size_of_val(&manager.take_over_refresh()),
+        ),
+    ] {
+        assert!(size <= LIMIT, "{name}: {size} bytes");
+    }
+}
