@@ -303,9 +303,13 @@ impl<O: Operation> Exchange<'_, O> {
 
     /// Once; the request of the call, if there is no adapted one.
     async fn send(&mut self, adapted: Option<&Request>, token: Option<&AccessToken>) -> Judged<O> {
+        // Before the facts below: a call whose time runs out here has not been sent.
+        let sender = self.sender;
+        let slot = sender.pool.http.slot().await;
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
         let reply = self.reply(adapted.unwrap_or(&self.request), token).await;
+        drop(slot);
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;

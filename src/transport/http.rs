@@ -2,9 +2,11 @@
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::redirect;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
 use super::chunks::{gather, gather_and_wipe};
@@ -17,6 +19,8 @@ pub(crate) struct Http {
     client: reqwest::Client,
     max_body_bytes: usize,
     user_agent: String,
+    /// One permit for each request that may be in transfer.
+    slots: Option<Arc<Semaphore>>,
 }
 
 impl Http {
@@ -33,6 +37,12 @@ impl Http {
             .redirect(redirect::Policy::none())
             .https_only(!endpoints.iter().any(|url| is_loopback(url)))
             .no_proxy();
+        if let Some(limit) = options.max_concurrent_requests {
+            if limit == 0 {
+                return Err(Error::config("max_concurrent_requests is zero"));
+            }
+            builder = builder.pool_max_idle_per_host(limit);
+        }
         if !options.keep_alive {
             builder = builder.pool_max_idle_per_host(0);
         }
@@ -48,7 +58,16 @@ impl Http {
             client,
             max_body_bytes: options.max_body_bytes,
             user_agent: options.user_agent.clone(),
+            slots: options
+                .max_concurrent_requests
+                .map(|limit| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
         })
+    }
+
+    /// Waits until a further request may be sent; the permit is kept until its reply is read.
+    pub(crate) async fn slot(&self) -> Option<SemaphorePermit<'_>> {
+        // OK because nothing closes the semaphore.
+        self.slots.as_ref()?.acquire().await.ok()
     }
 
     /// The `User-Agent` that is sent with every request.
@@ -201,7 +220,6 @@ fn is_foreign(source: &reqwest::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -27,6 +27,7 @@ pub struct HttpOptions {
     pub(super) proxy: Option<Url>,
     pub(super) extra_roots_pem: Vec<Vec<u8>>,
     pub(super) keep_alive: bool,
+    pub(super) max_concurrent_requests: Option<usize>,
 }
 
 impl Default for HttpOptions {
@@ -42,6 +43,7 @@ impl Default for HttpOptions {
             proxy: None,
             extra_roots_pem: Vec::new(),
             keep_alive: true,
+            max_concurrent_requests: None,
         }
     }
 }
@@ -86,6 +88,23 @@ impl HttpOptions {
         self
     }
 
+    /// How many requests a client and those made from it have in transfer at a time; further ones wait for their turn, and
+    /// no longer than the deadline of their call. No limit unless set; 0 is refused when the client is built.
+    ///
+    /// This bounds the connections: on HTTP/1.1 a request takes one for itself, and no more idle ones are kept than this. On
+    /// HTTP/2 one connection carries all requests. A call that waits to be tried again, or for a token, does not count, and
+    /// requests for tokens have no limit.
+    ///
+    /// ```
+    /// use envd_sdk::HttpOptions;
+    ///
+    /// let http = HttpOptions::default().max_concurrent_requests(32);
+    /// ```
+    pub fn max_concurrent_requests(mut self, limit: usize) -> Self {
+        self.max_concurrent_requests = Some(limit);
+        self
+    }
+
     /// One connection a request. For token endpoints: a request on a connection that the server is closing
     /// may or may not have been processed, and a refresh must not be left in that doubt.
     pub(crate) fn no_keep_alive(mut self) -> Self {
@@ -104,6 +123,7 @@ impl fmt::Debug for HttpOptions {
             .field("max_body_bytes", &self.max_body_bytes)
             .field("proxy", &self.proxy.is_some())
             .field("extra_roots", &self.extra_roots_pem.len())
+            .field("max_concurrent_requests", &self.max_concurrent_requests)
             .finish_non_exhaustive()
     }
 }

@@ -7,6 +7,7 @@ mod audits;
 mod browser;
 mod builders;
 mod candidates;
+mod concurrent_requests;
 mod conditions;
 mod drift;
 mod end_to_end;
