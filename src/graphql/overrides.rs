@@ -141,6 +141,11 @@ impl RecordLocation {
         })
     }
 
+    /// The field under whose `data` the record is, unless the caller stated another place: where our types expect it.
+    pub(super) fn expected(&self) -> Option<&'static str> {
+        self.id.map(|_| self.field)
+    }
+
     /// Moves the record to where our types expect it; null where there is none.
     pub(super) fn moved(&self, mut data: Value) -> Value {
         let found = data

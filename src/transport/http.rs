@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::redirect;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -80,13 +81,11 @@ impl Http {
         &self,
         request: Request,
     ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
-        let reply = self.send_and_keep(request);
-        async {
-            match reply.await? {
-                (reply, None) => Ok(reply),
-                (reply, Some(cut)) => Err(cut.with_received(reply.received())),
-            }
-        }
+        // Not in an async block, which would have room for this future twice.
+        self.send_and_keep(request).map(|result| match result? {
+            (reply, None) => Ok(reply),
+            (reply, Some(cut)) => Err(cut.with_received(reply.received())),
+        })
     }
 
     /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.
