@@ -80,6 +80,38 @@ fn a_client_for_another_user_allocates_only_its_token_source() {
     assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
 }
 
+/// In bytes, for all that is allocated while a client is made.
+const CLIENT: u64 = 64 << 10;
+
+fn bytes_of_a_client(endpoint: &str) -> u64 {
+    let mut client = None;
+    let source = || async { AccessToken::new("b34r3r") };
+    let memory = allocation_counter::measure(|| {
+        client = Some(Client::builder(endpoint).token_source(source).build());
+    });
+    assert!(client.is_some_and(|client| client.is_ok()));
+    memory.bytes_total
+}
+
+#[test]
+fn a_client_without_tls_takes_at_most_64_kb() {
+    for client in ["first", "second"] {
+        let bytes = bytes_of_a_client("http://127.0.0.1:1/graphql");
+        assert!(bytes <= CLIENT, "the {client} client: {bytes} bytes");
+    }
+}
+
+/// All certificates of an operating system take more.
+#[test]
+fn only_the_first_client_reads_the_certificates_of_the_operating_system() {
+    println!(
+        "first: {}",
+        bytes_of_a_client("https://example.com/graphql")
+    );
+    let bytes = bytes_of_a_client("https://example.com/graphql");
+    assert!(bytes <= CLIENT, "the second client: {bytes} bytes");
+}
+
 /// A server on a separate thread, which is not counted; it replies to one request with these bytes.
 fn serve_once(reply: String) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();

@@ -83,6 +83,9 @@ impl HttpOptions {
 
     /// Trusts further certificate authorities, one or more certificates as PEM, beside those of the operating system.
     /// A text without a certificate is refused when the client is built.
+    ///
+    /// With the feature `rustls`, the first client reads the certificates of the operating system for all in the process; one
+    /// with further certificates reads them again.
     pub fn extra_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.extra_roots_pem.push(pem.into());
         self

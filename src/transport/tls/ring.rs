@@ -1,12 +1,12 @@
 //! TLS by rustls with ring, trusting what the operating system trusts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::ClientBuilder;
-use rustls::RootCertStore;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
+use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
 use crate::error::Error;
@@ -17,12 +17,33 @@ pub(in crate::transport) fn configure(
     secure: bool,
     extra_roots_pem: &[Vec<u8>],
 ) -> Result<ClientBuilder, Error> {
+    let roots = certificates(extra_roots_pem)?;
+    let config = if secure && !roots.is_empty() {
+        config(secure, roots)?
+    } else {
+        shared_config(secure)?
+    };
+    Ok(builder.tls_backend_preconfigured(config))
+}
+
+/// What all clients without certificates of their own use, made by the first of them: reading the certificates of the
+/// operating system takes milliseconds.
+fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
+    static SHARED: [Mutex<Option<ClientConfig>>; 2] = [const { Mutex::new(None) }; 2];
+    let shared = SHARED[usize::from(secure)].lock();
+    let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
+    if let Some(config) = &*shared {
+        return Ok(config.clone());
+    }
+    Ok(shared.insert(config(secure, Vec::new())?).clone())
+}
+
+fn config(secure: bool, roots: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Error> {
     // The provider is passed in, never installed for the process: an application may install another one.
     let provider = Arc::new(ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider.clone())
+    let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|source| Error::config("TLS cannot be set up").with_source(source))?;
-    let roots = certificates(extra_roots_pem)?;
     let mut config = if secure {
         let verifier = verifier(provider, roots)?;
         config
@@ -35,7 +56,7 @@ pub(in crate::transport) fn configure(
             .with_no_client_auth()
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(builder.tls_backend_preconfigured(config))
+    Ok(config)
 }
 
 /// Reads and checks the certificates, also where no endpoint needs them, so that an error in the settings shows at once.
