@@ -16,7 +16,7 @@ use super::register::Register;
 use super::routes::{Parts, Routes, State};
 use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
-use super::{Fake, RETURN_TO, User, World};
+use super::{Assumptions, Fake, RETURN_TO, User, World};
 use crate::error::Error;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -52,6 +52,7 @@ pub struct FakeBuilder {
     schema: Option<String>,
     latency: Duration,
     scripted_only: bool,
+    assumptions: Assumptions,
 }
 
 impl FakeBuilder {
@@ -107,6 +108,13 @@ impl FakeBuilder {
     /// Answers GraphQL operations from scripts only, and refuses operations without a script.
     pub fn scripted_only(mut self) -> Self {
         self.scripted_only = true;
+        self
+    }
+
+    /// What the fake does where the specification leaves a behaviour open; see [`Assumptions`] for the default.
+    /// [`Fake::assume`] changes it later.
+    pub fn assume(mut self, assumptions: Assumptions) -> Self {
+        self.assumptions = assumptions;
         self
     }
 
@@ -175,7 +183,7 @@ impl FakeBuilder {
         let first_page = self.first_page.unwrap_or(1);
         let token = self.register_token.map(|token| token.expose().to_owned());
         let parts = Parts {
-            records: Records::of(&world, home),
+            records: Records::of(&world, home, self.assumptions),
             provider,
             register: Register::new(Arc::clone(&world), now, first_page, token),
             cache: Cache::default(),
@@ -184,7 +192,7 @@ impl FakeBuilder {
         };
         let state = Arc::new(State {
             clock: self.clock,
-            data: ReferenceData::new(world, home.to_owned(), schema),
+            data: ReferenceData::new(world, schema),
             latency: self.latency,
             scripted_only: self.scripted_only,
             parts: Mutex::new(parts),

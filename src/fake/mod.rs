@@ -54,13 +54,16 @@
 //!   without a logout. ID tokens carry no signature.
 //! * Messages of field rules follow the wording of the two that the specification shows.
 
+mod assumptions;
 mod builder;
 mod graphql;
 mod instant;
 mod logins;
 mod problem;
 mod provider;
+mod record_fields;
 mod record_page;
+mod record_table;
 mod records;
 mod reference_data;
 mod register;
@@ -72,6 +75,7 @@ pub mod store_conformance;
 mod tcp_proxy;
 #[cfg(test)]
 mod tests;
+mod website;
 mod world;
 
 use std::fmt;
@@ -79,11 +83,13 @@ use std::sync::Arc;
 
 use url::Url;
 
+pub use self::assumptions::{Assumptions, Deleted, ListDate, ListOrder, TotalCount};
 pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
 use self::routes::State;
 pub use self::script::{Fault, On, Received};
 use self::tcp_proxy::TcpProxy;
+pub use self::website::WebsiteEdit;
 pub use self::world::{User, UserRecord, World};
 use crate::mock::Mock;
 use crate::secret::Secret;

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::assumptions::{Assumptions, Deleted, ListDate};
 use super::instant;
 use super::problem::Problem;
+use super::record_table::{Listed, RecordTable};
 
 /// assumed: the specification shows neither
 const PAGE_SIZE: usize = 20;
@@ -15,26 +18,28 @@ const LARGEST_PAGE_SIZE: usize = 200;
 
 /// A page of records. The records are shared: only the selected fields are copied, into the reply.
 pub(super) struct RecordPage {
-    pub(super) total: usize,
+    pub(super) total: Option<i32>,
     pub(super) info: Value,
-    pub(super) records: Vec<Arc<Value>>,
+    /// Each with its cursor.
+    pub(super) records: Vec<(String, Arc<Value>)>,
 }
 
-/// The page that the arguments ask for, of records that come oldest first and are listed newest first.
-///
-/// A cursor names a record, not an offset, so that a new record does not shift the pages.
-pub(super) fn page<'a>(
-    records: impl DoubleEndedIterator<Item = &'a Arc<Value>>,
-    wanted: impl Fn(&Value) -> bool,
+/// The page that the arguments ask for.
+pub(super) fn page(
+    table: &mut RecordTable,
+    filter: ListFilter,
     arguments: &Value,
+    assumptions: &Assumptions,
 ) -> Result<RecordPage, Problem> {
-    let all: Vec<&Arc<Value>> = records.rev().collect();
+    let matching = table.matching(filter, assumptions);
+    let by_position = assumptions.cursors_by_position;
     let start = match arguments["after"].as_str() {
         None => 0,
-        Some(after) => all
-            .iter()
-            .position(|record| cursor(record) == after)
-            .map(|at| at + 1)
+        Some(cursor) => decode(cursor)
+            .and_then(|text| match by_position {
+                true => position(&text).map(|at| at.min(matching.len())),
+                false => matching.index_after(&text),
+            })
             .ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?,
     };
     let size = match arguments["first"].as_i64() {
@@ -43,51 +48,104 @@ pub(super) fn page<'a>(
             .map_err(|_| Problem::bad_request("", "first must not be negative."))?
             .min(LARGEST_PAGE_SIZE),
     };
-    let matching = all.iter().enumerate().filter(|(_, record)| wanted(record));
-    let (before, after): (Vec<_>, Vec<_>) = matching.partition(|(at, _)| *at < start);
-    let page = after.iter().take(size);
-    let records: Vec<Arc<Value>> = page.map(|(_, record)| Arc::clone(record)).collect();
+    let page = matching.from(start).take(size).zip(start + 1..);
+    let records: Vec<_> = page
+        .map(|(record, end)| {
+            let name = match by_position {
+                true => format!("{POSITION}{end}"),
+                false => record["number"].as_str().unwrap_or_default().to_owned(),
+            };
+            (STANDARD.encode(name), Arc::clone(record))
+        })
+        .collect();
     let info = json!({
-        "hasNextPage": records.len() < after.len(),
-        "hasPreviousPage": !before.is_empty(),
-        "startCursor": records.first().map(|record| cursor(record)),
-        "endCursor": records.last().map(|record| cursor(record)),
+        "hasNextPage": start + records.len() < matching.len(),
+        "hasPreviousPage": start > 0,
+        "startCursor": records.first().map(|(cursor, _)| cursor),
+        "endCursor": records.last().map(|(cursor, _)| cursor),
     });
     Ok(RecordPage {
-        total: before.len() + after.len(),
+        total: assumptions.total.of(matching.len()),
         info,
         records,
     })
 }
 
-pub(super) fn cursor(record: &Value) -> String {
-    let number = record["number"].as_str().unwrap_or_default();
-    STANDARD.encode(number)
+/// Before the number of records up to and with the cursor's own.
+const POSITION: &str = "position:";
+
+fn decode(cursor: &str) -> Option<String> {
+    String::from_utf8(STANDARD.decode(cursor).ok()?).ok()
 }
 
-/// The filter of the query `consignments`.
-pub(super) fn filter(arguments: &Value) -> Result<impl Fn(&Value) -> bool, Problem> {
-    let bound = |name: &str| match arguments[name].as_str() {
-        None => Ok(None),
-        Some(text) => instant::parse(text)
-            .map(Some)
-            .ok_or_else(|| Problem::bad_request("", format!("{name} is not a date-time."))),
-    };
-    let (from, to) = (bound("fromDate")?, bound("toDate")?);
-    let words = arguments["searchText"].as_str().map(str::to_lowercase);
-    Ok(move |record: &Value| {
-        let status = match &arguments["status"] {
-            Value::Null => record["status"] != "DELETED",
-            status => record["status"] == *status,
+fn position(text: &str) -> Option<usize> {
+    text.strip_prefix(POSITION)?.parse().ok()
+}
+
+/// Which records a list contains.
+#[derive(Default, PartialEq)]
+pub(super) struct ListFilter {
+    pub(super) hides_restricted: bool,
+    status: Option<String>,
+    species: Option<String>,
+    only_submitted: bool,
+    from: Option<DateTime<Utc>>,
+    to: Option<DateTime<Utc>>,
+    words: Option<String>,
+}
+
+impl ListFilter {
+    /// The filter of the query `consignments`.
+    pub(super) fn of(arguments: &Value) -> Result<Self, Problem> {
+        let text = |name: &str| arguments[name].as_str().map(str::to_owned);
+        let bound = |name: &str| match arguments[name].as_str() {
+            None => Ok(None),
+            Some(text) => instant::parse(text)
+                .map(Some)
+                .ok_or_else(|| Problem::bad_request("", format!("{name} is not a date-time."))),
         };
-        let updated = || record["updatedAt"].as_str().and_then(instant::parse);
-        status
-            && (arguments["species"].is_null() || record["species"] == arguments["species"])
-            && (arguments["onlySubmitted"] != true || record["status"] == "SUBMITTED")
-            && from.is_none_or(|from| updated().is_some_and(|at| at >= from))
-            && to.is_none_or(|to| updated().is_some_and(|at| at <= to))
-            && words.as_ref().is_none_or(|words| mentions(record, words))
-    })
+        Ok(Self {
+            hides_restricted: false,
+            status: text("status"),
+            species: text("species"),
+            only_submitted: arguments["onlySubmitted"] == true,
+            from: bound("fromDate")?,
+            to: bound("toDate")?,
+            words: text("searchText").map(|words| words.to_lowercase()),
+        })
+    }
+
+    pub(super) fn matches(&self, listed: &Listed, assumptions: &Assumptions) -> bool {
+        let record = &*listed.record;
+        let is_wanted = |name: &str, wanted: &Option<String>| {
+            wanted
+                .as_ref()
+                .is_none_or(|wanted| record[name] == **wanted)
+        };
+        let date = match assumptions.compared {
+            ListDate::Updated => listed.updated,
+            ListDate::Created => Some(listed.created),
+            ListDate::Movement => listed.moved,
+        };
+        let shows_deleted = match assumptions.deleted {
+            Deleted::Filtered => self.status.is_some(),
+            Deleted::Hidden => false,
+            Deleted::Listed => true,
+        };
+        (shows_deleted || !listed.is_deleted)
+            && !(self.hides_restricted && listed.is_restricted)
+            && self
+                .from
+                .is_none_or(|from| date.is_some_and(|at| at >= from))
+            && self.to.is_none_or(|to| date.is_some_and(|at| at <= to))
+            && is_wanted("status", &self.status)
+            && is_wanted("species", &self.species)
+            && (!self.only_submitted || record["status"] == "SUBMITTED")
+            && self
+                .words
+                .as_ref()
+                .is_none_or(|words| mentions(record, words))
+    }
 }
 
 /// Whether the number, or a name or PIC of a party, contains the text. assumed

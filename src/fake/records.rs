@@ -1,53 +1,132 @@
 //! The records of all accounts, which change while the fake runs.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::assumptions::{Assumptions, Deleted};
 use super::problem::Problem;
+use super::record_fields::{COPIED_FIELDS, items, stamp};
+use super::record_page::{self, ListFilter, RecordPage};
+use super::record_table::RecordTable;
+use super::website::{Edit, Schedule};
 use super::world::{Kind, World};
 use super::{instant, rules};
 
-/// All records, each with its kind and its account, oldest first.
-#[derive(Default)]
+/// All records, by account and kind.
 pub(super) struct Records {
-    all: Vec<(Kind, String, Arc<Value>)>,
+    tables: HashMap<String, [RecordTable; Kind::COUNT]>,
+    assumptions: Assumptions,
+    base: String,
+    /// Edits on the website that wait for a list request.
+    pub(super) schedule: Schedule,
+    /// Accounts that no user may use any more.
+    withdrawn: HashSet<String>,
+    /// Increases with each change.
+    version: u64,
     created: u32,
     serials: u32,
 }
 
 impl Records {
     /// The records of a world. The first was created at midnight of 2026-11-01, each other one six hours later.
-    pub(super) fn of(world: &World, base: &str) -> Self {
-        let mut records = Self::default();
+    pub(super) fn of(world: &World, base: &str, assumptions: Assumptions) -> Self {
+        let mut records = Self {
+            tables: HashMap::new(),
+            // No lag: lists show the records of the start at once.
+            assumptions: assumptions.clone().list_lag(0),
+            base: base.to_owned(),
+            schedule: Schedule::default(),
+            withdrawn: HashSet::new(),
+            version: 0,
+            created: 0,
+            serials: 0,
+        };
         let mut now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_491_200);
         for (account, input) in &world.consignments {
             let holder = world.holder(account);
             let author = holder.map_or(&Value::Null, |user| &user["email"]);
-            records.create(account, input, author, base, now);
+            records.create(account, input, author, now);
             now += Duration::from_secs(6 * 3_600);
         }
         for (account, input) in &world.templates {
-            records.create_template(account, input);
+            records.create_template(account, input, now);
         }
         for (kind, account, record) in &world.other_records {
-            records.add(*kind, account, record.clone());
+            records.add(*kind, account, record.clone(), now);
         }
+        records.assumptions = assumptions;
         records
     }
 
-    /// The records of a kind in an account, oldest first.
+    /// The number of changes so far, when the replies to equal queries are equal until the next change: a list request must
+    /// not bring one about.
+    pub(super) fn stable_version(&self) -> Option<u64> {
+        (self.assumptions.lag == 0 && self.schedule.is_empty()).then_some(self.version)
+    }
+
+    /// Lists show all changes so far, by the new assumptions.
+    pub(super) fn assume(&mut self, assumptions: Assumptions) {
+        self.version += 1;
+        self.assumptions = assumptions;
+        for table in self.tables.values_mut().flatten() {
+            table.sort(&self.assumptions);
+        }
+    }
+
+    pub(super) fn set_withdrawn(&mut self, account: &str, is_withdrawn: bool) {
+        self.version += 1;
+        if is_withdrawn {
+            self.withdrawn.insert(account.to_owned());
+        } else {
+            self.withdrawn.remove(account);
+        }
+    }
+
+    pub(super) fn is_withdrawn(&self, account: &str) -> bool {
+        self.withdrawn.contains(account)
+    }
+
+    /// How an instant is written.
+    pub(super) fn wire(&self, time: SystemTime) -> String {
+        instant::wire(time, self.assumptions.offset())
+    }
+
+    /// The records of a kind in an account, oldest first, without those that are hidden.
     pub(super) fn of_account(
         &self,
         kind: Kind,
         account: &str,
     ) -> impl DoubleEndedIterator<Item = &Arc<Value>> {
-        let matching = self
-            .all
-            .iter()
-            .filter(move |(k, a, _)| (*k, a.as_str()) == (kind, account));
-        matching.map(|(_, _, record)| record)
+        let table = self.table(kind, account).into_iter();
+        table
+            .flat_map(RecordTable::iter)
+            .filter(|record| !self.hides(record))
+    }
+
+    /// A page of the records of a kind in an account.
+    pub(super) fn list(
+        &mut self,
+        kind: Kind,
+        account: &str,
+        filter: ListFilter,
+        arguments: &Value,
+        now: SystemTime,
+    ) -> Result<RecordPage, Problem> {
+        if kind == Kind::Consignment {
+            for due in self.schedule.due(account) {
+                // The record was known when the edit was scheduled, and consignments are never removed.
+                self.edit(account, &due.edit, &due.author, now);
+            }
+        }
+        let tables = self.tables.entry(account.to_owned()).or_default();
+        let table = &mut tables[kind as usize];
+        if table.begin_list(&self.assumptions) {
+            self.version += 1;
+        }
+        record_page::page(table, filter, arguments, &self.assumptions)
     }
 
     /// A record by id or number; also a deleted consignment.
@@ -57,9 +136,9 @@ impl Records {
         account: &str,
         name: &str,
     ) -> Result<&Arc<Value>, Problem> {
-        let mut records = self.of_account(kind, account);
-        records
-            .find(|record| has_name(record, name))
+        let found = self.table(kind, account).and_then(|table| table.find(name));
+        found
+            .filter(|record| !self.hides(record))
             .ok_or_else(Problem::not_found)
     }
 
@@ -76,12 +155,14 @@ impl Records {
         account: &str,
         input: &Value,
         author: &Value,
-        base: &str,
         now: SystemTime,
     ) -> Value {
         self.created += 1;
         let number = format!("C-{:09}", 900_000_100 + self.created);
-        let print = format!("{base}/api/v3/vendordeclaration/consignments/{number}/$print");
+        let print = format!(
+            "{}/api/v3/vendordeclaration/consignments/{number}/$print",
+            self.base
+        );
         let mut record = json!({
             "id": id(100 + self.created),
             "number": number,
@@ -89,8 +170,8 @@ impl Records {
             "createdBy": author,
         });
         self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], now);
-        self.add(Kind::Consignment, account, record)
+        stamp(&mut record, &input["status"], &self.wire(now));
+        self.add(Kind::Consignment, account, record, now)
     }
 
     /// Writes a valid input into a consignment.
@@ -104,9 +185,9 @@ impl Records {
     ) -> Result<Value, Problem> {
         let mut record = Value::clone(self.find_open(account, name)?);
         self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], now);
+        stamp(&mut record, &input["status"], &self.wire(now));
         record["updatedBy"] = author.clone();
-        Ok(self.replace(record))
+        Ok(self.replace(Kind::Consignment, account, record))
     }
 
     /// Marks a consignment as deleted.
@@ -117,11 +198,16 @@ impl Records {
         now: SystemTime,
     ) -> Result<Value, Problem> {
         let mut record = Value::clone(self.find_open(account, name)?);
-        stamp(&mut record, &json!("DELETED"), now);
-        Ok(self.replace(record))
+        stamp(&mut record, &json!("DELETED"), &self.wire(now));
+        Ok(self.replace(Kind::Consignment, account, record))
     }
 
-    pub(super) fn create_template(&mut self, account: &str, input: &Value) -> Value {
+    pub(super) fn create_template(
+        &mut self,
+        account: &str,
+        input: &Value,
+        now: SystemTime,
+    ) -> Value {
         self.created += 1;
         let mut record = json!({
             "id": id(500_000 + self.created),
@@ -129,7 +215,7 @@ impl Records {
             "name": input["name"],
         });
         self.fill(&mut record, input);
-        self.add(Kind::Template, account, record)
+        self.add(Kind::Template, account, record, now)
     }
 
     pub(super) fn update_template(
@@ -141,34 +227,94 @@ impl Records {
         let mut record = Value::clone(self.find(Kind::Template, account, name)?);
         self.fill(&mut record, input);
         record["name"] = input["name"].clone();
-        Ok(self.replace(record))
+        Ok(self.replace(Kind::Template, account, record))
     }
 
     /// Removes a template for good.
     pub(super) fn delete_template(&mut self, account: &str, name: &str) -> Result<Value, Problem> {
         let record = Value::clone(self.find(Kind::Template, account, name)?);
-        self.all.retain(|(_, _, other)| other["id"] != record["id"]);
+        self.write(Kind::Template, account, |table, assumptions| {
+            table.remove(&record["id"], assumptions);
+        });
         Ok(record)
     }
 
-    pub(super) fn create_comment(&mut self, account: &str, mut record: Value) -> Value {
+    /// Creates a comment, dated now.
+    pub(super) fn create_comment(
+        &mut self,
+        account: &str,
+        mut record: Value,
+        now: SystemTime,
+    ) -> Value {
         self.created += 1;
         record["commentId"] = id(600_000 + self.created).into();
-        self.add(Kind::Comment, account, record)
+        record["createdAt"] = self.wire(now).into();
+        self.add(Kind::Comment, account, record, now)
     }
 
-    fn add(&mut self, kind: Kind, account: &str, record: Value) -> Value {
-        let shared = Arc::new(record.clone());
-        self.all.push((kind, account.to_owned(), shared));
+    /// Whether an edit can change a consignment; also one that is hidden.
+    pub(super) fn holds(&self, account: &str, name: &str) -> bool {
+        let table = self.table(Kind::Consignment, account);
+        table.is_some_and(|table| table.find(name).is_some())
+    }
+
+    /// Applies an edit on the website, without rules. None when the record is unknown.
+    pub(super) fn edit(
+        &mut self,
+        account: &str,
+        edit: &Edit,
+        author: &Value,
+        now: SystemTime,
+    ) -> Option<Value> {
+        let (name, fields) = match edit {
+            Edit::Insert(input) => return Some(self.create(account, input, author, now)),
+            Edit::Change(name, fields) => (name, fields),
+        };
+        let table = self.table(Kind::Consignment, account);
+        let mut record = Value::clone(table?.find(name)?);
+        let fill = |record: &mut Value| {
+            let values = fields.iter();
+            values.for_each(|(name, value)| record[name.as_str()] = value.clone());
+        };
+        fill(&mut record);
+        let status = record["status"].clone();
+        stamp(&mut record, &status, &self.wire(now));
+        // Again: what is given is not derived.
+        fill(&mut record);
+        Some(self.replace(Kind::Consignment, account, record))
+    }
+
+    fn table(&self, kind: Kind, account: &str) -> Option<&RecordTable> {
+        Some(&self.tables.get(account)?[kind as usize])
+    }
+
+    fn write(
+        &mut self,
+        kind: Kind,
+        account: &str,
+        change: impl FnOnce(&mut RecordTable, &Assumptions),
+    ) {
+        self.version += 1;
+        let tables = self.tables.entry(account.to_owned()).or_default();
+        change(&mut tables[kind as usize], &self.assumptions);
+    }
+
+    /// Whether a record is deleted and found nowhere. Templates are removed instead.
+    fn hides(&self, record: &Value) -> bool {
+        self.assumptions.deleted == Deleted::Hidden && record["status"] == "DELETED"
+    }
+
+    fn add(&mut self, kind: Kind, account: &str, record: Value, now: SystemTime) -> Value {
+        self.write(kind, account, |table, assumptions| {
+            table.add(record.clone(), now, assumptions);
+        });
         record
     }
 
-    /// Replaces the record with the same id.
-    fn replace(&mut self, record: Value) -> Value {
-        let mut all = self.all.iter_mut();
-        if let Some((_, _, stored)) = all.find(|(_, _, stored)| stored["id"] == record["id"]) {
-            *stored = Arc::new(record.clone());
-        }
+    fn replace(&mut self, kind: Kind, account: &str, record: Value) -> Value {
+        self.write(kind, account, |table, assumptions| {
+            table.replace(record.clone(), assumptions);
+        });
         record
     }
 
@@ -200,61 +346,6 @@ impl Records {
             record["answers"] = json!([]);
         }
     }
-}
-
-/// The fields of the input that a record keeps unchanged.
-const COPIED_FIELDS: [&str; 8] = [
-    "origin",
-    "destination",
-    "owner",
-    "consignee",
-    "declaration",
-    "movementDate",
-    "movementTime",
-    "answers",
-];
-
-/// The input of a record after an update: given fields replace the stored ones.
-pub(super) fn updated_input(record: &Value, given: &Value) -> Value {
-    let fields = COPIED_FIELDS.into_iter().chain(["status", "name"]);
-    let stored = fields.filter_map(|name| Some((name.to_owned(), record.get(name)?.clone())));
-    let mut input: Map<String, Value> = stored.collect();
-    input.insert("forms".to_owned(), form_names(record));
-    input.extend(given.as_object().cloned().unwrap_or_default());
-    Value::Object(input)
-}
-
-/// The names of the forms of a record.
-pub(super) fn form_names(record: &Value) -> Value {
-    items(&record["forms"])
-        .map(|form| form["type"].clone())
-        .collect()
-}
-
-/// Whether a record has a form.
-pub(super) fn has_form(record: &Value, name: &str) -> bool {
-    items(&record["forms"]).any(|form| form["type"] == name)
-}
-
-fn has_name(record: &Value, name: &str) -> bool {
-    record["id"] == name || record["number"] == name
-}
-
-/// Sets the fields of a consignment that depend on other fields and on the time. The number of heads is the sum of the
-/// answers to question 3. assumed
-fn stamp(record: &mut Value, status: &Value, now: SystemTime) {
-    let answers = items(&record["answers"]).filter(|answer| answer["questionId"] == "3");
-    let heads = answers.filter_map(|answer| answer["value"].as_str()?.trim().parse::<u64>().ok());
-    record["heads"] = heads.fold(0, u64::saturating_add).into();
-    record["status"] = status.as_str().unwrap_or("DRAFT").into();
-    record["updatedAt"] = instant::wire(now).into();
-    if status == "SUBMITTED" && record["submittedAt"].is_null() {
-        record["submittedAt"] = instant::wire(now).into();
-    }
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
 
 fn id(number: u32) -> String {

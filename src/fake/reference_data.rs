@@ -15,19 +15,16 @@ pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
     /// The questions without a parent, with their effective forms.
     pub(super) questions: Vec<Value>,
-    /// The address of the server, without a path.
-    pub(super) base: String,
     /// The schema that documents are validated against.
     pub(super) schema: SharedSchema,
 }
 
 impl ReferenceData {
-    pub(super) fn new(world: Arc<World>, base: String, schema: SharedSchema) -> Self {
+    pub(super) fn new(world: Arc<World>, schema: SharedSchema) -> Self {
         let questions = world.questions["items"].as_array();
         Self {
             questions: questions.map_or(Vec::new(), |list| rules::with_forms(list, &[])),
             world,
-            base,
             schema,
         }
     }

@@ -16,11 +16,10 @@ use super::Context;
 use super::request::Request;
 use super::resolvers::{self, Source};
 use crate::fake::problem::Problem;
-use crate::fake::record_page;
 use crate::fake::reference_data::ReferenceData;
 use crate::fake::reply::Reply;
 use crate::fake::world::User;
-use crate::fake::{records, rules};
+use crate::fake::{record_fields, rules};
 
 /// Executes an operation for a user.
 pub(super) fn execute(
@@ -205,7 +204,7 @@ impl ObjectValue for Object<'_> {
         };
         let source = match (self.type_name, name) {
             ("Consignment", "questions") => {
-                let forms = records::form_names(value);
+                let forms = record_fields::form_names(value);
                 Source::Owned(rules::questions_of(&self.data.questions, &forms).into())
             }
             // The specification can be read so that the record is under `data`.
@@ -222,13 +221,23 @@ fn connection_field<'a>(source: &'a Source<'_>, name: &str) -> Source<'a> {
         (Source::Page(page), "totalCount") => Source::Owned(page.total.into()),
         (Source::Page(page), "pageInfo") => Source::Borrowed(&page.info),
         (Source::Page(page), "edges") => {
-            Source::List(page.records.iter().cloned().map(Source::Edge).collect())
+            let records = page.records.iter().cloned();
+            Source::List(
+                records
+                    .map(|(cursor, record)| Source::Edge(cursor, record))
+                    .collect(),
+            )
         }
         (Source::Page(page), "items") => {
-            Source::List(page.records.iter().cloned().map(Source::Shared).collect())
+            let records = page.records.iter();
+            Source::List(
+                records
+                    .map(|(_, record)| Source::Shared(Arc::clone(record)))
+                    .collect(),
+            )
         }
-        (Source::Edge(record), "cursor") => Source::Owned(record_page::cursor(record).into()),
-        (Source::Edge(record), "node") => Source::Shared(Arc::clone(record)),
+        (Source::Edge(cursor, _), "cursor") => Source::Owned(cursor.as_str().into()),
+        (Source::Edge(_, record), "node") => Source::Shared(Arc::clone(record)),
         _ => Source::Owned(Value::Null),
     }
 }

@@ -5,16 +5,19 @@ mod request;
 mod resolvers;
 mod validation;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Schema};
+use serde_json::Value;
 
 use self::request::{Request, RequestError};
+use super::problem::Problem;
 use super::records::Records;
-use super::reference_data::ReferenceData;
+use super::reference_data::{Account, ReferenceData};
 use super::reply::Reply;
 use super::script::operation_name;
 use super::world::User;
@@ -26,12 +29,43 @@ pub(super) struct Context<'a> {
     pub(super) now: SystemTime,
 }
 
-/// Validated documents, and the replies to queries since the last mutation: clients send the same few again and again.
+impl<'a> Context<'a> {
+    /// An account of the user, unless access to it was withdrawn.
+    fn account(&self, user: User, id: &str) -> Result<Account<'a>, Problem> {
+        let account = self.data.account(user, id)?;
+        if self.records.is_withdrawn(id) {
+            return Err(Problem::denied("The account does not belong to the user."));
+        }
+        Ok(account)
+    }
+
+    /// The record of a user, without the accounts that were withdrawn.
+    fn details(&self, user: User) -> Cow<'a, Value> {
+        let details = self.data.world.user_record(user);
+        let is_withdrawn = |account: &Value| {
+            let id = account["envdAccountId"].as_str();
+            id.is_some_and(|id| self.records.is_withdrawn(id))
+        };
+        let accounts = details["accounts"].as_array();
+        if !accounts.is_some_and(|accounts| accounts.iter().any(is_withdrawn)) {
+            return Cow::Borrowed(details);
+        }
+        let mut details = details.clone();
+        if let Some(accounts) = details["accounts"].as_array_mut() {
+            accounts.retain(|account| !is_withdrawn(account));
+        }
+        Cow::Owned(details)
+    }
+}
+
+/// Validated documents, and the replies to queries since the last change: clients send the same few again and again.
 #[derive(Default)]
 pub(super) struct Cache {
     documents: HashMap<String, Arc<ValidatedDocument>>,
     /// By the body of the request.
     replies: HashMap<Vec<u8>, (User, Reply)>,
+    /// The version of the records that the replies show.
+    version: u64,
 }
 
 type ValidatedDocument = Result<Valid<ExecutableDocument>, Vec<RequestError>>;
@@ -53,6 +87,14 @@ impl Cache {
         let text = text.to_owned();
         self.documents.insert(text, Arc::clone(&document));
         document
+    }
+
+    /// Drops replies that show another version of the records.
+    fn refresh(&mut self, version: u64) {
+        if self.version != version {
+            self.replies.clear();
+            self.version = version;
+        }
     }
 
     fn reply(&self, user: User, body: &[u8]) -> Option<Reply> {
@@ -98,10 +140,14 @@ fn run(
     user: Option<User>,
     context: Context<'_>,
 ) -> Result<Reply, Vec<RequestError>> {
-    if let Some(user) = user.filter(|_| request::is_json(media_type))
-        && let Some(reply) = cache.reply(user, body)
+    let version = context.records.stable_version();
+    if let Some(version) = version
+        && let Some(user) = user.filter(|_| request::is_json(media_type))
     {
-        return Ok(reply);
+        cache.refresh(version);
+        if let Some(reply) = cache.reply(user, body) {
+            return Ok(reply);
+        }
     }
     let request = Request::parse(media_type, body)?;
     let schema = &context.data.schema;
@@ -113,10 +159,8 @@ fn run(
     let operation = request.operation(document)?;
     request.check_variables(schema, operation, &document.sources)?;
     let reply = execution::execute(document, operation, request.variables, context, user);
-    if operation.is_query() {
+    if version.is_some() && operation.is_query() {
         cache.store_reply(user, body, &reply);
-    } else {
-        cache.replies.clear();
     }
     Ok(reply)
 }

@@ -1,5 +1,6 @@
 //! The root fields of `Query` and `Mutation`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -7,8 +8,9 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::fake::instant;
 use crate::fake::problem::Problem;
-use crate::fake::record_page::{self, RecordPage};
-use crate::fake::records::{self, Records};
+use crate::fake::record_fields;
+use crate::fake::record_page::{ListFilter, RecordPage};
+use crate::fake::records::Records;
 use crate::fake::reference_data::Account;
 use crate::fake::rules::{self, RuleContext};
 use crate::fake::world::{Kind, User};
@@ -20,7 +22,8 @@ pub(super) enum Source<'a> {
     Shared(Arc<Value>),
     List(Vec<Source<'a>>),
     Page(RecordPage),
-    Edge(Arc<Value>),
+    /// A cursor and its record.
+    Edge(String, Arc<Value>),
 }
 
 /// Resolves a root field of `Query`.
@@ -28,27 +31,30 @@ pub(super) fn query<'d>(
     field: &str,
     arguments: &Value,
     user: User,
-    context: &Context<'d>,
+    context: &mut Context<'d>,
 ) -> Result<Source<'d>, Problem> {
-    let (data, records) = (context.data, &*context.records);
-    let details = data.world.user_record(user);
+    let (data, now) = (context.data, context.now);
     let text = |name: &str| arguments[name].as_str().unwrap_or_default();
-    let account = || {
-        let id = text("envdAccountId");
-        data.account(user, id).map(|_| id)
-    };
+    let id = text("envdAccountId");
+    let found = context.account(user, id).map(|_| id);
+    let account = || found;
+    let details = context.details(user);
+    let records = &mut *context.records;
     // Only users with the accreditation hRG see LPAHRG0 (spec 9.3).
     let sees_goats = details["accreditations"]["hRG"] == true;
-    let is_visible = |record: &Value| sees_goats || !records::has_form(record, "LPAHRG0");
+    let is_visible = |record: &Value| sees_goats || !record_fields::has_form(record, "LPAHRG0");
     Ok(match field {
         "questions" => Source::Borrowed(&data.world.questions),
-        "userDetails" => Source::Borrowed(details),
+        "userDetails" => match details {
+            Cow::Borrowed(details) => Source::Borrowed(details),
+            Cow::Owned(details) => Source::Owned(details),
+        },
         "userDetailsQuery" => Source::Owned(json!({"data": details})),
         "consignments" => {
-            let filter = record_page::filter(arguments)?;
-            let all = records.of_account(Kind::Consignment, account()?);
-            let matches = |record: &Value| is_visible(record) && filter(record);
-            Source::Page(record_page::page(all, matches, arguments)?)
+            let mut filter = ListFilter::of(arguments)?;
+            filter.hides_restricted = !sees_goats;
+            let account = account()?;
+            Source::Page(records.list(Kind::Consignment, account, filter, arguments, now)?)
         }
         "consignment" => {
             let found = records.find(Kind::Consignment, account()?, text("id"))?;
@@ -58,8 +64,8 @@ pub(super) fn query<'d>(
             shared(found)
         }
         "templates" => {
-            let all = records.of_account(Kind::Template, account()?);
-            Source::Page(record_page::page(all, |_| true, arguments)?)
+            let (account, filter) = (account()?, ListFilter::default());
+            Source::Page(records.list(Kind::Template, account, filter, arguments, now)?)
         }
         "template" => shared(records.find(Kind::Template, account()?, text("id"))?),
         "comments" => related(
@@ -124,7 +130,7 @@ pub(super) fn mutation<'d>(
     let id = arguments["envdAccountId"].as_str().unwrap_or_default();
     let mutation = Mutation {
         id,
-        account: context.data.account(user, id)?,
+        account: context.account(user, id)?,
         input: &arguments["input"],
     };
     let name = arguments["id"].as_str().unwrap_or_default();
@@ -174,8 +180,8 @@ impl Mutation<'_> {
         let (input, kept_forms) = match self.updated() {
             Some(name) => {
                 let record = context.records.find_open(self.id, name)?;
-                let input = records::updated_input(record, self.input);
-                (input, records::form_names(record))
+                let input = record_fields::updated_input(record, self.input);
+                (input, record_fields::form_names(record))
             }
             None => (self.input.clone(), json!([])),
         };
@@ -193,7 +199,7 @@ impl Mutation<'_> {
         let (records, author, now) = (&mut *context.records, self.author(), context.now);
         let saved = match self.updated() {
             Some(name) => records.update(self.id, name, &input, author, now)?,
-            None => records.create(self.id, &input, author, &context.data.base, now),
+            None => records.create(self.id, &input, author, now),
         };
         Ok((saved, problems))
     }
@@ -204,24 +210,22 @@ impl Mutation<'_> {
         if original["status"] == "DELETED" {
             return Err(Problem::not_found().into());
         }
-        let input = records::updated_input(original, &json!({"status": "DRAFT"}));
+        let input = record_fields::updated_input(original, &json!({"status": "DRAFT"}));
         let today = instant::day(context.now);
         let accreditations = &self.account.holder["accreditations"];
         let problems = rules::forms_of_copy(&input, today, accreditations);
         if !problems.is_empty() {
             return Err(problems);
         }
-        let (author, base) = (self.author(), &context.data.base);
-        Ok(context
-            .records
-            .create(self.id, &input, author, base, context.now))
+        let records = &mut *context.records;
+        Ok(records.create(self.id, &input, self.author(), context.now))
     }
 
     fn save_template(&self, context: &mut Context<'_>) -> Result<Value, Vec<Problem>> {
         let input = match self.updated() {
             Some(name) => {
                 let record = context.records.find(Kind::Template, self.id, name)?;
-                records::updated_input(record, self.input)
+                record_fields::updated_input(record, self.input)
             }
             None => self.input.clone(),
         };
@@ -231,7 +235,10 @@ impl Mutation<'_> {
         }
         Ok(match self.updated() {
             Some(name) => context.records.update_template(self.id, name, &input)?,
-            None => context.records.create_template(self.id, &input),
+            None => {
+                let records = &mut *context.records;
+                records.create_template(self.id, &input, context.now)
+            }
         })
     }
 
@@ -245,8 +252,8 @@ impl Mutation<'_> {
             "firstName": holder["firstName"],
             "lastName": holder["lastName"],
             "commentText": self.input["commentText"],
-            "createdAt": instant::wire(context.now),
         });
-        Ok(context.records.create_comment(self.id, record))
+        let records = &mut *context.records;
+        Ok(records.create_comment(self.id, record, context.now))
     }
 }

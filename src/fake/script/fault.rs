@@ -209,7 +209,7 @@ impl Fault {
 
 /// Serializes a value that a test gives.
 #[track_caller]
-pub(super) fn json(value: impl Serialize) -> Value {
+pub(in crate::fake) fn json(value: impl Serialize) -> Value {
     match serde_json::to_value(value) {
         Ok(value) => value,
         Err(error) => panic!("cannot be serialized as JSON: {error}"),

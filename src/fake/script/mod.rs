@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::fault::Fault;
-use self::fault::json;
+pub(super) use self::fault::json;
 pub use self::received::Received;
 use self::received::is_same_name;
 pub(super) use self::received::{Log, ParsedRequest, operation_name};

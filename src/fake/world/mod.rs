@@ -23,6 +23,10 @@ pub(super) enum Kind {
     Edec,
 }
 
+impl Kind {
+    pub(super) const COUNT: usize = Self::Edec as usize + 1;
+}
+
 /// The users, accounts, consignments, questions and properties that a fake starts with.
 ///
 /// Records are given as anything that serializes to the wire shape: types of this crate or JSON. The rules of the service are

@@ -1,0 +1,239 @@
+//! Changes on the service's website: by no request of the client, before or between its requests.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::script::json;
+use super::world::Kind;
+use super::{Assumptions, Fake};
+
+/// A change of a consignment that somebody makes on the service's website. The rules of the service are not applied.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// use envd_sdk::fake::{Fake, WebsiteEdit};
+/// use envd_sdk::ops::ConsignmentFilter;
+/// use serde_json::json;
+///
+/// let fake = Fake::start().await;
+/// let account = fake.account_id();
+/// fake.edit(account, WebsiteEdit::change("C-900000101", json!({"status": "LOCKED"})));
+/// // While the client walks through the pages: after its first page, before its second one.
+/// fake.edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
+///
+/// let mut pager = fake.client().build()?.account(account).consignments(&ConsignmentFilter::default().page_size(4));
+/// let first = pager.next_page().await?.ok_or("no page")?;
+/// assert_eq!(first.total, Some(8));
+/// let second = pager.next_page().await?.ok_or("no second page")?;
+/// assert_eq!(second.total, Some(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct WebsiteEdit(Edit);
+
+#[derive(Clone)]
+pub(super) enum Edit {
+    Insert(Value),
+    /// By id or number: the fields that are replaced.
+    Change(String, Map<String, Value>),
+}
+
+impl WebsiteEdit {
+    /// A new consignment, by its input (spec 2.1).
+    ///
+    /// # Panics
+    ///
+    /// When the input is not a JSON object.
+    #[track_caller]
+    pub fn insert(input: impl Serialize) -> Self {
+        let input = json(input);
+        assert!(input.is_object(), "the input is not a JSON object");
+        Self(Edit::Insert(input))
+    }
+
+    /// Replaces fields of a consignment, by its id or number. The fields are those of a record as it is read, `status` and
+    /// `forms` included.
+    ///
+    /// `updatedAt` becomes the time of the fake's clock, and `heads` and `submittedAt` are derived, unless they are given.
+    ///
+    /// # Panics
+    ///
+    /// When the fields are not a JSON object, or have an `id` or a `number`, which never change.
+    #[track_caller]
+    pub fn change(name: impl Into<String>, fields: impl Serialize) -> Self {
+        let Value::Object(fields) = json(fields) else {
+            panic!("the fields are not a JSON object");
+        };
+        for fixed in ["id", "number"] {
+            assert!(
+                !fields.contains_key(fixed),
+                "the {fixed} of a record never changes"
+            );
+        }
+        Self(Edit::Change(name.into(), fields))
+    }
+
+    /// Deletes a consignment, by its id or number, whatever its status. Where it is still found, [`Deleted`](super::Deleted)
+    /// says.
+    pub fn delete(name: impl Into<String>) -> Self {
+        Self::change(name, json!({"status": "DELETED"}))
+    }
+}
+
+/// The kind, the record and the names of the fields only: the values may be personal data.
+impl fmt::Debug for WebsiteEdit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Edit::Insert(_) => f.debug_struct("Insert").finish_non_exhaustive(),
+            Edit::Change(name, fields) => f
+                .debug_struct("Change")
+                .field("name", name)
+                .field("fields", &fields.keys())
+                .finish(),
+        }
+    }
+}
+
+impl Fake {
+    /// Edits a consignment on the website now, and returns its id.
+    ///
+    /// # Panics
+    ///
+    /// When no user has the account, or it has no such consignment.
+    #[track_caller]
+    pub fn edit(&self, account: &str, edit: WebsiteEdit) -> String {
+        let (author, now) = (self.author(account), self.state.clock.now());
+        let edited = self
+            .state
+            .parts()
+            .records
+            .edit(account, &edit.0, &author, now);
+        let Some(record) = edited else {
+            panic!("{account} has no such consignment to edit: {edit:?}");
+        };
+        record["id"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Edits a consignment on the website just before the fake makes the reply to one of the next requests that list the
+    /// consignments of the account; 1 is the next one. Of edits before the same request, the one scheduled first is first.
+    ///
+    /// # Panics
+    ///
+    /// When the number is 0, no user has the account, or it has no such consignment now.
+    #[track_caller]
+    pub fn edit_before_list(&self, account: &str, nth: usize, edit: WebsiteEdit) {
+        assert!(nth > 0, "list requests are counted from 1, the next one");
+        let author = self.author(account);
+        let mut parts = self.state.parts();
+        if let Edit::Change(name, _) = &edit.0 {
+            let is_known = parts.records.holds(account, name);
+            assert!(
+                is_known,
+                "{account} has no such consignment to edit: {edit:?}"
+            );
+        }
+        parts.records.schedule.add(account, nth, edit.0, author);
+    }
+
+    /// The consignments of an account that a read by id finds now, oldest first, as any type that reads their JSON. They have
+    /// all fields but `questions`.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// use envd_sdk::fake::Fake;
+    /// use serde_json::Value;
+    ///
+    /// let fake = Fake::start().await;
+    /// let held: Vec<Value> = fake.consignments(fake.account_id());
+    /// assert_eq!(held.len(), 8);
+    /// assert_eq!(held[0]["number"], "C-900000101");
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When a record does not fit the type.
+    #[must_use]
+    #[track_caller]
+    pub fn consignments<T: DeserializeOwned>(&self, account: &str) -> Vec<T> {
+        let parts = self.state.parts();
+        let records: Vec<_> = parts
+            .records
+            .of_account(Kind::Consignment, account)
+            .cloned()
+            .collect();
+        drop(parts);
+        let read = |record| match serde_path_to_error::deserialize(record) {
+            Ok(read) => read,
+            Err(error) => panic!("a consignment does not fit the type: {error}"),
+        };
+        records.iter().map(|record| read(&**record)).collect()
+    }
+
+    /// Changes what the fake does where the specification leaves a behaviour open, from now on. Lists then show all changes
+    /// so far.
+    pub fn assume(&self, assumptions: Assumptions) {
+        self.state.parts().records.assume(assumptions);
+    }
+
+    /// Withdraws all access to an account: its user's record does not name it any more, and requests for it are refused
+    /// like those for another user's account.
+    pub fn withdraw_account(&self, account: &str) {
+        self.state.parts().records.set_withdrawn(account, true);
+    }
+
+    /// Grants access to an account again, with all its records.
+    pub fn restore_account(&self, account: &str) {
+        self.state.parts().records.set_withdrawn(account, false);
+    }
+
+    /// The email address of the user who has an account.
+    #[track_caller]
+    fn author(&self, account: &str) -> Value {
+        match self.state.data.world.holder(account) {
+            Some(holder) => holder["email"].clone(),
+            None => panic!("no user of the fake has the account {account}"),
+        }
+    }
+}
+
+/// Edits that wait for list requests.
+#[derive(Default)]
+pub(super) struct Schedule(Vec<Scheduled>);
+
+pub(super) struct Scheduled {
+    account: String,
+    /// Due when it becomes 0.
+    lists_left: usize,
+    pub(super) edit: Edit,
+    pub(super) author: Value,
+}
+
+impl Schedule {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, account: &str, nth: usize, edit: Edit, author: Value) {
+        self.0.push(Scheduled {
+            account: account.to_owned(),
+            lists_left: nth,
+            edit,
+            author,
+        });
+    }
+
+    /// Counts a list request of an account, and takes the edits before it.
+    pub(super) fn due(&mut self, account: &str) -> Vec<Scheduled> {
+        let due = self.0.extract_if(.., |scheduled| {
+            scheduled.lists_left -= usize::from(scheduled.account == account);
+            scheduled.lists_left == 0
+        });
+        due.collect()
+    }
+}
