@@ -15,9 +15,10 @@ use chrono::{FixedOffset, Offset as _, Utc};
 /// let assumptions = Assumptions::default().order(ListOrder::OldestFirst).total_count(TotalCount::Null);
 /// let fake = Fake::builder().assume(assumptions).start().await?;
 /// let account = fake.client().build()?.account(fake.account_id());
-/// let page = account.consignments_page(&ConsignmentFilter::default(), None).await?.value;
-/// assert_eq!(page.records[0].number.as_deref(), Some("C-900000101"));
-/// assert_eq!(page.total_count, None);
+/// let mut pager = account.consignments(&ConsignmentFilter::default());
+/// let page = pager.next_page().await?.ok_or("no page")?;
+/// assert!(page.records[0].number.as_ref().is_some_and(|number| number.as_str() == "C-900000101"));
+/// assert_eq!(page.total, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,7 +14,7 @@ use super::records::Records;
 use super::reference_data::{ReferenceData, bundled_schema, read_schema};
 use super::register::Register;
 use super::routes::{Parts, Routes, State};
-use super::script::{Log, Scripts};
+use super::script::{LateRequests, Log, Scripts};
 use super::tcp_proxy::TcpProxy;
 use super::{Assumptions, Fake, RETURN_TO, User, World};
 use crate::error::Error;
@@ -188,6 +188,7 @@ impl FakeBuilder {
             register: Register::new(Arc::clone(&world), now, first_page, token),
             cache: Cache::default(),
             scripts: Scripts::default(),
+            late: LateRequests::default(),
             log: Log::default(),
         };
         let state = Arc::new(State {

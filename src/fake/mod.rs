@@ -8,8 +8,8 @@
 //! | property register | [`Fake::register_url`] | searches 60 invented properties |
 //! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, a discovery document |
 //!
-//! A test may script faults ([`Fault`]) and replies ([`On`]), start from a world of its own ([`World`]), and inspect the
-//! received requests ([`Fake::requests`]). [`guide::testing`](crate::guide::testing) shows how to test an application with it.
+//! A test may script faults ([`Fault`]) and replies ([`On`]), start from a world of its own ([`World`]), change records as
+//! if on the service's website ([`WebsiteEdit`]), and inspect the received requests ([`Fake::requests`]). [`guide::testing`](crate::guide::testing) shows how to test an application with it.
 //!
 //! It implements the specification independently of [`validate`](mod@crate::validate), on the wire JSON, so that a test
 //! against it can find errors of the validator. All users, properties and texts are invented; only the four test PICs are the
@@ -25,7 +25,8 @@
 //!
 //! # What is assumed
 //!
-//! Where the specification leaves a behaviour open, the fake does this:
+//! Where the specification leaves a behaviour open, the fake does this; what is marked with * can be set
+//! ([`Assumptions`]):
 //!
 //! * An account of another user: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
@@ -38,9 +39,11 @@
 //! * An unknown consignment or template: the body that the specification shows for an update of one (7.2), also for reads.
 //!   `LOCKED` and `DELETED` records refuse changes with that body.
 //! * An update names its record by `id` or `number`, replaces the fields that are given, and is validated as a whole.
-//! * Deleted consignments stay readable and are listed only with the filter `status: DELETED`.
-//! * Lists are newest first by creation. A page holds 20 records unless `first` says otherwise, and at most 200.
-//!   `fromDate` and `toDate` compare `updatedAt` and are inclusive.
+//! * Deleted consignments stay readable and are listed only with the filter `status: DELETED`. *
+//! * Lists are newest first by creation, * and show a change at once. * A page holds 20 records unless `first` says otherwise, and
+//!   at most 200. A cursor names a record. * `totalCount` is the number of records on all pages. *
+//! * `fromDate` and `toDate` compare `updatedAt` * and are inclusive. Instants are written in UTC, * with seven digits of the
+//!   fraction.
 //! * Questions 23, 24 and 87 do not belong to LPAG3, even in a list that names them for it (stated, 2.6 and 9.4). A child
 //!   that names no forms has those of its parent.
 //! * `today` is the day at UTC+11:00, where Australia's days begin first. Answers inside a REPEATABLE question have the

@@ -36,9 +36,12 @@ pub(super) fn page(
     let start = match arguments["after"].as_str() {
         None => 0,
         Some(cursor) => decode(cursor)
-            .and_then(|text| match by_position {
-                true => position(&text).map(|at| at.min(matching.len())),
-                false => matching.index_after(&text),
+            .and_then(|text| {
+                if by_position {
+                    position(&text).map(|at| at.min(matching.len()))
+                } else {
+                    matching.index_after(&text)
+                }
             })
             .ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?,
     };
@@ -51,9 +54,10 @@ pub(super) fn page(
     let page = matching.from(start).take(size).zip(start + 1..);
     let records: Vec<_> = page
         .map(|(record, end)| {
-            let name = match by_position {
-                true => format!("{POSITION}{end}"),
-                false => record["number"].as_str().unwrap_or_default().to_owned(),
+            let name = if by_position {
+                format!("{POSITION}{end}")
+            } else {
+                record["number"].as_str().unwrap_or_default().to_owned()
             };
             (STANDARD.encode(name), Arc::clone(record))
         })

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::assumptions::{Assumptions, ListOrder};
+use super::assumptions::{Assumptions, Deleted, ListOrder};
 use super::instant;
 use super::record_fields::has_form;
 use super::record_page::ListFilter;
@@ -143,11 +143,11 @@ impl RecordTable {
     }
 
     /// The places of the records that match a filter, in the order of the list.
-    pub(super) fn matching(
-        &mut self,
+    pub(super) fn matching<'t>(
+        &'t mut self,
         filter: ListFilter,
-        assumptions: &Assumptions,
-    ) -> Matching<'_> {
+        assumptions: &'t Assumptions,
+    ) -> Matching<'t> {
         let is_known = self.matching.as_ref().is_some_and(|(f, _)| *f == filter);
         if !is_known {
             let entries = &self.entries;
@@ -166,7 +166,7 @@ impl RecordTable {
         Matching {
             table: self,
             places: self.matching.as_ref().map_or(&[], |(_, places)| places),
-            order: assumptions.order,
+            assumptions,
         }
     }
 
@@ -216,7 +216,7 @@ impl RecordTable {
 pub(super) struct Matching<'t> {
     table: &'t RecordTable,
     places: &'t [usize],
-    order: ListOrder,
+    assumptions: &'t Assumptions,
 }
 
 impl<'t> Matching<'t> {
@@ -235,9 +235,12 @@ impl<'t> Matching<'t> {
 
     /// The index after a listed record, which need not match the filter itself.
     pub(super) fn index_after(&self, number: &str) -> Option<usize> {
-        let (entries, order) = (&self.table.entries, self.order);
+        let (entries, order) = (&self.table.entries, self.assumptions.order);
         let place = *self.table.names.get(number)?;
-        entries[place].listed.as_ref()?;
+        let listed = entries[place].listed.as_ref()?;
+        if listed.is_deleted && self.assumptions.deleted == Deleted::Hidden {
+            return None;
+        }
         let own = key(entries, place, order);
         Some(self.places.partition_point(|other| {
             let other = key(entries, *other, order);

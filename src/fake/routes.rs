@@ -12,7 +12,7 @@ use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::reply::Reply;
-use super::script::{self, Log, ParsedRequest, Scripts};
+use super::script::{self, LateRequests, Log, ParsedRequest, Scripts};
 use crate::transport::Clock;
 
 /// The state of a fake. One lock is enough, since the server makes one reply at a time.
@@ -30,6 +30,7 @@ pub(super) struct Parts {
     pub(super) register: Register,
     pub(super) cache: Cache,
     pub(super) scripts: Scripts,
+    pub(super) late: LateRequests,
     pub(super) log: Log,
 }
 
@@ -50,8 +51,26 @@ impl Respond for Routes {
 }
 
 impl State {
-    /// The reply of a script, or the real one. The lock is released while a function of a test runs.
+    /// Makes the reply, and processes the requests that were delayed until after it.
     fn answer(&self, request: &Request) -> Reply {
+        let (reply, late) = self.scripted_or_real(request);
+        if script::is_graphql(request.url.path()) {
+            let due = self.parts().late.count();
+            for request in due {
+                drop(self.serve(&request));
+            }
+        }
+        match late {
+            Some(0) => drop(self.serve(request)),
+            Some(further) => self.parts().late.push(further, request.clone()),
+            None => {}
+        }
+        reply
+    }
+
+    /// The reply of a script, or the real one, and how many further requests the processing waits for. The lock is released
+    /// while a function of a test runs.
+    fn scripted_or_real(&self, request: &Request) -> (Reply, Option<usize>) {
         let parsed = {
             let mut parts = self.parts();
             parts.log.push(request);
@@ -59,18 +78,18 @@ impl State {
             may_have_script.then(|| ParsedRequest::of(request))
         };
         let Some(parsed) = parsed else {
-            return self.serve(request);
+            return (self.serve(request), None);
         };
         let step = self.parts().scripts.take(&parsed);
         let serve = || self.serve(request);
         match step {
-            Some(step) => step.reply(&parsed, &serve),
-            None if self.scripted_only => script::unscripted(&parsed).unwrap_or_else(serve),
-            None => serve(),
+            Some(step) => (step.reply(&parsed, &serve), step.late),
+            None if self.scripted_only => (script::unscripted(&parsed).unwrap_or_else(serve), None),
+            None => (serve(), None),
         }
     }
 
-    fn serve(&self, request: &Request) -> Reply {
+    pub(super) fn serve(&self, request: &Request) -> Reply {
         let now = self.clock.now();
         let mut parts = self.parts();
         let Parts {

@@ -105,6 +105,8 @@ impl Fake {
     /// # Panics
     ///
     /// When no user has the account, or it has no such consignment.
+    // Most tests know the id.
+    #[allow(clippy::must_use_candidate)]
     #[track_caller]
     pub fn edit(&self, account: &str, edit: WebsiteEdit) -> String {
         let (author, now) = (self.author(account), self.state.clock.now());

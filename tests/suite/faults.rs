@@ -113,6 +113,53 @@ async fn a_change_is_made_only_if_the_connection_drops_after_it() {
 }
 
 #[tokio::test]
+async fn a_change_can_be_made_after_further_requests() {
+    let fake = start_fake().await;
+    let before = comments(&fake).await;
+    let late = Fault::dropped_before().processed_after(2);
+    fake.on_operation("CreateComment").fault(late);
+    assert!(comment(&fake).await.unwrap_err().may_have_applied());
+    // Made after the reply to the second one.
+    for expected in [before, before, before + 1] {
+        assert_eq!(comments(&fake).await, expected);
+    }
+
+    let never = Fault::status(502).processed_after(usize::MAX);
+    let at_once = Fault::status(502).processed_after(0);
+    let script = fake.on_operation("CreateComment");
+    script.fault(never).times(2).fault(at_once);
+    for _ in 0..3 {
+        assert!(comment(&fake).await.unwrap_err().may_have_applied());
+    }
+    assert_eq!(comments(&fake).await, before + 2);
+    assert_eq!(fake.process_late_requests(), 2);
+    assert_eq!(fake.process_late_requests(), 0);
+    assert_eq!(comments(&fake).await, before + 4);
+    assert_eq!(fake.request_count("createComment"), 4);
+}
+
+#[tokio::test]
+async fn an_internal_server_error_can_hide_a_change() {
+    let fake = start_fake().await;
+    let before = comments(&fake).await;
+    let error = || Fault::internal_server_error("createComment");
+    let script = fake.on_operation("CreateComment");
+    script.fault(error()).fault(error().processed());
+    for made in [0, 1] {
+        let error = comment(&fake).await.unwrap_err();
+        assert!(error.may_have_applied(), "{error:?}");
+        assert_eq!(error.server_errors()[0].message(), "Internal server error");
+        assert_eq!(comments(&fake).await, before + made);
+    }
+}
+
+#[test]
+#[should_panic(expected = "only a fault that replaces the reply")]
+fn a_real_reply_cannot_come_before_the_processing() {
+    let _ = Fault::cut(3).processed_after(1);
+}
+
+#[tokio::test]
 async fn a_dropped_connection_is_a_transport_error() {
     let fake = start_fake().await;
     fake.on_path("/v2/graphql").fault(Fault::dropped_before());

@@ -36,5 +36,6 @@ mod trace_recorder;
 mod traces;
 mod unexpected_replies;
 mod validator;
+mod website;
 mod wire;
 mod worlds;

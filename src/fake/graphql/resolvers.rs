@@ -233,12 +233,10 @@ impl Mutation<'_> {
         if !problems.is_empty() {
             return Err(problems);
         }
+        let records = &mut *context.records;
         Ok(match self.updated() {
-            Some(name) => context.records.update_template(self.id, name, &input)?,
-            None => {
-                let records = &mut *context.records;
-                records.create_template(self.id, &input, context.now)
-            }
+            Some(name) => records.update_template(self.id, name, &input)?,
+            None => records.create_template(self.id, &input, context.now),
         })
     }
 

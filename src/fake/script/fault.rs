@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+#[cfg(doc)]
+use crate::fake::Fake;
+use crate::fake::problem::Problem;
 use crate::fake::reply::{Delivery, Reply};
 use crate::transport::header::{HeaderName, HeaderValue};
 
@@ -31,6 +34,8 @@ use crate::transport::header::{HeaderName, HeaderValue};
 #[must_use]
 pub struct Fault {
     processed: bool,
+    /// Processed after this number of further requests instead.
+    pub(super) late: Option<usize>,
     /// In place of the real reply.
     reply: Option<Reply>,
     edit: Option<Edit>,
@@ -48,6 +53,7 @@ impl Fault {
     pub fn none() -> Self {
         Self {
             processed: true,
+            late: None,
             reply: None,
             edit: None,
             delivery: Delivery::default(),
@@ -88,6 +94,13 @@ impl Fault {
     pub fn garbage() -> Self {
         let bytes: &[u8] = b"\x00\xff\xfe{\"data\": ]\x80";
         Self::status(200).body("application/json", bytes)
+    }
+
+    /// HTTP 200 with the message "Internal server error" for a root field of the operation, such as `createOrSaveConsignment`,
+    /// and without data (spec 7.2). With [`processed`](Self::processed) the change is made nevertheless.
+    pub fn internal_server_error(field: &str) -> Self {
+        let error = Problem::not_found().to_json(field);
+        Self::status(200).json(json!({"data": {field: null}, "errors": [error]}))
     }
 
     /// The connection is closed before the request is processed; there is no reply.
@@ -190,6 +203,41 @@ impl Fault {
     /// The request is processed, but its reply is replaced.
     pub fn processed(mut self) -> Self {
         self.processed = true;
+        self.late = None;
+        self
+    }
+
+    /// The reply is replaced, and the request is processed later: after this number of further requests to the declaration
+    /// interface, or with [`Fake::process_late_requests`]. With 0 it is processed at once.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use envd_sdk::fake::{Fake, Fault};
+    /// use serde_json::Value;
+    ///
+    /// let fake = Fake::start().await;
+    /// fake.on_operation("CopyConsignment").fault(Fault::dropped_before().processed_after(2));
+    /// let account = fake.client().build()?.account(fake.account_id());
+    /// assert!(account.copy_consignment("C-900000101").await.is_err());
+    /// for held in [8, 8, 9] {
+    ///     assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), held);
+    ///     account.comments("C-900000101").await?;
+    /// }
+    /// # Ok::<(), envd_sdk::Error>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the fault changes the real reply, which does not exist yet, instead of replacing it.
+    #[track_caller]
+    pub fn processed_after(mut self, requests: usize) -> Self {
+        assert!(
+            self.reply.is_some(),
+            "only a fault that replaces the reply can delay the processing"
+        );
+        self.processed = false;
+        self.late = Some(requests);
         self
     }
 

@@ -4,6 +4,7 @@
 //! answers as it does without a script.
 
 mod fault;
+mod late;
 mod received;
 mod scripts;
 
@@ -16,9 +17,10 @@ use serde_json::Value;
 
 pub use self::fault::Fault;
 pub(super) use self::fault::json;
+pub(super) use self::late::LateRequests;
 pub use self::received::Received;
 use self::received::is_same_name;
-pub(super) use self::received::{Log, ParsedRequest, operation_name};
+pub(super) use self::received::{Log, ParsedRequest, is_graphql, operation_name};
 pub(super) use self::scripts::{Scripts, unscripted};
 use self::scripts::{Step, Target};
 use super::Fake;
@@ -121,6 +123,23 @@ impl Fake {
     #[must_use]
     pub fn unused_scripts(&self) -> Vec<String> {
         self.state.parts().scripts.unused()
+    }
+
+    /// The number of requests since the start that call an operation, by its name; [`requests`](Self::requests) holds the last
+    /// ones only. The case does not matter.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::start().await;
+    /// fake.client().build().unwrap().user_details().await.unwrap();
+    /// assert_eq!(fake.request_count("UserDetails"), 1);
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn request_count(&self, operation: &str) -> usize {
+        self.state.parts().log.count(operation)
     }
 
     /// The last 1,000 requests, oldest first.

@@ -1,11 +1,13 @@
 //! The requests that the fake received, and the operations that they call.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
 use apollo_compiler::Name;
 use apollo_compiler::ast::{Definition, Document, Selection};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wiremock::Request;
@@ -16,26 +18,45 @@ use crate::transport::header::HeaderName;
 /// Benchmarks send millions of requests.
 const CAPACITY: usize = 1_000;
 
-/// The newest requests, oldest first.
+/// The newest requests, oldest first, and the number of all.
 #[derive(Default)]
-pub(in crate::fake) struct Log(VecDeque<Received>);
+pub(in crate::fake) struct Log {
+    newest: VecDeque<Received>,
+    /// By the name of the operation.
+    counts: BTreeMap<String, usize>,
+}
 
 impl Log {
     pub(in crate::fake) fn push(&mut self, request: &Request) {
-        if self.0.len() >= CAPACITY {
-            self.0.pop_front();
+        if self.newest.len() >= CAPACITY {
+            self.newest.pop_front();
         }
-        self.0.push_back(Received(Arc::new(request.clone())));
+        let received = Received(Arc::new(request.clone()));
+        if let Some(name) = received.name() {
+            match self.counts.get_mut(&*name) {
+                Some(count) => *count += 1,
+                None => drop(self.counts.insert(name.into_owned(), 1)),
+            }
+        }
+        self.newest.push_back(received);
+    }
+
+    pub(super) fn count(&self, operation: &str) -> usize {
+        let matching = self.counts.iter();
+        matching
+            .filter(|(name, _)| is_same_name(name, operation))
+            .map(|(_, count)| count)
+            .sum()
     }
 
     pub(in crate::fake) fn all(&self) -> Vec<Received> {
-        self.0.iter().cloned().collect()
+        self.newest.iter().cloned().collect()
     }
 
     /// The received operations and paths with their numbers, for a message.
     pub(super) fn summary(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for received in &self.0 {
+        for received in &self.newest {
             let name = received
                 .operation()
                 .unwrap_or_else(|| format!("{} {}", received.0.method, received.path()));
@@ -113,6 +134,25 @@ impl Received {
     fn graphql(&self) -> Value {
         graphql_body(&self.0)
     }
+
+    /// As [`operation`](Self::operation), without reading the document where the body names the operation.
+    fn name(&self) -> Option<Cow<'_, str>> {
+        if !is_graphql(self.path()) {
+            return None;
+        }
+        let named: Result<NamedBody<'_>, _> = serde_json::from_slice(&self.0.body);
+        match named {
+            Ok(NamedBody { name: Some(name) }) if !name.is_empty() => Some(name),
+            _ => self.operation().map(Cow::Owned),
+        }
+    }
+}
+
+/// The part of a body that names its operation.
+#[derive(Deserialize)]
+struct NamedBody<'b> {
+    #[serde(borrow, default, rename = "operationName")]
+    name: Option<Cow<'b, str>>,
 }
 
 impl fmt::Debug for Received {
@@ -246,6 +286,27 @@ mod tests {
                 .as_deref(),
             Some("Gone")
         );
+    }
+
+    #[test]
+    fn all_requests_are_counted_and_the_newest_are_kept() {
+        let request = |body: Value| Request {
+            url: "http://127.0.0.1/v2/graphql".parse().unwrap(),
+            method: "POST".parse().unwrap(),
+            headers: wiremock::http::HeaderMap::new(),
+            body: body.to_string().into_bytes(),
+        };
+        let mut log = Log::default();
+        let named = request(json!({"query": "query B { b }", "operationName": "A_b"}));
+        for _ in 0..=CAPACITY {
+            log.push(&named);
+        }
+        for query in ["query AB { a }", "query C { c }", "{ d }"] {
+            log.push(&request(json!({"query": query})));
+        }
+        assert_eq!(log.all().len(), CAPACITY);
+        assert_eq!(log.count("aB"), CAPACITY + 2);
+        assert_eq!((log.count("C"), log.count("B")), (1, 0));
     }
 
     #[test]

@@ -38,35 +38,49 @@ type Respond = dyn Fn(&ParsedRequest, &dyn Fn() -> Reply) -> Reply + Send + Sync
 
 /// What the fake does with one call.
 #[derive(Clone)]
-pub(in crate::fake) struct Step(Arc<Respond>);
+pub(in crate::fake) struct Step {
+    respond: Arc<Respond>,
+    /// Process the call after this number of further requests.
+    pub(in crate::fake) late: Option<usize>,
+}
 
 impl Step {
+    fn new(
+        respond: impl Fn(&ParsedRequest, &dyn Fn() -> Reply) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            respond: Arc::new(respond),
+            late: None,
+        }
+    }
+
     pub(super) fn fault(fault: Fault) -> Self {
-        Self(Arc::new(move |_, serve| fault.apply(serve)))
+        Self {
+            late: fault.late,
+            ..Self::new(move |_, serve| fault.apply(serve))
+        }
     }
 
     /// Replies with the data that a function makes from the variables of the call, or with the reason why it cannot.
     pub(super) fn data(
         respond: impl Fn(Value) -> Result<Value, String> + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(move |request, _| {
-            match respond(request.variables()) {
-                Ok(data) => Reply::json(200, &json!({"data": data})),
-                Err(reason) => {
-                    let message = format!("The script of the fake failed: {reason}");
-                    Reply::json(500, &json!({"errors": [{"message": message}]}))
-                }
+        Self::new(move |request, _| match respond(request.variables()) {
+            Ok(data) => Reply::json(200, &json!({"data": data})),
+            Err(reason) => {
+                let message = format!("The script of the fake failed: {reason}");
+                Reply::json(500, &json!({"errors": [{"message": message}]}))
             }
-        }))
+        })
     }
 
     /// Refuses the call with a problem.
     pub(super) fn refusal(problem: Problem) -> Self {
-        Self(Arc::new(move |request, _| {
+        Self::new(move |request, _| {
             let field = request.first_field();
             let error = problem.to_json(field);
             Reply::json(200, &json!({"data": {field: null}, "errors": [error]}))
-        }))
+        })
     }
 
     /// The reply to a call; `serve` makes the reply without a script.
@@ -75,7 +89,7 @@ impl Step {
         request: &ParsedRequest,
         serve: &dyn Fn() -> Reply,
     ) -> Reply {
-        (self.0)(request, serve)
+        (self.respond)(request, serve)
     }
 }
 

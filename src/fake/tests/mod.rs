@@ -5,8 +5,10 @@ mod http;
 mod independence;
 #[cfg(feature = "keyring")]
 mod keyring_store;
+mod listing;
 mod login;
 mod properties;
 mod records;
 mod refusals;
 mod stores;
+mod website;
