@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Permissive licences. .ci/deny.toml has the same list.
-const ALLOWED: [&str; 9] = [
+const ALLOWED: [&str; 10] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
@@ -16,6 +16,7 @@ const ALLOWED: [&str; 9] = [
     "MIT",
     "MIT-0",
     "Unicode-3.0",
+    "Zlib",
 ];
 
 /// Packages that name a file instead of a licence, with the licence in that file.

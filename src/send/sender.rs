@@ -107,9 +107,13 @@ impl SenderOptions {
         let headers = headers.try_fold(Headers::default(), |headers, (name, value)| {
             headers.with(&name, value)
         })?;
+        let mut headers = headers.beside_tokens(self.tokens.is_some())?;
+        if self.http.gzip {
+            headers.accept_gzip();
+        }
         let pool = Arc::new(Pool {
             http: Http::new(&self.http, &[endpoint])?,
-            headers: headers.beside_tokens(self.tokens.is_some())?,
+            headers,
             retry: self.retry,
             budget: Budget::default(),
             clock: self.clock,

@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Watch;
+use super::gzip::Decoder;
 use super::http::{failed, too_large};
 use crate::error::Error;
 
@@ -45,6 +46,30 @@ pub(super) async fn gather(
         }
     };
     (body, cut)
+}
+
+/// Gathers a body, decompressed. The limit of the decoder is that of what comes out.
+pub(super) async fn gather_and_decode(
+    reply: &mut reqwest::Response,
+    mut decoder: Decoder,
+    watch: Option<&Watch>,
+) -> Gathered {
+    let cut = loop {
+        match reply.chunk().await {
+            Ok(Some(chunk)) => {
+                if let Err(error) = decoder.push(&chunk) {
+                    break Some(error);
+                }
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(failed(error)),
+        }
+        if let Some(watch) = watch {
+            watch(decoder.decoded());
+        }
+    };
+    let (body, early) = decoder.finish();
+    (body, cut.or(early))
 }
 
 /// Gathers a body with tokens in it: it is overwritten when it is dropped, and so are the chunks that it came in.

@@ -5,12 +5,13 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::redirect;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
-use super::chunks::{gather, gather_and_wipe};
+use super::chunks::{gather, gather_and_decode, gather_and_wipe};
+use super::gzip::decoder;
 use super::{HttpOptions, Reply, Request, is_loopback, tls};
 use crate::error::{Error, Failure, Kind, Unsent};
 
@@ -96,6 +97,7 @@ impl Http {
         request: Request,
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
         let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
+        let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
         // Without reqwest's builder, which copies the headers.
         let mut outgoing = reqwest::Request::new(request.method, request.url);
         *outgoing.headers_mut() = request.headers;
@@ -115,6 +117,8 @@ impl Http {
                 detach(&mut headers);
                 // Boxed, so that the futures of all other requests stay small.
                 Box::pin(gather_and_wipe(reply, limit)).await
+            } else if accepts_gzip && let Some(decoder) = decoder(&mut headers, limit) {
+                gather_and_decode(&mut reply, decoder, watch.as_ref()).await
             } else {
                 gather(&mut reply, limit, watch.as_ref()).await
             };

@@ -90,13 +90,7 @@ impl Reply {
 
     /// Whether the body has a content encoding (RFC 9110 section 8.4), so that it cannot be read.
     pub(crate) fn is_encoded(&self) -> bool {
-        self.encoding().is_some() && !self.body.is_empty()
-    }
-
-    fn encoding(&self) -> Option<&str> {
-        // A value that is not text is an unknown encoding.
-        let name = self.headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
-        Some(name.trim()).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
+        content_encoding(&self.headers).is_some() && !self.body.is_empty()
     }
 
     /// The error for a reply that is not of the interface.
@@ -109,8 +103,18 @@ impl Reply {
         let location = location.map(|address| address.to_str().unwrap_or_default());
         Received::new(self.status, self.media_type().as_deref(), &self.body, None)
             .redirected(location)
-            .encoded(self.encoding().filter(|_| self.is_encoded()))
+            .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()))
     }
+}
+
+/// The content encoding (RFC 9110 section 8.4), unless it leaves the body unchanged. Of several, or of one that is not text,
+/// the name is not known.
+pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
+    let mut lines = headers.get_all(CONTENT_ENCODING).iter();
+    let (first, second) = (lines.next()?, lines.next());
+    let name = first.to_str().ok().filter(|_| second.is_none());
+    let name = name.unwrap_or("?").trim();
+    Some(name).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
 /// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).

@@ -5,6 +5,7 @@
 
 mod chunks;
 mod clock;
+mod gzip;
 mod http;
 mod message;
 mod options;

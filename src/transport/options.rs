@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
+use super::gzip;
 use crate::error::Error;
 
 /// How HTTP requests are made: proxy, trusted certificates, time limits, the largest reply.
@@ -28,6 +29,8 @@ pub struct HttpOptions {
     pub(super) extra_roots_pem: Vec<Vec<u8>>,
     pub(super) keep_alive: bool,
     pub(super) max_concurrent_requests: Option<usize>,
+    /// Whether a sender asks for compressed replies.
+    pub(crate) gzip: bool,
 }
 
 impl Default for HttpOptions {
@@ -44,6 +47,7 @@ impl Default for HttpOptions {
             extra_roots_pem: Vec::new(),
             keep_alive: true,
             max_concurrent_requests: None,
+            gzip: gzip::IS_DEFAULT,
         }
     }
 }
@@ -127,6 +131,7 @@ impl fmt::Debug for HttpOptions {
             .field("proxy", &self.proxy.is_some())
             .field("extra_roots", &self.extra_roots_pem.len())
             .field("max_concurrent_requests", &self.max_concurrent_requests)
+            .field("gzip", &self.gzip)
             .finish_non_exhaustive()
     }
 }

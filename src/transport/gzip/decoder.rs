@@ -1,0 +1,322 @@
+//! Decompresses a gzip body while it arrives.
+
+use bytes::Bytes;
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+use crate::error::{Error, Failure, Kind, Unsent};
+use crate::transport::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
+use crate::transport::http::too_large;
+use crate::transport::message::content_encoding;
+
+/// Whether requests ask for compressed replies unless set.
+pub(in crate::transport) const IS_DEFAULT: bool = true;
+
+/// zlib's parameter for gzip with the largest window.
+const GZIP: u8 = 16 + 15;
+
+/// The first guess of how much larger a chunk becomes: JSON with its names repeated in each record.
+const RATIO: usize = 8;
+
+/// The smallest memory to decompress into.
+const LEAST: usize = 4 << 10;
+
+/// A body that is decompressed chunk by chunk. It may have several members, one after the other (RFC 1952 section 2.2); lengths
+/// and checksums are checked, and bytes that belong to no member are an error.
+pub(in crate::transport) struct Decoder {
+    /// The most bytes that may come out.
+    limit: usize,
+    /// How many more bytes may go in: a member may be empty, so the first limit alone would not end an endless body.
+    left: usize,
+    /// The member that has begun.
+    member: Option<Inflate>,
+    /// What came out, and memory for more.
+    buffer: Vec<u8>,
+    length: usize,
+}
+
+/// A decoder for the body of a reply with these headers, if it is compressed with gzip. The headers that describe the
+/// compressed body are removed.
+pub(in crate::transport) fn decoder(headers: &mut HeaderMap, limit: usize) -> Option<Decoder> {
+    // `x-gzip` is the same (RFC 9110 section 8.4.1.3).
+    let names = ["gzip", "x-gzip"];
+    let encoding = content_encoding(headers)?;
+    if !names.iter().any(|name| encoding.eq_ignore_ascii_case(name)) {
+        return None;
+    }
+    headers.remove(CONTENT_ENCODING);
+    headers.remove(CONTENT_LENGTH);
+    Some(Decoder::new(limit))
+}
+
+impl Decoder {
+    /// A decoder of a body that may become so large.
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            // An encoder adds 18 bytes, and 5 for each 16 KB that do not shrink.
+            left: limit.saturating_add(limit / 8).saturating_add(LEAST),
+            member: None,
+            buffer: Vec::new(),
+            length: 0,
+        }
+    }
+
+    /// Decompresses a further chunk.
+    ///
+    /// After an error the body is over: what has come out so far is [`decoded`](Self::decoded).
+    pub(in crate::transport) fn push(&mut self, mut chunk: &[u8]) -> Result<(), Error> {
+        self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_large)?;
+        while !chunk.is_empty() {
+            chunk = &chunk[self.member(chunk)?..];
+        }
+        Ok(())
+    }
+
+    /// What has come out so far.
+    pub(in crate::transport) fn decoded(&self) -> &[u8] {
+        &self.buffer[..self.length.min(self.limit)]
+    }
+
+    /// The body, and why it ended too early, if it did. A body of no bytes is complete, as of a reply without content.
+    pub(in crate::transport) fn finish(mut self) -> (Bytes, Option<Error>) {
+        let cut = self.member.is_some();
+        self.buffer.truncate(self.length.min(self.limit));
+        let cut = cut.then(incomplete);
+        (self.buffer.into(), cut)
+    }
+
+    /// Decompresses what the chunk has of one member, and returns how many bytes of the chunk that is.
+    #[allow(clippy::cast_possible_truncation)] // OK because the sums grow by no more than the lengths of the slices.
+    fn member(&mut self, chunk: &[u8]) -> Result<usize, Error> {
+        let mut member = match self.member.take() {
+            Some(member) => member,
+            None => Inflate::new(true, GZIP),
+        };
+        let mut read = 0;
+        loop {
+            self.make_room(chunk.len() - read);
+            let before = (member.total_in(), member.total_out());
+            let room = &mut self.buffer[self.length..];
+            let status = member
+                .decompress(&chunk[read..], room, InflateFlush::NoFlush)
+                .map_err(|_| damaged())?;
+            read += (member.total_in() - before.0) as usize;
+            self.length += (member.total_out() - before.1) as usize;
+            if self.length > self.limit {
+                return Err(too_large());
+            }
+            if status == Status::StreamEnd {
+                return Ok(read);
+            }
+            // With room left, everything that the chunk holds has come out.
+            if self.length < self.buffer.len() {
+                self.member = Some(member);
+                return (read == chunk.len()).then_some(read).ok_or_else(damaged);
+            }
+        }
+    }
+
+    /// Makes room for at least one more byte; one beyond the limit shows that it is exceeded.
+    fn make_room(&mut self, coming: usize) {
+        if self.length < self.buffer.len() {
+            return;
+        }
+        let guess = coming.saturating_mul(RATIO).max(LEAST);
+        let length = self.length.saturating_add(guess.max(self.length));
+        let length = length.min(self.limit.saturating_add(1));
+        self.buffer.reserve_exact(length - self.length);
+        self.buffer.resize(length, 0);
+    }
+}
+
+/// Another attempt would end the same way.
+fn damaged() -> Error {
+    failed(
+        "the gzip body of the reply is damaged, see HttpOptions::gzip",
+        true,
+    )
+}
+
+/// As when a connection is lost: another attempt may succeed.
+fn incomplete() -> Error {
+    failed("the gzip body of the reply ends too early", false)
+}
+
+/// A change that was answered this way may have been carried out.
+fn failed(what: &'static str, refused_locally: bool) -> Error {
+    Error::new(Kind::Transport(Failure {
+        what,
+        timeout: false,
+        unsent: Unsent::Perhaps,
+        refused_locally,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
+
+    use super::*;
+
+    /// As Python's `gzip` writes it, with the name of a file and a time.
+    const BY_PYTHON: &[u8] = b"\x1f\x8b\x08\x08\x00\xf1\x53\x65\x02\xff\x70\x61\x67\x65\x2e\x6a\x73\x6f\x6e\x00\xab\x56\x4a\x49\x2c\x49\x54\xb2\x52\xa8\x56\x02\x91\x86\xb5\xb5\x5c\x00\xfa\xef\x22\x1d\x13\x00\x00\x00";
+    const TEXT: &[u8] = b"{\"data\": {\"a\": 1}}\n";
+
+    fn gzip(body: &[u8]) -> Vec<u8> {
+        let mut buffer = vec![0; compress_bound(body.len()) + 18];
+        let config = DeflateConfig {
+            window_bits: GZIP.into(),
+            ..DeflateConfig::default()
+        };
+        let (packed, code) = compress_slice(&mut buffer, body, config);
+        assert_eq!(code, ReturnCode::Ok);
+        packed.to_vec()
+    }
+
+    /// Text in which nothing repeats for long.
+    fn text(length: usize) -> Vec<u8> {
+        let mut random = fastrand::Rng::with_seed(crate::seeded::seed());
+        (0..length).map(|_| random.u8(b' '..b'~')).collect()
+    }
+
+    /// The body, or the first error.
+    fn decode<'a>(
+        chunks: impl IntoIterator<Item = &'a [u8]>,
+        limit: usize,
+    ) -> Result<Bytes, Error> {
+        let mut decoder = Decoder::new(limit);
+        for chunk in chunks {
+            decoder.push(chunk)?;
+            assert!(decoder.buffer.capacity() <= limit + 1);
+        }
+        match decoder.finish() {
+            (body, None) => Ok(body),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    #[test]
+    fn chunks_of_any_size_make_the_same_body() {
+        for body in [text(1), text(50_000), vec![b'0'; 300_000]] {
+            let packed = gzip(&body);
+            for size in [1, 7, 1_000, packed.len()] {
+                assert_eq!(decode(packed.chunks(size), 1 << 20).unwrap(), body);
+            }
+        }
+        assert_eq!(decode([BY_PYTHON], 1 << 20).unwrap(), TEXT);
+        assert_eq!(decode([], 10).unwrap(), "");
+    }
+
+    #[test]
+    fn what_has_arrived_is_decoded_at_once() {
+        let body = text(100_000);
+        let packed = gzip(&body);
+        let mut decoder = Decoder::new(1 << 20);
+        decoder.push(&packed[..packed.len() / 2]).unwrap();
+        let decoded = decoder.decoded();
+        assert!(decoded.len() > 40_000 && body.starts_with(decoded));
+    }
+
+    /// RFC 1952 section 2.2.
+    #[test]
+    fn members_follow_one_another() {
+        let (first, empty, last) = (text(9_000), gzip(b""), text(8_192));
+        let packed = [gzip(&first), empty.clone(), gzip(&last), empty].concat();
+        for size in [1, 20, packed.len()] {
+            let body = decode(packed.chunks(size), 1 << 20).unwrap();
+            assert_eq!(body, [first.as_slice(), &last].concat());
+        }
+    }
+
+    #[test]
+    fn a_body_that_ends_early_is_an_error_at_every_length() {
+        let packed = [BY_PYTHON, &gzip(TEXT)].concat();
+        for length in 1..packed.len() {
+            let result = decode([&packed[..length]], 1 << 20);
+            if length == BY_PYTHON.len() {
+                assert_eq!(result.unwrap(), TEXT);
+                continue;
+            }
+            let error = result.unwrap_err();
+            assert!(error.is_transient() && error.is_transport(), "{error}");
+            assert_eq!(
+                error.to_string(),
+                "the gzip body of the reply ends too early"
+            );
+        }
+    }
+
+    #[test]
+    fn no_changed_byte_changes_the_body() {
+        let mut errors = 0;
+        for place in 0..BY_PYTHON.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut packed = BY_PYTHON.to_vec();
+                packed[place] ^= change;
+                match decode([packed.as_slice()], 1 << 20) {
+                    // The time, the name and the like are not part of the body.
+                    Ok(body) => assert_eq!(body, TEXT, "{place}"),
+                    Err(_) => errors += 1,
+                }
+            }
+        }
+        assert!(errors > 80, "{errors}");
+        // The checksum and the length at the end.
+        for place in 1..=8 {
+            let mut packed = gzip(TEXT);
+            let end = packed.len();
+            packed[end - place] ^= 1;
+            let error = decode([packed.as_slice()], 1 << 20).unwrap_err();
+            assert!(error.to_string().contains("damaged"), "{error}");
+            assert!(!error.is_transient());
+        }
+    }
+
+    #[test]
+    fn bytes_behind_the_last_member_are_an_error() {
+        for rest in ["\0", "\0\0\0\0\0\0\0\0\0\0\0\0", "{}", "\u{1f}", "\n"] {
+            for chunks in [
+                vec![gzip(TEXT), rest.into()],
+                vec![[&gzip(TEXT), rest.as_bytes()].concat()],
+            ] {
+                assert!(decode(chunks.iter().map(Vec::as_slice), 1 << 20).is_err());
+            }
+        }
+        assert!(decode([TEXT], 1 << 20).is_err());
+    }
+
+    #[test]
+    fn the_limit_counts_what_comes_out() {
+        for length in [0, 1, LEAST - 1, LEAST, LEAST + 1, 70_000] {
+            for body in [text(length), vec![b'0'; length]] {
+                let packed = gzip(&body);
+                assert_eq!(decode([packed.as_slice()], length).unwrap(), body);
+                if let Some(less) = length.checked_sub(1) {
+                    let error = decode(packed.chunks(300), less).unwrap_err();
+                    assert_eq!(error.to_string(), too_large().to_string());
+                    assert!(!error.is_transient());
+                }
+            }
+        }
+    }
+
+    /// 1 GB from 1 MB.
+    #[test]
+    fn a_bomb_costs_no_more_than_the_limit() {
+        let member = gzip(&vec![0; 1 << 20]);
+        let bomb = member.repeat(1_000);
+        assert!(bomb.len() < 1_100_000, "{}", bomb.len());
+        let limit = 3 << 20;
+        let mut decoder = Decoder::new(limit);
+        let failed = bomb.chunks(16_384).position(|chunk| {
+            assert!(decoder.buffer.capacity() <= limit + 1);
+            decoder.push(chunk).is_err()
+        });
+        assert_eq!(failed, Some(0));
+        assert!(decoder.finish().0.len() <= limit);
+        // Nothing comes out of these, and they end too.
+        let empty = gzip(b"").repeat(100_000);
+        let error = decode([empty.as_slice()], 1 << 20).unwrap_err();
+        assert_eq!(error.to_string(), too_large().to_string());
+    }
+}
