@@ -1,15 +1,16 @@
 //! Bounds on memory: validating a consignment without findings takes a few allocations for any number of questions, and a
-//! reply with many errors is not kept as a whole.
+//! reply with many errors is not kept as a whole, and a compressed one costs no more than its limit.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
-use envd_sdk::Client;
 use envd_sdk::auth::{AccessToken, StaticToken};
 use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::validate::{Context, Questionnaire, validate_fields};
+use envd_sdk::{Client, HttpOptions};
 use serde_json::Value;
+use zlib_rs::{DeflateConfig, compress_slice};
 
 #[path = "../benches/questions/mod.rs"]
 mod questions;
@@ -113,7 +114,8 @@ fn only_the_first_client_reads_the_certificates_of_the_operating_system() {
 }
 
 /// A server on a separate thread, which is not counted; it replies to one request with these bytes.
-fn serve_once(reply: String) -> String {
+fn serve_once(reply: impl Into<Vec<u8>>) -> String {
+    let reply = reply.into();
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -123,7 +125,8 @@ fn serve_once(reply: String) -> String {
         while !request[..seen].ends_with(b"}") {
             seen += stream.read(&mut request[seen..]).unwrap();
         }
-        stream.write_all(reply.as_bytes()).unwrap();
+        // OK to ignore: the client may close the connection early.
+        let _ = stream.write_all(&reply);
     });
     address
 }
@@ -169,4 +172,43 @@ fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
         let limit = u64::try_from(length).unwrap() * 2;
         assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
     }
+}
+
+#[test]
+fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
+    const LIMIT: usize = 4 << 20;
+    let config = DeflateConfig {
+        // With the head and the end of gzip.
+        window_bits: 16 + 15,
+        ..DeflateConfig::default()
+    };
+    let mut member = vec![0; 4_096];
+    let (member, _) = compress_slice(&mut member, &vec![0; 1 << 20], config);
+    let body = member.repeat(1_000);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let address = serve_once([head.as_bytes(), &body].concat());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let client = Client::builder(address)
+        .token_source(StaticToken::new("b34r3r").unwrap())
+        .http(HttpOptions::default().max_body_bytes(LIMIT))
+        .build()
+        .unwrap();
+    let mut error = None;
+    let memory = allocation_counter::measure(|| {
+        error = runtime.block_on(client.user_details().into_future()).err();
+    });
+    let error = error.unwrap();
+    assert!(
+        error.to_string().contains("larger than the limit"),
+        "{error}"
+    );
+    // What came out, and a copy while it grows.
+    let limit = u64::try_from(LIMIT).unwrap() * 7 / 4;
+    assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
 }

@@ -53,6 +53,7 @@ pub struct FakeBuilder {
     latency: Duration,
     scripted_only: bool,
     assumptions: Assumptions,
+    no_gzip: bool,
 }
 
 impl FakeBuilder {
@@ -156,6 +157,13 @@ impl FakeBuilder {
         self
     }
 
+    /// Whether replies of 1 KB and more are compressed for requests that accept gzip; they are unless set. A reply with
+    /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, never is.
+    pub fn gzip(mut self, is_served: bool) -> Self {
+        self.no_gzip = !is_served;
+        self
+    }
+
     /// Starts to serve.
     ///
     /// # Errors
@@ -196,6 +204,7 @@ impl FakeBuilder {
             data: ReferenceData::new(world, schema),
             latency: self.latency,
             scripted_only: self.scripted_only,
+            gzip: !self.no_gzip,
             parts: Mutex::new(parts),
         });
         let inner = bind(0)?;

@@ -60,6 +60,7 @@
 mod assumptions;
 mod builder;
 mod graphql;
+mod gzip;
 mod instant;
 mod logins;
 mod problem;

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
+use super::gzip;
+
+const ENCODING_HEADER: &str = "content-encoding";
+
 /// The header in which the server tells the proxy how to deliver a reply. The proxy removes it.
 pub(super) const DELIVERY_HEADER: &str = "x-fake-delivery";
 
@@ -67,6 +71,22 @@ impl Reply {
     pub(super) fn media_type(mut self, media_type: &str) -> Self {
         if let Some(body) = &mut self.body {
             media_type.clone_into(&mut body.0);
+        }
+        self
+    }
+
+    /// Compresses the body, unless a fault counts its bytes or sets an encoding of its own.
+    pub(super) fn compressed(mut self) -> Self {
+        let counts_bytes = self.delivery.cut.is_some() || self.delivery.slow.is_some();
+        let mut names = self.headers.iter().map(|(name, _)| name);
+        if counts_bytes || names.any(|name| name.eq_ignore_ascii_case(ENCODING_HEADER)) {
+            return self;
+        }
+        if let Some((_, body)) = &mut self.body
+            && let Some(compressed) = gzip::compress(body)
+        {
+            *body = compressed;
+            return self.header(ENCODING_HEADER, "gzip");
         }
         self
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 use wiremock::{Request, Respond, ResponseTemplate};
 
 use super::graphql::{self, Cache, Context};
+use super::gzip;
 use super::provider::Provider;
 use super::records::Records;
 use super::reference_data::ReferenceData;
@@ -21,6 +22,7 @@ pub(super) struct State {
     pub(super) data: ReferenceData,
     pub(super) latency: Duration,
     pub(super) scripted_only: bool,
+    pub(super) gzip: bool,
     pub(super) parts: Mutex<Parts>,
 }
 
@@ -46,7 +48,12 @@ pub(super) struct Routes(pub(super) Arc<State>);
 
 impl Respond for Routes {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        self.0.answer(request).delayed(self.0.latency).into()
+        let reply = self.0.answer(request).delayed(self.0.latency);
+        let accepts = header(request, "accept-encoding").unwrap_or_default();
+        if self.0.gzip && gzip::is_accepted(accepts) {
+            return reply.compressed().into();
+        }
+        reply.into()
     }
 }
 

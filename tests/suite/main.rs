@@ -14,6 +14,7 @@ mod end_to_end;
 mod faults;
 mod fixed_date;
 mod future_sizes;
+mod gzip;
 mod login;
 mod manager;
 mod many_users;

@@ -7,18 +7,18 @@ use std::time::Duration;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::CommentInput;
 use envd_sdk::register::Register;
-use envd_sdk::{Client, Error, HttpOptions, RetryPolicy};
+use envd_sdk::{Client, ClientBuilder, Error, HttpOptions, RetryPolicy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 /// A server that sends these bytes for each request, closes the connection, and counts the requests.
-struct Server {
+pub(crate) struct Server {
     address: String,
     requests: Arc<AtomicU32>,
 }
 
 impl Server {
-    async fn start(reply: impl Into<Vec<u8>>) -> Self {
+    pub(crate) async fn start(reply: impl Into<Vec<u8>>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (reply, requests) = (reply.into(), Arc::new(AtomicU32::new(0)));
@@ -41,37 +41,40 @@ impl Server {
         Self { address, requests }
     }
 
-    fn client(&self) -> Client {
+    pub(crate) fn builder(&self) -> ClientBuilder {
         Client::builder(&self.address)
             .token_source(StaticToken::new("b34r3r").unwrap())
+            .http(HttpOptions::default().max_body_bytes(10_000))
+            .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        self.builder().build().unwrap()
+    }
+
+    pub(crate) fn register(&self) -> Register {
+        Register::builder(&self.address)
             .http(HttpOptions::default().max_body_bytes(10_000))
             .retry(RetryPolicy::default().base_wait(Duration::ZERO))
             .build()
             .unwrap()
     }
 
-    fn register(&self) -> Register {
-        Register::builder(&self.address)
-            .retry(RetryPolicy::default().base_wait(Duration::ZERO))
-            .build()
-            .unwrap()
-    }
-
     /// The error of a query, and the number of requests.
-    async fn query(&self) -> (Error, u32) {
+    pub(crate) async fn query(&self) -> (Error, u32) {
         let error = self.client().user_details().await.unwrap_err();
         (error, self.requests.swap(0, Ordering::SeqCst))
     }
 
     /// The error of a mutation, and the number of requests.
-    async fn mutate(&self) -> (Error, u32) {
+    pub(crate) async fn mutate(&self) -> (Error, u32) {
         let input = CommentInput::new("C-900000101", "once");
         let account = self.client().account("one");
         let error = account.create_comment(input).await.unwrap_err();
         (error, self.requests.swap(0, Ordering::SeqCst))
     }
 
-    async fn look_up(&self) -> (Error, u32) {
+    pub(crate) async fn look_up(&self) -> (Error, u32) {
         let pic = "QDZZ3333".parse().unwrap();
         let error = self.register().property(&pic).await.unwrap_err();
         (error, self.requests.swap(0, Ordering::SeqCst))

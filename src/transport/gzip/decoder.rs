@@ -129,26 +129,18 @@ impl Decoder {
     }
 }
 
-/// Another attempt would end the same way.
+/// The server's mistake: the same request would fail again.
 fn damaged() -> Error {
-    failed(
-        "the gzip body of the reply is damaged, see HttpOptions::gzip",
-        true,
-    )
+    Error::protocol("the gzip body of the reply is damaged, see HttpOptions::gzip")
 }
 
 /// As when a connection is lost: another attempt may succeed.
 fn incomplete() -> Error {
-    failed("the gzip body of the reply ends too early", false)
-}
-
-/// A change that was answered this way may have been carried out.
-fn failed(what: &'static str, refused_locally: bool) -> Error {
     Error::new(Kind::Transport(Failure {
-        what,
+        what: "the gzip body of the reply ends too early",
         timeout: false,
         unsent: Unsent::Perhaps,
-        refused_locally,
+        refused_locally: false,
     }))
 }
 
@@ -268,7 +260,7 @@ mod tests {
             packed[end - place] ^= 1;
             let error = decode([packed.as_slice()], 1 << 20).unwrap_err();
             assert!(error.to_string().contains("damaged"), "{error}");
-            assert!(!error.is_transient());
+            assert!(error.is_protocol() && !error.is_transient());
         }
     }
 

@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{account, end, filter, more, ok, page, serve};
+use crate::gzip::gzip;
 
 /// Polls a future once and drops it.
 async fn poll_once(future: impl Future) {
@@ -123,49 +124,63 @@ async fn request(stream: &mut TcpStream) -> String {
 
 /// The head of a reply whose body has this length.
 fn head(length: usize) -> String {
-    format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
+    format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n")
+}
+
+/// A reply with a page in two parts, of which the first shows the cursor.
+fn parts(is_last: bool, number: &str, is_compressed: bool) -> (Vec<u8>, Vec<u8>) {
+    let (more, cursor) = (!is_last, if is_last { "b" } else { "a" });
+    // Edges behind `pageInfo`, as in our document.
+    let start = format!(
+        r#"{{"data": {{"consignments": {{"totalCount": 2, "pageInfo": {{"hasNextPage": {more}, "endCursor": "{cursor}"}}"#
+    );
+    let rest =
+        format!(r#", "edges": [{{"cursor": "{number}", "node": {{"number": "{number}"}}}}]}}}}}}"#);
+    let (mut body, mut at) = ([start.as_bytes(), rest.as_bytes()].concat(), start.len());
+    let mut head = head(body.len());
+    if is_compressed {
+        body = gzip(&body);
+        // The end of the only member, checksum and length.
+        at = body.len() - 9;
+        head = format!("{}content-encoding: gzip\r\n", self::head(body.len()));
+    }
+    let (start, rest) = body.split_at(at);
+    let head = format!("{head}\r\n").into_bytes();
+    ([&head, start].concat(), rest.to_vec())
 }
 
 #[tokio::test]
 async fn the_next_request_is_sent_before_the_page_has_arrived() {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let address = format!("http://{}/", listener.local_addr().unwrap());
-    let server = tokio::spawn(async move {
-        // Edges behind `pageInfo`, as in our document.
-        let tail = |number: &str| {
-            format!(
-                r#", "edges": [{{"cursor": "{number}", "node": {{"number": "{number}"}}}}]}}}}}}"#
-            )
+    for is_compressed in [false, true] {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        let server = tokio::spawn(async move {
+            let (mut first, _) = listener.accept().await.unwrap();
+            assert!(!request(&mut first).await.contains("\"after\""));
+            let (start, rest) = parts(false, "1", is_compressed);
+            first.write_all(&start).await.unwrap();
+            // The rest of the first page is sent after the request for the second one.
+            let (mut second, _) = listener.accept().await.unwrap();
+            assert!(request(&mut second).await.contains("\"after\":\"a\""));
+            first.write_all(&rest).await.unwrap();
+            let (start, rest) = parts(true, "2", is_compressed);
+            second.write_all(&[start, rest].concat()).await.unwrap();
+        });
+        let mut pager = account(&address).consignments(&filter());
+        let read = async {
+            for number in ["1", "2"] {
+                let page = pager.next_page().await.unwrap().unwrap();
+                assert_eq!(page.records[0].number.as_ref().unwrap(), &number);
+            }
+            assert!(pager.next_page().await.unwrap().is_none());
         };
-        let start = r#"{"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "endCursor": "a"}"#;
-        let last = r#"{"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false, "endCursor": "b"}"#;
-        let (mut first, _) = listener.accept().await.unwrap();
-        assert!(!request(&mut first).await.contains("\"after\""));
-        let rest = tail("1");
-        let begun = format!("{}{start}", head(start.len() + rest.len()));
-        first.write_all(begun.as_bytes()).await.unwrap();
-        // The rest of the first page is sent after the request for the second one.
-        let (mut second, _) = listener.accept().await.unwrap();
-        assert!(request(&mut second).await.contains("\"after\":\"a\""));
-        first.write_all(rest.as_bytes()).await.unwrap();
-        let rest = tail("2");
-        let all = format!("{}{last}{rest}", head(last.len() + rest.len()));
-        second.write_all(all.as_bytes()).await.unwrap();
-    });
-    let mut pager = account(&address).consignments(&filter());
-    let read = async {
-        for number in ["1", "2"] {
-            let page = pager.next_page().await.unwrap().unwrap();
-            assert_eq!(page.records[0].number.as_ref().unwrap(), &number);
-        }
-        assert!(pager.next_page().await.unwrap().is_none());
-    };
-    // Without the look-ahead client and server wait for each other.
-    let limit = std::time::Duration::from_secs(20);
-    tokio::time::timeout(limit, read)
-        .await
-        .expect("no request was sent ahead");
-    server.await.unwrap();
+        // Without the look-ahead client and server wait for each other.
+        let limit = std::time::Duration::from_secs(20);
+        tokio::time::timeout(limit, read)
+            .await
+            .expect("no request was sent ahead");
+        server.await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -184,7 +199,7 @@ async fn at_most_two_pages_are_in_transfer_for_any_look_ahead() {
             r#"{{"data": {{"consignments": {{"pageInfo": {{"hasNextPage": true, "endCursor": "{cursor}"}}"#
         );
         let rest = r#", "edges": []}}}"#;
-        let reply = format!("{}{start}", head(start.len() + rest.len()));
+        let reply = format!("{}\r\n{start}", head(start.len() + rest.len()));
         stream.write_all(reply.as_bytes()).await.unwrap();
         begun.push((stream, rest));
     }

@@ -1,0 +1,214 @@
+//! Replies compressed with gzip (RFC 1952), from the fake and from servers that break the rules.
+
+mod damaged;
+
+use std::time::Duration;
+
+use envd_sdk::fake::{Fake, Fault, Received};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::register::{IfModified, PropertySearch, Register};
+use envd_sdk::{HttpOptions, RetryPolicy};
+use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
+
+use crate::fixed_date::start_fake;
+use crate::unexpected_replies::Server;
+use crate::wire;
+
+/// One member.
+pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut buffer = vec![0; compress_bound(body.len()) + 18];
+    let config = DeflateConfig {
+        // With the head and the end of gzip.
+        window_bits: 16 + 15,
+        ..DeflateConfig::default()
+    };
+    let (compressed, code) = compress_slice(&mut buffer, body, config);
+    assert_eq!(code, ReturnCode::Ok);
+    compressed.to_vec()
+}
+
+/// A reply of JSON with this line of its head, and the body as it is.
+fn reply(status: &str, head: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{head}\r\ncontent-length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+const GZIP: &str = "content-encoding: gzip";
+const USER: &str = r#"{"data": {"userDetails": {"firstName": "Sam"}}}"#;
+
+/// The first name that a client of the server reads.
+async fn first_name(server: &Server) -> Option<String> {
+    let user = server.client().user_details().await.unwrap().value;
+    user.first_name.map(|name| name.to_string())
+}
+
+#[tokio::test]
+async fn both_clients_ask_for_gzip_unless_it_is_off_and_the_token_endpoint_never() {
+    for (options, expected) in [
+        (HttpOptions::default(), Some("gzip")),
+        (HttpOptions::default().gzip(false), None),
+    ] {
+        let fake = Fake::start().await;
+        let client = fake
+            .client()
+            .token_source(fake.token_manager().await.unwrap())
+            .http(options.clone())
+            .build()
+            .unwrap();
+        client.questions().await.unwrap();
+        fake.expire_access_tokens();
+        client.questions().await.unwrap();
+        let register = Register::builder(fake.register_url()).http(options);
+        let search = PropertySearch::text("QLD");
+        let mut pager = register.build().unwrap().search(&search);
+        pager.next_page().await.unwrap();
+        let headers = client.questions().dry_run().unwrap().headers;
+        let header = headers.iter().find(|(name, _)| name == "accept-encoding");
+        assert_eq!(header.map(|(_, value)| value.as_str()), expected);
+        let requests = fake.requests();
+        for request in &requests {
+            let expected = expected.filter(|_| !request.path().starts_with("/oauth"));
+            let path = request.path();
+            assert_eq!(request.header("accept-encoding"), expected, "{path}");
+        }
+        let of_tokens = |request: &&Received| request.path() == "/oauth/token";
+        assert!(requests.iter().filter(of_tokens).count() >= 2);
+    }
+}
+
+#[tokio::test]
+async fn the_fake_compresses_for_those_who_accept_it() {
+    let [on, off] = [Fake::builder(), Fake::builder().gzip(false)];
+    let (on, off) = (on.start().await.unwrap(), off.start().await.unwrap());
+    let query = r#"{"query": "{ questions { items { id text help } } }"}"#;
+    let mut bodies = Vec::new();
+    for (fake, accepts) in [(&on, "br, gzip"), (&on, "br"), (&off, "gzip")] {
+        let token = format!("Bearer {}", fake.access_token().expose());
+        let headers = [
+            ("authorization", token.as_str()),
+            ("content-type", "application/json"),
+            ("accept-encoding", accepts),
+        ];
+        let reply = wire::send(&fake.graphql_url(), "POST", &headers, query).await;
+        bodies.push(reply.unwrap());
+    }
+    let encodings: Vec<_> = bodies
+        .iter()
+        .map(|reply| reply.header("content-encoding"))
+        .collect();
+    assert_eq!(encodings, [Some("gzip"), None, None]);
+    assert_eq!(bodies[1].json(), bodies[2].json());
+    assert!(bodies[0].body.len() * 2 < bodies[1].body.len());
+    assert!(bodies[0].body.starts_with(b"\x1f\x8b"));
+}
+
+#[tokio::test]
+async fn what_is_read_is_the_same_with_and_without() {
+    let fake = start_fake().await;
+    let mut seen = Vec::new();
+    for gzip in [true, false] {
+        let client = fake
+            .client()
+            .http(HttpOptions::default().gzip(gzip))
+            .build()
+            .unwrap();
+        let questions = client.questions().await.unwrap().value;
+        let account = client.account(fake.account_id());
+        let mut pager = account.consignments(&ConsignmentFilter::default().page_size(5));
+        let mut numbers = Vec::new();
+        while let Some(page) = pager.next_page().await.unwrap() {
+            numbers.extend(page.records.into_iter().map(|record| record.number));
+        }
+        seen.push((format!("{questions:?}"), numbers));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0].1.len(), 8);
+}
+
+/// Errors are compressed like other replies.
+#[tokio::test]
+async fn compressed_errors_are_read() {
+    let fake = Fake::start().await;
+    let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
+    let filler = " ".repeat(2_000);
+    let body = gzip(format!(r#"{{"Message": "Rate limit exceeded."{filler}}}"#).as_bytes());
+    let fault = Fault::status(429).header("content-encoding", "gzip");
+    let fault = fault
+        .header("retry-after", "7")
+        .body("application/json", body);
+    fake.on_operation("UserDetails").fault(fault);
+    let error = client.user_details().await.unwrap_err();
+    assert!(error.is_rate_limited(), "{error}");
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    assert!(
+        error.body_excerpt().unwrap().starts_with("{\"Message\""),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn bodies_of_several_members_in_chunks_of_any_size_are_read() {
+    let (start, end) = USER.as_bytes().split_at(20);
+    let members = [gzip(b""), gzip(start), gzip(end)].concat();
+    for head in [GZIP, "Content-Encoding: X-GZip"] {
+        let server = Server::start(reply("200 OK", head, &members)).await;
+        assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
+    }
+    let mut chunked = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{GZIP}\r\ntransfer-encoding: chunked\r\n\r\n").into_bytes();
+    for byte in &members {
+        chunked.extend([b"1\r\n".as_slice(), &[*byte], b"\r\n"].concat());
+    }
+    chunked.extend(b"0\r\n\r\n");
+    let server = Server::start(chunked).await;
+    assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
+}
+
+#[tokio::test]
+async fn an_empty_body_needs_no_gzip() {
+    for status in ["200 OK", "401 Unauthorized", "502 Bad Gateway"] {
+        let plain = Server::start(reply(status, "x: y", b"")).await;
+        let server = Server::start(reply(status, GZIP, b"")).await;
+        let (expected, (error, _)) = (plain.query().await.0, server.query().await);
+        assert_eq!(error.to_string(), expected.to_string());
+    }
+    // HTTP 304 repeats the headers of the page, and has no body.
+    let head = format!("HTTP/1.1 304 Not Modified\r\n{GZIP}\r\ncontent-length: 900\r\n\r\n");
+    let server = Server::start(head).await;
+    let since = std::time::SystemTime::UNIX_EPOCH;
+    let changed = server
+        .register()
+        .search_since(&PropertySearch::text("x"), since)
+        .await;
+    assert!(matches!(changed.unwrap(), IfModified::Unchanged));
+}
+
+/// The limit of these clients is 10,000 bytes.
+#[tokio::test]
+async fn the_limit_counts_what_comes_out() {
+    let user = |length: usize| format!("{USER}{}", " ".repeat(length - USER.len()));
+    let fits = gzip(user(10_000).as_bytes());
+    let server = Server::start(reply("200 OK", GZIP, &fits)).await;
+    assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
+    // 1 GB in 1 MB.
+    let bomb = gzip(&vec![0; 1 << 20]).repeat(1_000);
+    for body in [gzip(user(10_001).as_bytes()), bomb] {
+        for status in [200, 503] {
+            let told = format!("{status} Told");
+            let server = Server::start(reply(&told, GZIP, &body)).await;
+            let plain = Server::start(reply(&told, "x: y", &[b' '; 20_000])).await;
+            for ((error, sent), (expected, _)) in [
+                (server.query().await, plain.query().await),
+                (server.look_up().await, plain.look_up().await),
+            ] {
+                assert_eq!(error.to_string(), expected.to_string());
+                assert_eq!(error.http_status(), Some(status));
+                assert!(error.is_transport() && !error.is_retryable() && sent == 1);
+            }
+            let (error, sent) = server.mutate().await;
+            assert!(error.may_have_applied() && sent == 1, "{error}");
+        }
+    }
+}
