@@ -123,7 +123,12 @@ impl Decoder {
         }
         let guess = coming.saturating_mul(RATIO).max(LEAST);
         let length = self.length.saturating_add(guess.max(self.length));
-        let length = length.min(self.limit.saturating_add(1));
+        // The last time it grows, what came out is copied once, so it should be little then.
+        let length = if length > self.limit / 2 {
+            self.limit.saturating_add(1)
+        } else {
+            length
+        };
         self.buffer.reserve_exact(length - self.length);
         self.buffer.resize(length, 0);
     }
