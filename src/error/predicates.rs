@@ -94,7 +94,7 @@ impl Error {
     }
 
     /// Whether the server broke the rules of the interface: a page whose cursor does not change, a page of HTML with
-    /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP.
+    /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP, a damaged gzip body.
     #[must_use]
     pub fn is_protocol(&self) -> bool {
         match &self.0.kind {
@@ -178,7 +178,7 @@ impl Error {
         )
     }
 
-    /// Whether no complete reply came: no connection, a time-out, a lost connection.
+    /// Whether no complete reply came: no connection, a time-out, a lost connection, a compressed body that ends early.
     #[must_use]
     pub fn is_transport(&self) -> bool {
         matches!(&self.0.kind, Kind::Transport(_))
