@@ -81,6 +81,7 @@
 //! | feature | default | what it adds |
 //! | --- | --- | --- |
 //! | `client` | yes | everything that sends requests |
+//! | `gzip` | yes | replies compressed with gzip: a page of a list shrinks to about an eighth |
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |

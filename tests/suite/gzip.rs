@@ -42,7 +42,7 @@ const USER: &str = r#"{"data": {"userDetails": {"firstName": "Sam"}}}"#;
 /// The first name that a client of the server reads.
 async fn first_name(server: &Server) -> Option<String> {
     let user = server.client().user_details().await.unwrap().value;
-    user.first_name.map(|name| name.to_string())
+    user.first_name
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn the_limit_counts_what_comes_out() {
         for status in [200, 503] {
             let told = format!("{status} Told");
             let server = Server::start(reply(&told, GZIP, &body)).await;
-            let plain = Server::start(reply(&told, "x: y", &[b' '; 20_000])).await;
+            let plain = Server::start(reply(&told, "x: y", &vec![b' '; 20_000])).await;
             for ((error, sent), (expected, _)) in [
                 (server.query().await, plain.query().await),
                 (server.look_up().await, plain.look_up().await),

@@ -1,31 +1,24 @@
 //! The canned pages, plain and compressed.
 
-use std::sync::LazyLock;
-
-use serde_json::{Value, json};
+use serde_json::json;
 use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 
 use crate::record::{Record, Summary};
 
 pub const PAGE_SIZE: usize = 100;
 
-/// The edges of every page: one text of the records is enough, since clients do not compare pages.
-static EDGES: LazyLock<String> = LazyLock::new(|| {
-    let edges: Vec<String> = (0..PAGE_SIZE)
-        .map(|row| format!(r#"{{"cursor":"c-{row}","node":{}}}"#, varied(row)))
-        .collect();
-    edges.join(",")
-});
-
 /// The page with this number, of so many.
 pub fn plain(number: usize, pages: usize) -> String {
+    let edges: Vec<String> = (0..PAGE_SIZE)
+        .map(|row| edge(number * PAGE_SIZE + row))
+        .collect();
     // Formatted by hand: a server replies in the order of the selection.
     format!(
         r#"{{"data":{{"consignments":{{"totalCount":{},"pageInfo":{{"hasNextPage":{},"endCursor":"{}"}},"edges":[{}]}}}}}}"#,
         pages * PAGE_SIZE,
         number + 1 < pages,
         number + 1,
-        *EDGES,
+        edges.join(","),
     )
 }
 
@@ -48,18 +41,11 @@ pub fn sizes() -> (usize, usize) {
 }
 
 /// A sample record with values that differ as those of a real list do: without them it would shrink too well.
-fn varied(number: usize) -> Value {
-    let mut record = Summary::sample(number);
-    let mut state = number as u64;
-    // SplitMix64.
-    let mut random = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    };
-    let (id, low) = (random(), random());
-    record["id"] = json!(format!(
+fn edge(number: usize) -> String {
+    let mut node = Summary::sample(number);
+    let mut random = Random(number as u64);
+    let (id, low) = (random.next(), random.next());
+    node["id"] = json!(format!(
         "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
         id >> 32,
         id >> 16 & 0xffff,
@@ -67,37 +53,42 @@ fn varied(number: usize) -> Value {
         low >> 48 & 0xfff,
         low & 0xffff_ffff_ffff
     ));
-    record["number"] = json!(format!("C-{:09}", random() % 1_000_000_000));
-    record["heads"] = json!(random() % 400);
-    record["movementDate"] = json!(format!(
-        "2026-{:02}-{:02}",
-        random() % 12 + 1,
-        random() % 28 + 1
-    ));
-    record["movementTime"] = json!(format!("{:02}:{:02}", random() % 24, random() % 60));
-    record["updatedAt"] = json!(format!(
-        "2026-11-{:02}T{:02}:{:02}:{:02}Z",
-        random() % 28 + 1,
-        random() % 24,
-        random() % 60,
-        random() % 60
-    ));
+    node["number"] = json!(format!("C-{:09}", random.below(1_000_000_000)));
+    node["heads"] = json!(random.below(400));
+    let day = |random: &mut Random, month| format!("2026-{month:02}-{:02}", 1 + random.below(28));
+    let time = |random: &mut Random| format!("{:02}:{:02}", random.below(24), random.below(60));
+    let month = 1 + random.below(12);
+    node["movementDate"] = json!(day(&mut random, month));
+    node["movementTime"] = json!(time(&mut random));
+    let (date, minute) = (day(&mut random, 11), time(&mut random));
+    node["updatedAt"] = json!(format!("{date}T{minute}:{:02}Z", random.below(60)));
+    node["createdBy"] = json!(format!("Sam Sample {}", random.below(9)));
     for party in ["owner", "origin", "destination", "consignee"] {
-        let which = random() % 40;
-        record[party]["name"] = json!(format!(
-            "{} {} Pastoral",
-            ["Sample", "Testbrook", "Example", "Nowhere"][(which % 4) as usize],
-            which * 7_919 % 1_000
-        ));
-        record[party]["pic"] = json!(format!(
-            "Q{}ZZ{:04}",
-            ['A', 'B', 'C', 'D'][(which % 4) as usize],
-            which * 7_919 % 10_000
-        ));
-        record[party]["address"]["line1"] = json!(format!("{} Example Road", which * 31));
+        // Of a few hundred that a saleyard deals with.
+        let which = random.below(300);
+        let place = ["Sample", "Testbrook", "Example", "Nowhere"][(which % 4) as usize];
+        node[party]["name"] = json!(format!("{place} {} Pastoral", which * 7_919 % 1_000));
+        node[party]["pic"] = json!(format!("QAZZ{:04}", which * 7_919 % 10_000));
+        node[party]["address"]["line1"] = json!(format!("{} {place} Road", which * 31));
     }
     for form in 0..2 {
-        record["forms"][form]["serialNumber"] = json!(format!("{:08}", random() % 100_000_000));
+        node["forms"][form]["serialNumber"] = json!(format!("{:08}", random.below(100_000_000)));
     }
-    record
+    format!(r#"{{"cursor":"{:016x}","node":{node}}}"#, random.next())
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
 }
