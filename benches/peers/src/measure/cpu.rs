@@ -1,5 +1,6 @@
 //! The CPU time of a client.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -11,9 +12,27 @@ pub fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
         .enable_all()
         .build()
         .unwrap();
-    let begun = cpu();
+    let (begun, faults) = (cpu(), page_faults());
     let result = runtime.block_on(work);
-    (cpu() - begun, result)
+    let time = cpu() - begun;
+    FAULTS.store(page_faults() - faults, Ordering::Relaxed);
+    (time, result)
+}
+
+/// The page faults of the last measurement.
+static FAULTS: AtomicU64 = AtomicU64::new(0);
+
+pub fn last_page_faults() -> u64 {
+    FAULTS.load(Ordering::Relaxed)
+}
+
+/// The page faults of this thread so far; 0 where the system does not show them.
+fn page_faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
+    // The name of the thread, in parentheses, may contain spaces; eight fields come between it and the count.
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let faults = fields.split_whitespace().nth(7);
+    faults.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// Runs the tasks concurrently and returns the sum of their results.

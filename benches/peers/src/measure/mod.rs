@@ -7,5 +7,5 @@ mod cpu;
 mod table;
 
 pub use self::canned::{Request, Server};
-pub use self::cpu::{side_by_side, timed};
+pub use self::cpu::{last_page_faults, side_by_side, timed};
 pub use self::table::{Peer, Table, goal, header};

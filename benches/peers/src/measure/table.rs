@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Server;
+use super::{Server, last_page_faults};
 
 /// A client with its name and its work at an address, which returns CPU time and number of items.
 pub struct Peer {
@@ -35,7 +35,7 @@ impl Table {
             .iter()
             .map(|peer| (peer.name, Duration::MAX))
             .collect();
-        let mut traffic = vec![(0, 0); peers.len()];
+        let mut traffic = vec![(0, 0, 0); peers.len()];
         for _ in 0..rounds {
             for (row, peer) in peers.iter().enumerate() {
                 let before = (server.connections(), server.requests(), server.body_bytes());
@@ -44,18 +44,19 @@ impl Table {
                 rows[row].1 = rows[row].1.min(time);
                 let requests = server.requests() - before.1;
                 let bytes = (server.body_bytes() - before.2) / requests.max(1);
-                traffic[row] = (server.connections() - before.0, bytes);
+                let faults = last_page_faults() / requests.max(1) as u64;
+                traffic[row] = (server.connections() - before.0, bytes, faults);
             }
         }
         println!(
-            "{:34} {:>8} {:>7} {:>12} {:>11}",
-            "", "CPU ms", "ratio", "connections", "body bytes"
+            "{:34} {:>8} {:>7} {:>12} {:>11} {:>7}",
+            "", "CPU ms", "ratio", "connections", "body bytes", "faults"
         );
         let table = Self(rows);
-        for ((name, time), (connections, bytes)) in table.0.iter().zip(traffic) {
+        for ((name, time), (connections, bytes, faults)) in table.0.iter().zip(traffic) {
             let milliseconds = time.as_secs_f64() * 1e3;
             let ratio = table.ratio(name, table.0[0].0);
-            println!("{name:34} {milliseconds:8.1} {ratio:7.2} {connections:12} {bytes:11}");
+            println!("{name:34} {milliseconds:8.1} {ratio:7.2} {connections:12} {bytes:11} {faults:7}");
         }
         Some(table)
     }
