@@ -3,7 +3,7 @@
 //! Findings and lists of questions copy ids a lot, and a copy allocates nothing: a short text is stored inline, a longer one is
 //! shared. Records have dozens of ids, and reading a short one allocates nothing either.
 
-use smol_str::SmolStr;
+use ecow::EcoString;
 
 /// What the field of an input takes for an id, beside the id itself.
 macro_rules! field_values {
@@ -24,7 +24,7 @@ macro_rules! text_id {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
         #[serde(transparent)]
-        pub struct $name(SmolStr);
+        pub struct $name(EcoString);
 
         impl $name {
             /// Takes the text as it is.

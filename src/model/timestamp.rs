@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::SystemTime;
 
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
+use ecow::EcoString;
 use serde::{Deserialize, Serialize};
-use smol_str::SmolStr;
 
 use super::{Day, TimeZone, day};
 
@@ -34,7 +34,7 @@ use super::{Day, TimeZone, day};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Timestamp(SmolStr);
+pub struct Timestamp(EcoString);
 
 impl Timestamp {
     /// The text as it is on the wire.
@@ -101,7 +101,7 @@ impl From<String> for Timestamp {
 impl From<Day> for Timestamp {
     /// The beginning of the day in UTC; [`Day::start_in`] gives that of another zone.
     fn from(day: Day) -> Self {
-        Self(smol_str::format_smolstr!("{day}T00:00:00Z"))
+        Self(ecow::eco_format!("{day}T00:00:00Z"))
     }
 }
 

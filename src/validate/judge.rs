@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use smol_str::SmolStr;
+use ecow::EcoString;
 
 use super::answers::Given;
 use super::applicability::{Applicability, Row};
@@ -108,7 +108,7 @@ impl QuestionInRow<'_> {
         severity: Severity,
         rule: Rule,
         message: String,
-        error_message: Option<&SmolStr>,
+        error_message: Option<&EcoString>,
     ) -> Finding {
         let question = QuestionRef::new(self.prepared.id_of(self.position), self.index);
         Finding {

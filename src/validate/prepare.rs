@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use smol_str::SmolStr;
+use ecow::EcoString;
 
 use super::prepared::{Group, Kind, NONE, Node, Prepared, Presentation, Span, Table, at};
 use super::size::{self, Weights, step};
@@ -127,7 +127,7 @@ impl Prepared {
         let mut required = false;
         let mut years = Years::default();
         for validator in &question.validators {
-            let message = SmolStr::new(validator.error_message.as_deref().unwrap_or_default());
+            let message = EcoString::from(validator.error_message.as_deref().unwrap_or_default());
             match bound(validator) {
                 Ok(None) => {
                     required = true;
@@ -155,7 +155,7 @@ impl Prepared {
                 self.choices.push(self.values.intern(value));
                 let name = choice.display_name.as_deref();
                 self.choice_names
-                    .push(SmolStr::new(name.unwrap_or_default()));
+                    .push(EcoString::from(name.unwrap_or_default()));
             }
         }
         let end = at(self.choices.len());

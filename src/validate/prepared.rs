@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use smol_str::SmolStr;
+use ecow::EcoString;
 
 use super::content_hash::Content;
 use super::size::Weights;
@@ -94,13 +94,13 @@ impl Node {
 pub(super) struct Presentation {
     pub(super) order: Option<i64>,
     pub(super) question_type: Option<QuestionType>,
-    pub(super) text: SmolStr,
-    pub(super) help: Option<SmolStr>,
-    pub(super) tip: Option<SmolStr>,
+    pub(super) text: EcoString,
+    pub(super) help: Option<EcoString>,
+    pub(super) tip: Option<EcoString>,
     /// The service's text for a missing answer; empty where it has none.
-    pub(super) required_message: SmolStr,
+    pub(super) required_message: EcoString,
     /// By validator of years: what it lets pass, and the service's text where an answer does not.
-    pub(super) year_messages: Vec<(Years, SmolStr)>,
+    pub(super) year_messages: Vec<(Years, EcoString)>,
 }
 
 impl Presentation {
@@ -108,16 +108,16 @@ impl Presentation {
         Self {
             order: question.order,
             question_type: question.question_type.clone(),
-            text: SmolStr::new(question.text.as_deref().unwrap_or_default()),
-            help: question.help.as_deref().map(SmolStr::new),
-            tip: question.tip.as_deref().map(SmolStr::new),
-            required_message: SmolStr::default(),
+            text: EcoString::from(question.text.as_deref().unwrap_or_default()),
+            help: question.help.as_deref().map(EcoString::from),
+            tip: question.tip.as_deref().map(EcoString::from),
+            required_message: EcoString::default(),
             year_messages: Vec::new(),
         }
     }
 
     /// What people read of the question in a finding, with the message of the validator that failed.
-    pub(super) fn for_finding(&self, error_message: Option<&SmolStr>) -> QuestionText {
+    pub(super) fn for_finding(&self, error_message: Option<&EcoString>) -> QuestionText {
         let error_message = error_message.filter(|message| !message.is_empty());
         QuestionText {
             text: self.text.to_string(),
@@ -155,7 +155,7 @@ pub(super) struct Prepared {
     /// Numbers of `values`.
     pub(super) choices: Vec<u32>,
     /// By choice: its name; empty where there is none.
-    pub(super) choice_names: Vec<SmolStr>,
+    pub(super) choice_names: Vec<EcoString>,
     /// The outermost REPEATABLE questions with their descendants, by scope; scope 0 has none.
     pub(super) scopes: Vec<Span>,
     /// What each node waits for: its parent and the sources of its triggers.
@@ -238,8 +238,8 @@ impl Prepared {
 /// Texts as small numbers.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    numbers: HashMap<SmolStr, u32>,
-    texts: Vec<SmolStr>,
+    numbers: HashMap<EcoString, u32>,
+    texts: Vec<EcoString>,
 }
 
 impl Texts {
@@ -249,7 +249,7 @@ impl Texts {
             return *number;
         }
         let number = at(self.texts.len());
-        let text = SmolStr::new(text);
+        let text = EcoString::from(text);
         self.texts.push(text.clone());
         self.numbers.insert(text, number);
         number
@@ -270,7 +270,9 @@ impl Texts {
     }
 
     pub(super) fn text(&self, number: u32) -> &str {
-        self.texts.get(number as usize).map_or("", SmolStr::as_str)
+        self.texts
+            .get(number as usize)
+            .map_or("", EcoString::as_str)
     }
 
     pub(super) fn len(&self) -> usize {
