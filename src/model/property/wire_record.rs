@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -236,11 +236,7 @@ pub(super) struct Codes;
 
 impl<T: Serialize + DeserializeOwned> WireFormat<List<T>> for Codes {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        let items = List::<Wire<T>>::deserialize(deserializer)?;
-        Ok(items
-            .into_iter()
-            .filter_map(|Wire(item)| item.code)
-            .collect())
+        deserializer.deserialize_option(CodesVisitor(PhantomData))
     }
 
     fn write<S: Serializer>(list: &List<T>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -250,6 +246,37 @@ impl<T: Serialize + DeserializeOwned> WireFormat<List<T>> for Codes {
             short_code: &'a T,
         }
         serializer.collect_seq(list.iter().map(|short_code| Coded { short_code }))
+    }
+}
+
+/// Reads the codes alone: most lists have one or two, and a list of their objects takes four times the memory.
+struct CodesVisitor<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for CodesVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or null")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<List<T>, E> {
+        Ok(List::default())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<List<T>, E> {
+        Ok(List::default())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<List<T>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<List<T>, A::Error> {
+        let mut codes = Vec::new();
+        while let Some(element) = sequence.next_element::<Option<Wire<T>>>()? {
+            codes.extend(element.and_then(|Wire(fields)| fields.code));
+        }
+        Ok(codes.into())
     }
 }
 
