@@ -139,7 +139,7 @@ impl Client {
             let call = call.page(number, watch(here.clone(), next)).into_future();
             Box::pin(async move { Ok(Some(page(here, call.await?))) }) as _
         };
-        Pager::new(operation, LOOK_AHEAD, id, Box::new(fetch))
+        Pager::new(operation, LOOK_AHEAD, id.into(), Box::new(fetch))
     }
 }
 

@@ -4,7 +4,7 @@
 //! reply's `Offset` shows whether that is the second page or the first one again.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use super::page_position::PageRange;
 use super::{OPERATION, PagePosition, PropertySearch, Register};
 use crate::error::{Error, Result};
 use crate::model::Property;
-use crate::send::pages::{Page, Pager};
+use crate::send::pages::{Page, Pager, RecordIdentity};
 use crate::send::{Call, Settings};
 
 type PropertyPage = Page<Property, PagePosition>;
@@ -55,7 +55,7 @@ impl Register {
             let (register, search) = (register.clone(), search.clone());
             Box::pin(async move { register.page(&*search?, position).await }) as _
         };
-        Pager::new(OPERATION, 0, id, Box::new(fetch))
+        Pager::new(OPERATION, 0, identity(), Box::new(fetch))
     }
 
     /// The same, if the register changed since a date. The first page is requested at once; the pager returns it first.
@@ -153,11 +153,19 @@ impl Register {
     }
 }
 
-/// What identifies a record.
-fn id(record: &Property) -> Option<Cow<'_, str>> {
-    match record.register_id {
-        Some(id) => Some(id.to_string().into()),
-        None => record.pic.as_deref().map(Cow::Borrowed),
+/// What identifies a record: the register's number, or the PIC. The content is for a register that sends no `Offset`, which
+/// would show that pages repeat.
+fn identity() -> RecordIdentity<Property> {
+    RecordIdentity {
+        id: |record| match record.register_id {
+            Some(id) => Some(id.to_string().into()),
+            None => record.pic.as_deref().map(Cow::Borrowed),
+        },
+        number: |record| record.register_id,
+        content: Some(|record, hasher| {
+            let named = (&record.pic, &record.name, &record.town);
+            (record.register_id, named).hash(hasher);
+        }),
     }
 }
 
@@ -168,17 +176,6 @@ fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPag
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
     (page.offset, page.limit) = (Some(range.offset), range.limit);
     page.last_modified = subset.last_modified;
-    page.fingerprint = fingerprint(&page.records);
     page.next = range.has_next().then(|| PagePosition::after(range));
     page
-}
-
-/// A hash of the records, for a register that sends no `Offset`, which would show that pages repeat.
-fn fingerprint(records: &[Property]) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    for record in records {
-        let named = (&record.pic, &record.name, &record.town);
-        (record.register_id, named).hash(&mut hasher);
-    }
-    (!records.is_empty()).then(|| hasher.finish())
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher, RandomState};
 
 use super::Page;
 use crate::model::ListNotice;
@@ -10,16 +10,39 @@ use crate::model::ListNotice;
 /// What identifies a record.
 pub(crate) type RecordId<T> = fn(&T) -> Option<Cow<'_, str>>;
 
+/// How records, and pages of them, are recognised when they come again.
+pub(crate) struct RecordIdentity<T> {
+    /// The id, as notices show it.
+    pub(crate) id: RecordId<T>,
+    /// The id where it is a number: it is hashed as it is, and no text is made of it.
+    pub(crate) number: fn(&T) -> Option<i64>,
+    /// Hashes all that tells records apart, for lists whose positions do not show that pages repeat.
+    pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
+}
+
+impl<T> From<RecordId<T>> for RecordIdentity<T> {
+    fn from(id: RecordId<T>) -> Self {
+        Self {
+            id,
+            number: |_| None,
+            content: None,
+        }
+    }
+}
+
+/// Hashes by a key, which are spread as they are.
+type Hashes = HashSet<u64, BuildHasherDefault<IsHash>>;
+
 /// The pages of a list that were read, in hashes.
 ///
 /// Of each record a hash of its id: 9 to 18 bytes, so about 2.5 MB for 200,000 records. The hash is keyed at random and
 /// has 64 bits: among 200,000 records, two different ones are taken for the same once in a thousand million lists. Records
 /// without an id count as new, so each page has a fingerprint as well.
 pub(super) struct ListGuard<T> {
-    pub(super) id: RecordId<T>,
-    ids: HashSet<u64>,
+    pub(super) identity: RecordIdentity<T>,
+    ids: Hashes,
     keyed: RandomState,
-    fingerprints: HashSet<u64>,
+    fingerprints: Hashes,
     first_total: Option<i64>,
     total: Option<i64>,
     /// Pages in a row without a new record.
@@ -27,17 +50,22 @@ pub(super) struct ListGuard<T> {
 }
 
 impl<T> ListGuard<T> {
-    /// The guard of a list whose page before stated this total.
-    pub(super) fn new(id: RecordId<T>, total: Option<i64>) -> Self {
+    pub(super) fn new(identity: RecordIdentity<T>) -> Self {
         Self {
-            id,
-            ids: HashSet::new(),
+            identity,
+            ids: Hashes::default(),
             keyed: RandomState::new(),
-            fingerprints: HashSet::new(),
+            fingerprints: Hashes::default(),
             first_total: None,
-            total,
+            total: None,
             empty: 0,
         }
+    }
+
+    /// Forgets all pages, for a list whose page before stated this total.
+    pub(super) fn start_after(&mut self, total: Option<i64>) {
+        (self.ids, self.fingerprints) = (Hashes::default(), Hashes::default());
+        (self.first_total, self.total, self.empty) = (None, total, 0);
     }
 
     /// Adds a page: sets its notices, and the reason why it is the last one that can be read.
@@ -55,13 +83,16 @@ impl<T> ListGuard<T> {
             page.total_drift = Some(now.saturating_sub(first));
         }
         let (mut repeated, mut has_new) = (Vec::new(), !page.unreadable.is_empty());
+        let (mut ids, mut all_new) = (self.keyed.build_hasher(), true);
         for record in &page.records {
-            match (self.id)(record) {
-                Some(id) if !self.ids.insert(self.keyed.hash_one(id.as_ref())) => {
-                    repeated.push(id.into_owned());
-                }
-                _ => has_new = true,
+            let id = self.hash_of_id(record);
+            let is_known = id.is_some_and(|id| !self.ids.insert(id));
+            if is_known {
+                repeated.extend((self.identity.id)(record).map(Cow::into_owned));
             }
+            has_new |= !is_known;
+            all_new &= id.is_some() && !is_known;
+            ids.write_u64(id.unwrap_or_default());
         }
         self.empty = if has_new { 0 } else { self.empty + 1 };
         if !repeated.is_empty() {
@@ -70,13 +101,40 @@ impl<T> ListGuard<T> {
                 ids: repeated,
             });
         }
-        if page
-            .fingerprint
-            .is_some_and(|print| !self.fingerprints.insert(print))
-        {
+        if self.is_repeated(page, ids.finish(), all_new) {
             page.stalled = Some("the list repeats itself");
             page.next = None;
         }
+    }
+
+    fn hash_of_id(&self, record: &T) -> Option<u64> {
+        if let Some(number) = (self.identity.number)(record) {
+            return Some(self.keyed.hash_one(number));
+        }
+        let id = (self.identity.id)(record)?;
+        Some(self.keyed.hash_one(id.as_ref()))
+    }
+
+    /// Whether the same page came before. `ids` is a hash of the ids of its records, `all_new` whether none of them was known.
+    fn is_repeated<P>(&mut self, page: &Page<T, P>, ids: u64, all_new: bool) -> bool {
+        let Some(content) = self.identity.content else {
+            return page
+                .fingerprint
+                .is_some_and(|print| !self.fingerprints.insert(print));
+        };
+        if page.records.is_empty() {
+            return false;
+        }
+        // Several different ids tell a page apart. Others may not, where a server gives one id to many records.
+        if all_new && page.records.len() > 1 {
+            self.fingerprints.insert(ids);
+            return false;
+        }
+        let mut hasher = self.keyed.build_hasher();
+        for record in &page.records {
+            content(record, &mut hasher);
+        }
+        self.fingerprints.contains(&ids) || !self.fingerprints.insert(hasher.finish())
     }
 
     /// Whether so many pages in a row had no new record. The count starts again then.
@@ -86,5 +144,105 @@ impl<T> ListGuard<T> {
             self.empty = 0;
         }
         stalled
+    }
+}
+
+/// The hash of a number that is a hash.
+#[derive(Default)]
+struct IsHash(u64);
+
+impl Hasher for IsHash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    /// Not used for a `u64`.
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::Hash;
+
+    use super::*;
+
+    type Record = (Option<i64>, &'static str);
+
+    fn guard() -> ListGuard<Record> {
+        ListGuard::new(RecordIdentity {
+            id: |record| Some(record.0?.to_string().into()),
+            number: |record| record.0,
+            content: Some(|record, hasher| record.hash(hasher)),
+        })
+    }
+
+    /// Whether the last of these pages repeats another.
+    fn last_repeats(pages: &[&[Record]]) -> bool {
+        let mut guard = guard();
+        let stalled = pages.iter().map(|records| {
+            let mut page = Page::new((), records.to_vec());
+            guard.add(&mut page);
+            page.stalled.is_some()
+        });
+        stalled.last().unwrap()
+    }
+
+    #[test]
+    fn a_page_that_comes_again_is_recognised_whether_or_not_ids_tell_its_records_apart() {
+        for page in [
+            &[(Some(1), "a"), (Some(2), "b")][..],
+            &[(Some(1), "a"), (Some(1), "b")],
+            &[(Some(1), "a"), (None, "b")],
+            &[(None, "a"), (None, "b")],
+        ] {
+            assert!(last_repeats(&[page, page]), "{page:?}");
+            let other = [(Some(7), "x"), (None, "y")];
+            assert!(last_repeats(&[page, &other, page]), "{page:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_with_other_records_is_another_page() {
+        for (one, other) in [
+            // A register that gives all records the same id.
+            (&[(Some(1), "a")][..], &[(Some(1), "b")][..]),
+            (&[(Some(1), "a")], &[(Some(1), "b"), (Some(1), "c")]),
+            (
+                &[(Some(1), "a"), (Some(1), "b")],
+                &[(Some(1), "a"), (Some(1), "c")],
+            ),
+            (&[(None, "a")], &[(None, "b")]),
+            (
+                &[(Some(1), "a"), (Some(2), "b")],
+                &[(Some(2), "b"), (Some(1), "a")],
+            ),
+            (&[(Some(1), "a")], &[(Some(1), "a"), (None, "b")]),
+            (
+                &[(Some(1), "a"), (Some(2), "b")],
+                &[(Some(2), "b"), (Some(3), "c")],
+            ),
+            (&[], &[]),
+        ] {
+            assert!(!last_repeats(&[one, other]), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn repeated_records_are_reported_with_their_ids() {
+        let mut guard = guard();
+        let mut page = Page::new((), vec![(Some(1), "a"), (Some(-1), "b"), (Some(1), "c")]);
+        guard.add(&mut page);
+        let [ListNotice::Repeated { ids, .. }] = &page.notices[..] else {
+            panic!("{:?}", page.notices);
+        };
+        assert_eq!(ids, &["1"]);
     }
 }

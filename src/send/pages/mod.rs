@@ -1,6 +1,7 @@
 //! Lists page by page, of both interfaces.
 //!
-//! A [`Pager`] knows the position of the next page. A task fetches each page, so a caller that stops waiting loses nothing.
+//! A [`Pager`] knows the position of the next page. It holds the page that is being fetched, so a caller that stops waiting loses
+//! nothing. A task fetches it, except in a search of the register without look-ahead, which needs none.
 //! With a look-ahead, a further task sends the next request as soon as the next position is known, which for a list with
 //! cursors is before the page has arrived in full. The position in the beginning of a reply is a hint: the decoded page decides.
 
@@ -14,7 +15,7 @@ pub use self::items::Items;
 pub use self::page::Page;
 pub use self::pager::Pager;
 
-pub(crate) use self::list_guard::RecordId;
+pub(crate) use self::list_guard::{RecordId, RecordIdentity};
 pub(crate) use self::page_task::Task;
 
 use crate::error::Error;

@@ -1,10 +1,11 @@
-//! Fetches pages, each in a task of its own.
+//! Fetches pages, each in a task of its own or in that of the caller.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::ReusableBoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
@@ -29,6 +30,16 @@ pub(super) struct PageSource<T, P> {
     transfers: Semaphore,
 }
 
+/// What polls the fetching of a page.
+#[derive(Clone, Copy)]
+pub(super) enum Run {
+    /// A tokio task: it continues whatever the caller does.
+    InBackground,
+    /// The caller's own task, so that a page is read, processed and freed while the cache has it. In tasks of their own, all
+    /// lists of a thread finish their pages before the first one is processed.
+    WithCaller,
+}
+
 /// The task that fetches the page at a position.
 pub(super) type PageTask<T, P> = (P, Task<Option<Page<T, P>>>);
 
@@ -47,11 +58,12 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
         self: &Arc<Self>,
         position: P,
         number: u64,
+        run: Run,
     ) -> (PageTask<T, P>, mpsc::Receiver<P>) {
         let (sender, next) = mpsc::channel(1);
         let source = Arc::clone(self);
         let fetched = (self.fetch)(position.clone(), number, sender.clone());
-        let task = Task::spawn(async move {
+        let work = async move {
             let _permit = source.transfers.acquire().await;
             let page = fetched.await?;
             if let Some(next) = page.as_ref().and_then(|page| page.next.as_ref()) {
@@ -59,7 +71,11 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
                 let _ = sender.try_send(next.clone());
             }
             Ok(page)
-        });
+        };
+        let task = match run {
+            Run::InBackground => Task::spawn(work),
+            Run::WithCaller => Task::of_caller(work),
+        };
         ((position, task), next)
     }
 
@@ -77,7 +93,7 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
                 && let Ok(slot) = sender.reserve().await
             {
                 number += 1;
-                let (page, after) = source.start(position, number);
+                let (page, after) = source.start(position, number, Run::InBackground);
                 slot.send(page);
                 next = after;
             }
@@ -87,21 +103,34 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
     }
 }
 
-/// A tokio task that is aborted when this is dropped.
-pub(crate) struct Task<T>(AbortOnDropHandle<Result<T>>);
+/// Work that stops when this is dropped.
+pub(crate) enum Task<T> {
+    Spawned(AbortOnDropHandle<Result<T>>),
+    /// Boxed like this, it is `Sync`, and so is the pager.
+    OfCaller(ReusableBoxFuture<'static, Result<T>>),
+}
 
 impl<T: Send + 'static> Task<T> {
     pub(crate) fn spawn(future: impl Future<Output = Result<T>> + Send + 'static) -> Self {
         let future = future.in_current_span().with_current_subscriber();
-        Self(AbortOnDropHandle::new(tokio::spawn(future)))
+        Self::Spawned(AbortOnDropHandle::new(tokio::spawn(future)))
+    }
+
+    /// Runs only while it is polled.
+    pub(super) fn of_caller(future: impl Future<Output = Result<T>> + Send + 'static) -> Self {
+        Self::OfCaller(ReusableBoxFuture::new(future))
     }
 }
 
 impl<T> Future for Task<T> {
     type Output = Result<T>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
-        Poll::Ready(match ready!(Pin::new(&mut self.0).poll(context)) {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let task = match self.get_mut() {
+            Self::Spawned(task) => task,
+            Self::OfCaller(work) => return work.poll(context),
+        };
+        Poll::Ready(match ready!(Pin::new(task).poll(context)) {
             Ok(result) => result,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),

@@ -10,8 +10,8 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 use futures_util::stream;
 
-use super::list_guard::{ListGuard, RecordId};
-use super::page_task::{Fetch, LookAhead, PageSource, PageTask, Task};
+use super::list_guard::{ListGuard, RecordIdentity};
+use super::page_task::{Fetch, LookAhead, PageSource, PageTask, Run, Task};
 use super::{Items, ListPosition, Page};
 use crate::error::{Error, Kind, Result};
 use crate::model::Position;
@@ -24,8 +24,9 @@ const EMPTY_PAGES: u32 = 20;
 /// [`Client::pager`](crate::Client::pager) for a document of your own.
 ///
 /// No request is sent before the first page is requested. While the caller processes a page, the next ones are fetched
-/// ([`look_ahead`](Self::look_ahead)). A task fetches each page: when the future of [`next_page`](Self::next_page) is
-/// dropped, the next call returns the same page. The tasks end when the pager is dropped.
+/// ([`look_ahead`](Self::look_ahead)). When the future of [`next_page`](Self::next_page) is dropped, the next call returns
+/// the same page: a task fetches it, which ends when the pager is dropped. A search of the register without look-ahead has
+/// no task and continues with that next call.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,6 +49,8 @@ pub struct Pager<T, P = Position> {
     source: Arc<PageSource<T, P>>,
     guard: ListGuard<T>,
     look_ahead: usize,
+    /// How a page without a look-ahead is fetched.
+    run: Run,
     max_empty_pages: u32,
     position: P,
     /// The number of the page at the position, from 1.
@@ -63,14 +66,18 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     pub(crate) fn new(
         operation: &'static str,
         look_ahead: usize,
-        id: RecordId<T>,
+        identity: RecordIdentity<T>,
         fetch: Fetch<T, P>,
     ) -> Self {
         Self {
             operation,
             source: PageSource::new(fetch),
-            guard: ListGuard::new(id, None),
+            guard: ListGuard::new(identity),
             look_ahead,
+            run: match look_ahead {
+                0 => Run::WithCaller,
+                _ => Run::InBackground,
+            },
             max_empty_pages: EMPTY_PAGES,
             position: P::default(),
             number: 1,
@@ -100,13 +107,13 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
 
     /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
     pub fn record_id(mut self, id: fn(&T) -> Option<Cow<'_, str>>) -> Self {
-        self.guard.id = id;
+        self.guard.identity.id = id;
         self
     }
 
     /// Starts at a stored position, in place of the start of the list.
     pub fn start_at(mut self, position: P) -> Self {
-        self.guard = ListGuard::new(self.guard.id, position.total_before());
+        self.guard.start_after(position.total_before());
         (self.position, self.number) = (position, 1);
         (self.ended, self.stalled) = (false, None);
         (self.current, self.ahead) = (None, None);
@@ -148,7 +155,8 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
 
     /// Returns this page first.
     pub(crate) fn with_first_page(mut self, page: Page<T, P>) -> Self {
-        self.current = Some((self.position.clone(), Task::spawn(async { Ok(Some(page)) })));
+        let page = Task::of_caller(std::future::ready(Ok(Some(page))));
+        self.current = Some((self.position.clone(), page));
         self
     }
 
@@ -190,7 +198,12 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
                 _ => self.ahead = None,
             }
         }
-        let (task, next) = self.source.start(self.position.clone(), self.number);
+        let run = match self.look_ahead {
+            0 => self.run,
+            _ => Run::InBackground,
+        };
+        let position = self.position.clone();
+        let (task, next) = self.source.start(position, self.number, run);
         if self.look_ahead > 0 {
             self.ahead = Some(self.source.look_ahead(next, self.number, self.look_ahead));
         }
@@ -230,5 +243,16 @@ impl<T, P: fmt::Debug> fmt::Debug for Pager<T, P> {
             .field("position", &self.position)
             .field("look_ahead", &self.look_ahead)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pager_may_be_sent_and_shared_between_threads() {
+        fn is_shared<T: Send + Sync>() {}
+        is_shared::<Pager<u8>>();
     }
 }
