@@ -180,7 +180,7 @@ mod tests {
         ListGuard::new(RecordIdentity {
             id: |record| Some(record.0?.to_string().into()),
             number: |record| record.0,
-            content: Some(|record, hasher| record.hash(hasher)),
+            content: Some(Hash::hash),
         })
     }
 
