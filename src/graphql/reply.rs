@@ -150,15 +150,18 @@ fn expected_record<T: DeserializeOwned>(
     body: &[u8],
 ) -> Option<Outcome<T>> {
     // Maps: a type with fields is read from a list as well.
+    type Record<'a> = BTreeMap<&'a str, &'a RawValue>;
+
     #[derive(Deserialize)]
     struct Reply<'a> {
         #[serde(borrow)]
-        data: BTreeMap<&'a str, BTreeMap<&'a str, &'a RawValue>>,
+        data: BTreeMap<&'a str, BTreeMap<&'a str, Record<'a>>>,
     }
     let reply: Reply<'_> = serde_json::from_slice(without_mark(body)).ok()?;
-    let record = reply.data.get(location.expected()?)?.get("data")?;
-    let is_void = serde_json::from_str::<Void>(record.get()).is_ok();
-    (!is_void).then(|| decode(status, media_type, body))??.ok()
+    let mut values = reply.data.get(location.expected()?)?.get("data")?.values();
+    // An object may have nothing but nulls in it.
+    let is_record = values.any(|value| value.get() != "null" && !value.get().starts_with('{'));
+    is_record.then(|| decode(status, media_type, body))??.ok()
 }
 
 /// Nothing but nulls. The first other value ends the reading.
