@@ -74,10 +74,8 @@ async fn pages(mut stream: TcpStream, counts: &Counts, together: &Barrier, first
         if counts.served.fetch_add(1, Ordering::SeqCst) < first {
             together.wait().await;
         }
-        let (id, more) = match request.contains(r#""after":"c1""#) {
-            true => ("b", false),
-            false => ("a", true),
-        };
+        let is_second = request.contains(r#""after":"c1""#);
+        let (id, more) = if is_second { ("b", false) } else { ("a", true) };
         let body = format!(
             r#"{{"data":{{"consignments":{{"pageInfo":{{"hasNextPage":{more},"endCursor":"c1"}},"edges":[{{"node":{{"id":"{id}"}}}}]}}}}}}"#
         );
