@@ -125,7 +125,7 @@ mod provider;
 #[cfg(feature = "sealed")]
 pub mod sealed;
 mod secret_json;
-mod store;
+pub(crate) mod store;
 mod token_manager_set;
 mod token_set;
 mod token_source;

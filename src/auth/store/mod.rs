@@ -4,7 +4,7 @@
 //! your database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] loses them at the end of the
 //! process.
 
-mod file;
+pub(crate) mod file;
 mod memory_store;
 pub(super) mod record;
 mod store_error;
@@ -20,6 +20,6 @@ pub use self::store_error::StoreError;
 pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
 pub(super) use self::record::{Ended, Intent, read_stored};
-pub(super) use self::store_error::StoreErrorKind;
+pub(crate) use self::store_error::StoreErrorKind;
 #[cfg(test)]
 pub(super) use self::tests::{HookedStore, StoreCall, counts_down};

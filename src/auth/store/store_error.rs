@@ -31,7 +31,7 @@ pub struct StoreError {
 
 /// What the caller can do about it; one predicate each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::auth) enum StoreErrorKind {
+pub(crate) enum StoreErrorKind {
     Other,
     LockTimeout,
     Unreadable,
@@ -93,7 +93,7 @@ impl StoreError {
         Self::of(kind, message).caused_by(source)
     }
 
-    pub(in crate::auth) fn of(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+    pub(crate) fn of(kind: StoreErrorKind, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             kind,
@@ -103,10 +103,7 @@ impl StoreError {
     }
 
     /// Sets the failure below this one, which is shown as well.
-    pub(in crate::auth) fn caused_by(
-        mut self,
-        source: impl Into<Box<dyn StdError + Send + Sync>>,
-    ) -> Self {
+    pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into().into());
         self
     }

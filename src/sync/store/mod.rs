@@ -3,10 +3,14 @@
 mod batch;
 mod memory_sync;
 mod row;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod sync_store;
 
 pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;
 pub use self::row::{ChangeRange, ChangeRow, Order, Query, Row, RowKeys};
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::SqliteSync;
 pub use self::sync_store::SyncStore;
 pub use crate::auth::{StoreError, StoreFuture};

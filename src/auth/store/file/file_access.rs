@@ -1,6 +1,6 @@
-//! Opens the files of the store, if they and their directory are safe from other users.
+//! Opens the files of a store, if they and their directory are safe from other users. `name` names a file in errors.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -15,7 +15,7 @@ use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind;
 
 /// Opens a file without following a link and without waiting, as for the other end of a pipe, and checks what was opened.
-/// `name` names the file in errors. Where there are neither modes nor owners, the permissions of the directory count.
+/// Where there are neither modes nor owners, the permissions of the directory count.
 pub(super) fn open(
     path: &Path,
     options: &mut OpenOptions,
@@ -35,7 +35,15 @@ pub(super) fn open(
             return Err(failed(error));
         }
     };
-    let metadata = file.metadata().map_err(failed)?;
+    check_kind_and_owner(&file.metadata().map_err(failed)?, name)?;
+    Ok(Some(file))
+}
+
+/// Refuses what is no file, and a file of another user.
+pub(crate) fn check_kind_and_owner(metadata: &Metadata, name: &str) -> Result<(), StoreError> {
+    if metadata.is_symlink() {
+        return Err(is_link(name));
+    }
     if !metadata.is_file() {
         let message = format!("{name} is not a file");
         return Err(StoreError::of(StoreErrorKind::Unreadable, message));
@@ -46,7 +54,7 @@ pub(super) fn open(
             "{name} belongs to another user than this program runs as; check it, then delete it or change its owner"
         )));
     }
-    Ok(Some(file))
+    Ok(())
 }
 
 fn insecure(message: impl Into<String>) -> StoreError {
@@ -56,70 +64,103 @@ fn insecure(message: impl Into<String>) -> StoreError {
 /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.
 fn refuse_link(path: &Path, name: &str) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => Err(insecure(format!(
-            "{name} is a symbolic link; configure the path of the file that it points to"
-        ))),
+        Ok(metadata) if metadata.is_symlink() => Err(is_link(name)),
         _ => Ok(()),
     }
 }
 
+fn is_link(name: &str) -> StoreError {
+    insecure(format!(
+        "{name} is a symbolic link; configure the path of the file that it points to"
+    ))
+}
+
 /// Files are created for their owner alone.
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     options.mode(0o600);
     options
 }
 
-/// Removes the right to read from others. A file that others could write is refused, for it may hold anybody's tokens.
+/// Removes the right to read from others. A file that others could write is refused, for anybody may have written it.
 #[cfg(unix)]
-pub(super) fn keep_to_owner(file: &File) -> Result<(), StoreError> {
-    let failed = |source| StoreError::io("the mode of the token file cannot be changed", source);
-    let mode = file.metadata().map_err(failed)?.permissions().mode();
+pub(crate) fn keep_to_owner(
+    metadata: &Metadata,
+    name: &str,
+    set_permissions: impl FnOnce(Permissions) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let mode = metadata.permissions().mode();
     if mode & 0o022 != 0 {
-        return Err(insecure(
-            "others than its owner may write the token file; check it, then set its mode to 600",
-        ));
+        return Err(insecure(format!(
+            "others than its owner may write {name}; check it, then set its mode to 600"
+        )));
     }
     if mode & 0o077 != 0 {
-        tracing::warn!("others could read the token file; its mode is set to 600");
-        file.set_permissions(fs::Permissions::from_mode(0o600))
-            .map_err(failed)?;
+        tracing::warn!("others could read {name}; its mode is set to 600");
+        set_permissions(Permissions::from_mode(0o600)).map_err(|source| {
+            StoreError::io(format!("the mode of {name} cannot be changed"), source)
+        })?;
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps)]
-pub(super) fn keep_to_owner(_: &File) -> Result<(), StoreError> {
+pub(crate) fn keep_to_owner(
+    _: &Metadata,
+    _: &str,
+    _: impl FnOnce(Permissions) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    Ok(())
+}
+
+/// Puts the change of a name on the disk.
+#[cfg(unix)]
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    match File::open(path)?.sync_all() {
+        // Some file systems cannot.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        result => result,
+    }
+}
+
+/// Where directories cannot be opened, the file system's journal has to do.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)]
+pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
 /// Refuses a directory in which another user could replace the files.
 #[cfg(unix)]
-pub(super) fn check_directory(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_directory(path: &Path, name: &str) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|source| {
-        StoreError::io("the directory of the token file cannot be used", source)
+        StoreError::io(format!("the directory of {name} cannot be used"), source)
     })?;
     let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
-    weakness(owner, group, mode, geteuid().as_raw())
-        .map_or(Ok(()), |message| Err(insecure(message)))
+    weakness(owner, group, mode, geteuid().as_raw()).map_or(Ok(()), |(weakness, remedy)| {
+        Err(insecure(format!(
+            "the directory of {name} {weakness}; {remedy}"
+        )))
+    })
 }
 
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps)]
-pub(super) fn check_directory(_: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_directory(_: &Path, _: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Why a directory is not safe for tokens.
+/// Why a directory is not safe, and what to do.
 #[cfg(unix)]
-fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<&'static str> {
+fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<(&'static str, &'static str)> {
     const STICKY: u32 = 0o1000;
     // Root can replace any file anyway.
     if owner != user && owner != 0 {
-        return Some(
-            "the directory of the token file belongs to another user than this program runs as; use one of its own",
-        );
+        return Some((
+            "belongs to another user than this program runs as",
+            "use one of its own",
+        ));
     }
     // In a sticky directory such as /tmp others can make files, and not replace ours.
     if mode & STICKY != 0 {
@@ -127,9 +168,10 @@ fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<&'static str
     }
     // A group with the number of its user is that user's alone, and its directories are often writable to it.
     let others = if group == owner { 0o002 } else { 0o022 };
-    (mode & others != 0).then_some(
-        "others than its owner may write to the directory of the token file; set its mode to 700",
-    )
+    (mode & others != 0).then_some((
+        "can be written by others than its owner",
+        "set its mode to 700",
+    ))
 }
 
 #[cfg(all(test, unix))]

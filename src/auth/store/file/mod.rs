@@ -1,6 +1,6 @@
 //! A store in a file, shared by the processes of a user.
 
-mod file_access;
+pub(crate) mod file_access;
 mod file_store;
 mod token_file;
 

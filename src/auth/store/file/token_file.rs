@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 #[cfg(test)]
@@ -12,13 +12,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::file_access::{check_directory, keep_to_owner, open, private};
+use super::file_access::{check_directory, keep_to_owner, open, private, sync_directory};
 use crate::auth::store::{StoreErrorKind, read_stored};
 use crate::auth::{Record, StoreError, Version, Versioned};
 use crate::secret::Secret;
 
 /// The number of the file's format; a higher one is of a newer crate and is not touched.
 const FORM: u32 = 1;
+
+/// The name of the file in errors.
+const NAME: &str = "the token file";
 
 const NOT_WRITTEN: &str = "the token file cannot be written";
 
@@ -39,7 +42,7 @@ impl TokenFile {
         let directory = fs::canonicalize(directory).map_err(|source| {
             StoreError::io("the directory of the token file cannot be used", source)
         })?;
-        check_directory(&directory)?;
+        check_directory(&directory, NAME)?;
         let name = name.to_owned();
         Ok(Self {
             directory,
@@ -72,13 +75,13 @@ impl TokenFile {
     pub(super) fn read(&self) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
         let failed = |source| StoreError::io("the token file cannot be read", source);
         let mut options = OpenOptions::new();
-        let Some(mut file) = open(&self.path(), options.read(true), "the token file")? else {
+        let Some(mut file) = open(&self.path(), options.read(true), NAME)? else {
             return Ok(None);
         };
-        keep_to_owner(&file)?;
+        let metadata = file.metadata().map_err(failed)?;
+        keep_to_owner(&metadata, NAME, |private| file.set_permissions(private))?;
         // With room for all of it: a buffer that grows leaves copies of the tokens behind.
-        let size = file.metadata().map_err(failed)?.len();
-        let size = usize::try_from(size).unwrap_or_default();
+        let size = usize::try_from(metadata.len()).unwrap_or_default();
         let mut text = Zeroizing::new(Vec::with_capacity(size + 64));
         file.read_to_end(&mut text).map_err(failed)?;
         Ok(Some(text))
@@ -190,23 +193,6 @@ impl TokenFile {
 fn fnv1a(key: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     key.bytes().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
-/// Puts the change of a name on the disk.
-#[cfg(unix)]
-fn sync_directory(path: &Path) -> io::Result<()> {
-    match File::open(path)?.sync_all() {
-        // Some file systems cannot.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        result => result,
-    }
-}
-
-/// Where directories cannot be opened, the file system's journal has to do.
-#[cfg(not(unix))]
-#[allow(clippy::unnecessary_wraps)]
-fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// What is in the file: a record for each account, under the number of its write.

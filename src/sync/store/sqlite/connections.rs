@@ -1,0 +1,152 @@
+//! The connections to the database: one that writes, and a few that read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use super::failure::{Failure, Result};
+use super::schema;
+use crate::auth::StoreError;
+use crate::auth::store::StoreErrorKind;
+
+/// Longer than a commit of another process takes, unless that is stopped.
+const BUSY: Duration = Duration::from_secs(10);
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Each has a cache of 2 MB.
+const READERS: usize = 4;
+
+/// More than the forms of statements that a program uses.
+const STATEMENTS: usize = 64;
+
+/// Reads see what was committed last and never wait for a write, as long as they have connections of their own.
+pub(super) struct Connections {
+    path: PathBuf,
+    writer: Arc<tokio::sync::Mutex<Connection>>,
+    idle_readers: Arc<Mutex<Vec<Connection>>>,
+    readers: Arc<Semaphore>,
+}
+
+impl Connections {
+    /// Opens the database, and brings its tables up to date.
+    pub(super) fn open(path: PathBuf) -> Result<Self> {
+        let mut writer = open(&path)?;
+        schema::prepare(&mut writer)?;
+        Ok(Self {
+            path,
+            writer: Arc::new(tokio::sync::Mutex::new(writer)),
+            idle_readers: Arc::default(),
+            readers: Arc::new(Semaphore::new(READERS)),
+        })
+    }
+
+    /// Runs `work` in a transaction, which is undone unless `work` returns `Ok`. A caller that is cancelled does not stop it.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, StoreError> {
+        let mut writer = self.writer.clone().lock_owned().await;
+        spawn_blocking(move || {
+            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            schema::check(&transaction)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        })
+        .await
+    }
+
+    /// Runs `work` on one state of the database.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, StoreError> {
+        let turn = self.readers.clone().acquire_owned().await;
+        let (path, idle) = (self.path.clone(), self.idle_readers.clone());
+        spawn_blocking(move || {
+            let _turn = turn;
+            let reader = lock(&idle).pop();
+            let mut reader = reader.map_or_else(|| open_reader(&path), Ok)?;
+            let transaction = reader.transaction()?;
+            schema::check(&transaction)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            lock(&idle).push(reader);
+            Ok(done)
+        })
+        .await
+    }
+
+    /// The connection that writes, for tests that limit it.
+    #[cfg(test)]
+    pub(super) async fn writer(&self) -> tokio::sync::OwnedMutexGuard<Connection> {
+        self.writer.clone().lock_owned().await
+    }
+}
+
+fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
+    // Nothing panics under the lock.
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Not `OPEN_URI`, for which a path may hold settings; not `OPEN_CREATE`, which would not set the mode.
+fn open(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // Never parts of records in files elsewhere.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // Damage is found before it is followed.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    Ok(connection)
+}
+
+/// It may write the files beside the database, as readers must, and no record.
+fn open_reader(path: &Path) -> Result<Connection> {
+    let connection = open(path)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+/// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
+pub(super) fn use_wal(connection: &Connection) -> Result {
+    let set = || -> Result<String> {
+        Ok(connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?)
+    };
+    // SQLite does not wait by itself for others that open the database for the first time.
+    let mut tries = BUSY.as_millis() / BUSY_PAUSE.as_millis();
+    let mode = loop {
+        match set() {
+            Err(error) if error.is_busy() && tries > 0 => {
+                tries -= 1;
+                thread::sleep(BUSY_PAUSE);
+            }
+            mode => break mode?,
+        }
+    };
+    if mode == "wal" {
+        return Ok(());
+    }
+    let message = "the file system has no shared memory that the database of the copy can use";
+    Err(Failure::of(StoreErrorKind::Unsupported, message))
+}
+
+/// File access blocks, so it runs outside the runtime's own threads.
+async fn spawn_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> std::result::Result<T, StoreError> {
+    let runtime = Handle::try_current()
+        .map_err(|_| StoreError::new("the SQLite store must be used inside a tokio runtime"))?;
+    let done = runtime.spawn_blocking(work).await;
+    let done = done.map_err(|_| {
+        StoreError::new("the runtime ended during access to the database of the copy")
+    })?;
+    done.map_err(|failure| failure.0)
+}

@@ -1,0 +1,15 @@
+//! A store in a file (feature `sqlite`).
+
+mod batch_commit;
+mod connections;
+mod database_file;
+mod failure;
+mod integers;
+mod row_query;
+mod schema;
+mod sqlite_sync;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::sqlite_sync::SqliteSync;

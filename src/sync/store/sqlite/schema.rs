@@ -1,0 +1,62 @@
+//! The tables, and the migrations from earlier ones.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::failure::{Failure, Result};
+use crate::auth::store::StoreErrorKind;
+
+/// Tells our files from those of other programs ("eNVD").
+const APPLICATION: i64 = 0x654e_5644;
+
+/// Each is applied once, in this order. Never change one that was released: add one.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
+const NEWEST: i64 = MIGRATIONS.len() as i64;
+
+/// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
+pub(super) fn prepare(connection: &mut Connection) -> Result {
+    if version(connection)? == NEWEST {
+        return Ok(());
+    }
+    super::connections::use_wal(connection)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been first.
+    let applied = usize::try_from(version(&transaction)?).unwrap_or_default();
+    for migration in &MIGRATIONS[applied..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", NEWEST)?;
+    Ok(transaction.commit()?)
+}
+
+/// Refuses a file that another program has replaced or migrated since it was opened.
+pub(super) fn check(connection: &Connection) -> Result {
+    if version(connection)? == NEWEST {
+        return Ok(());
+    }
+    let message = "the tables of the copy are not those that were opened; open the file again";
+    Err(Failure::of(StoreErrorKind::Unreadable, message))
+}
+
+/// How many migrations were applied: 0 for an empty file.
+fn version(connection: &Connection) -> Result<i64> {
+    let number = |pragma: &str| -> Result<i64> {
+        let mut statement = connection.prepare_cached(pragma)?;
+        Ok(statement.query_row((), |row| row.get(0))?)
+    };
+    let version = number("PRAGMA user_version")?;
+    let application = number("PRAGMA application_id")?;
+    if application == APPLICATION && version > NEWEST {
+        let message =
+            "a newer version of this crate wrote the database of the copy; update this program";
+        return Err(Failure::of(StoreErrorKind::NewerVersion, message));
+    }
+    let is_empty = || -> Result<bool> {
+        Ok(application == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0)
+    };
+    if application == APPLICATION && version > 0 || version == 0 && is_empty()? {
+        return Ok(version);
+    }
+    let message = "the file of the copy is a database of another program; it is left as it is";
+    Err(Failure::of(StoreErrorKind::Unreadable, message))
+}

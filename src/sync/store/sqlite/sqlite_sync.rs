@@ -1,0 +1,223 @@
+//! The store in a file.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Transaction, params};
+
+use super::connections::Connections;
+use super::failure::Result;
+use super::row_query::RowQuery;
+use super::{batch_commit, database_file, integers};
+use crate::auth::StoreError;
+use crate::sync::store::{
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore,
+};
+
+/// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
+/// the connections.
+///
+/// A commit is on the disk when it returns, as far as `fsync` holds, and is there whole or not at all after a crash. Reads do
+/// not wait for writes. Beside the file are two more while it is in use, with the endings `-wal` and `-shm`; they belong to it:
+/// copy or move the file only when no program has it open. Not for file systems behind a network.
+///
+/// Only its owner may read the file (mode 600); if others may read it, their rights are removed, with a warning in the log.
+/// A file that others may write is refused, as are one of another user, a symbolic link in its place, and a directory that
+/// others may write. A file that is damaged, of another program or of a newer version of this crate is an error, and is
+/// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
+///
+/// ```
+/// use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
+///
+/// # let file = std::env::temp_dir().join(format!("envd-sdk-doc-{}.db", std::process::id()));
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let store = SqliteSync::open(&file)?;
+/// let batch = Batch {
+///     expected: vec![("walk".to_owned(), 0)],
+///     documents: vec![("walk".to_owned(), Some("{}".to_owned()))],
+///     ..Batch::default()
+/// };
+/// assert!(store.commit("account", &batch).await?);
+/// // The document has version 1 now.
+/// assert!(!store.commit("account", &batch).await?);
+/// # Ok::<(), envd_sdk::sync::store::StoreError>(()) })?;
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Beside another SQLite
+///
+/// The crate brings SQLite along (`rusqlite`, bundled). Cargo links one package for `links = "sqlite3"`: with another version of
+/// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then leave out the feature `sqlite` and implement
+/// [`SyncStore`] on the database that you have.
+///
+/// # Errors
+///
+/// Those of all methods have these predicates of [`StoreError`]: [`is_full`](StoreError::is_full),
+/// [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the directory),
+/// [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
+/// [`is_newer_version`](StoreError::is_newer_version), [`is_lock_timeout`](StoreError::is_lock_timeout) (another process has
+/// been writing for ten seconds), [`is_unsupported`](StoreError::is_unsupported) (a file system without locks or shared memory).
+#[derive(Clone)]
+pub struct SqliteSync(pub(super) Arc<Connections>);
+
+impl SqliteSync {
+    /// Opens the file, or creates it in a directory that exists. Blocks while it does: call it when the program starts.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn open(path: impl AsRef<Path>) -> std::result::Result<Self, StoreError> {
+        // The file stays the same when the program changes its directory.
+        let path = std::path::absolute(path)
+            .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
+        database_file::prepare(&path)?;
+        let connections = Connections::open(path).map_err(|failure| failure.0)?;
+        Ok(Self(Arc::new(connections)))
+    }
+
+    /// Runs a read for an account.
+    fn read<'a, T: Default + Send + 'static>(
+        &'a self,
+        account: &str,
+        read: impl FnOnce(&Transaction<'_>, i64) -> Result<T> + Send + 'static,
+    ) -> StoreFuture<'a, T> {
+        let account = account.to_owned();
+        Box::pin(self.0.read(move |transaction| {
+            match batch_commit::account(transaction, &account)? {
+                Some(account) => read(transaction, account),
+                None => Ok(T::default()),
+            }
+        }))
+    }
+}
+
+impl SyncStore for SqliteSync {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        let prefix = prefix.to_owned();
+        self.read(account, move |transaction, account| {
+            documents(transaction, account, &prefix)
+        })
+    }
+
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        let ids = ids.to_vec();
+        self.read(account, move |transaction, account| {
+            let mut found = Vec::new();
+            for id in &ids {
+                if let Some(record) = batch_commit::record(transaction, account, id)? {
+                    found.push(RowQuery::row(transaction, record)?);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        let query = query.clone();
+        self.read(account, move |transaction, account| {
+            let records = RowQuery::new(transaction, account, &query).records()?;
+            let rows = records.into_iter();
+            rows.map(|record| RowQuery::row(transaction, record))
+                .collect()
+        })
+    }
+
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+        let query = query.clone();
+        self.read(account, move |transaction, account| {
+            RowQuery::new(transaction, account, &query).count()
+        })
+    }
+
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        self.read(account, move |transaction, account| {
+            changes(transaction, account, range, limit)
+        })
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        let (account, batch) = (account.to_owned(), batch.clone());
+        Box::pin(
+            self.0
+                .write(move |transaction| batch_commit::commit(transaction, &account, &batch)),
+        )
+    }
+}
+
+impl fmt::Debug for SqliteSync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The path may hold the name of a user.
+        f.debug_struct("SqliteSync").finish_non_exhaustive()
+    }
+}
+
+fn documents(transaction: &Transaction<'_>, account: i64, prefix: &str) -> Result<Vec<Document>> {
+    let sql =
+        "SELECT name, version, text FROM documents WHERE account = ? AND name >= ? ORDER BY name";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(params![account, prefix])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        if !name.starts_with(prefix) {
+            break;
+        }
+        found.push(Document {
+            name,
+            version: integers::read(row.get(1)?)?,
+            text: row.get(2)?,
+        });
+    }
+    Ok(found)
+}
+
+fn changes(
+    transaction: &Transaction<'_>,
+    account: i64,
+    range: ChangeRange,
+    limit: usize,
+) -> Result<Vec<ChangeRow>> {
+    let (sql, after, up_to) = match range {
+        ChangeRange::After(after) => (
+            "SELECT sequence, previous, id, payload FROM changes
+            WHERE account = ?1 AND sequence > ?2 AND ?3 = 0 ORDER BY sequence LIMIT ?4",
+            after,
+            0,
+        ),
+        ChangeRange::Replacing { after, up_to } => (
+            "SELECT sequence, previous, id, payload FROM changes
+            WHERE account = ?1 AND previous > ?2 AND previous <= ?3 AND sequence > ?3
+            ORDER BY previous, sequence LIMIT ?4",
+            after,
+            up_to,
+        ),
+    };
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(params![
+        account,
+        integers::bound(after),
+        integers::bound(up_to),
+        integers::limit(limit)
+    ])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(ChangeRow {
+            sequence: integers::read(row.get(0)?)?,
+            previous: integers::read(row.get(1)?)?,
+            id: row.get(2)?,
+            payload: row.get(3)?,
+        });
+    }
+    Ok(found)
+}
