@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{
@@ -97,14 +98,14 @@ impl SyncStore for MemorySync {
     ) -> StoreFuture<'a, Vec<ChangeRow>> {
         self.read(account, move |copied| match range {
             ChangeRange::After(after) => {
-                let changes = copied.changes.range(after.saturating_add(1)..);
+                let changes = copied.changes.range(greater_than(after));
                 changes
                     .take(limit)
                     .map(|(_, change)| change.clone())
                     .collect()
             }
             ChangeRange::Replacing { after, up_to } => {
-                let changes = copied.changes.range(up_to.saturating_add(1)..);
+                let changes = copied.changes.range(greater_than(up_to));
                 let changes = changes.map(|(_, change)| change);
                 let replacing =
                     |change: &&ChangeRow| change.previous > after && change.previous <= up_to;
@@ -165,9 +166,14 @@ impl Copied {
             self.changes.insert(change.sequence, change.clone());
         }
         if let Some(up_to) = batch.forget_changes {
-            self.changes = self.changes.split_off(&up_to.saturating_add(1));
+            self.changes.retain(|sequence, _| *sequence > up_to);
         }
     }
+}
+
+/// Also of the greatest number there is.
+fn greater_than(number: u64) -> (Bound<u64>, Bound<u64>) {
+    (Bound::Excluded(number), Bound::Unbounded)
 }
 
 fn meets(query: &Query, row: &Row) -> bool {

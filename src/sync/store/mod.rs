@@ -1,6 +1,8 @@
 //! Where the copy is kept: [`SyncStore`], for you to implement on your database.
 
 mod batch;
+#[cfg(any(test, feature = "fake"))]
+pub mod conformance;
 mod memory_sync;
 mod row;
 #[cfg(feature = "sqlite")]

@@ -10,6 +10,6 @@ mod schema;
 mod sqlite_sync;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::sync) mod tests;
 
 pub use self::sqlite_sync::SqliteSync;

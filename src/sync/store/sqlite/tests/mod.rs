@@ -1,1 +1,4 @@
 //! The store in a file.
+
+pub(in crate::sync) mod folder;
+mod laws;
