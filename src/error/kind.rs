@@ -71,11 +71,11 @@ pub(crate) enum AuthProblem {
     RefreshRefused { code: String },
     /// The token endpoint is not available for now.
     Unavailable { what: &'static str },
-    /// The store of tokens failed; the source has the details.
+    /// A store failed, that of the tokens or of the copy; the source has the details.
     Store,
     /// The server of the store does not answer; the source has the details.
     StoreUnreachable,
-    /// Another process holds the lock on the stored tokens.
+    /// Another process holds a lock in the store.
     LockTimeout,
 }
 
@@ -116,9 +116,9 @@ impl fmt::Display for AuthProblem {
                 )
             }
             Self::Unavailable { what } => write!(f, "no token is available for now: {what}"),
-            Self::Store => f.write_str("the token store failed"),
-            Self::StoreUnreachable => f.write_str("the server of the token store does not answer"),
-            Self::LockTimeout => f.write_str("another process holds the lock on the stored tokens"),
+            Self::Store => f.write_str("the store failed"),
+            Self::StoreUnreachable => f.write_str("the server of the store does not answer"),
+            Self::LockTimeout => f.write_str("another process holds a lock in the store"),
         }
     }
 }

@@ -34,7 +34,7 @@ impl Error {
         matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
     }
 
-    /// Whether the store of tokens failed. The [`source`](std::error::Error::source) is a
+    /// Whether a store failed, that of the tokens or that of the copy (feature `sync`). The [`source`](std::error::Error::source) is a
     /// [`StoreError`](crate::auth::StoreError) with the details.
     #[must_use]
     pub fn is_store(&self) -> bool {

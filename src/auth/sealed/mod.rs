@@ -8,7 +8,7 @@
 //! Each record is bound to its account and cannot be decrypted under another one. An older record of the same account can,
 //! so a person who can write to the store can still restore an old one.
 
-mod sealed_store;
+pub(crate) mod sealed_store;
 
 #[cfg(test)]
 mod tests;

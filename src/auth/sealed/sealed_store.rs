@@ -45,36 +45,49 @@ impl SealingKey {
         }
     }
 
-    pub(super) fn seal(&self, account: &str, record: &Record) -> Result<Record, StoreError> {
+    /// Encrypts a text, which opens for the same `bound_to` only.
+    pub(crate) fn seal(&self, bound_to: &[u8], text: &str) -> Result<Seal, StoreError> {
         // Random nonces of 24 bytes do not collide, so there is no counter.
         let nonce = XNonce::try_generate()
             .map_err(|_| StoreError::new("the operating system returns no random numbers"))?;
-        let text = record.to_secret_json();
         let payload = Payload {
-            msg: text.expose().as_bytes(),
-            aad: account.as_bytes(),
+            msg: text.as_bytes(),
+            aad: bound_to,
         };
         let mut sealed = nonce.to_vec();
         let ciphertext = self.cipher.encrypt(&nonce, payload);
         sealed.extend(ciphertext.map_err(|_| StoreError::new("the record cannot be encrypted"))?);
-        let seal = Seal {
+        Ok(Seal {
             key_id: self.id.clone(),
             text: STANDARD.encode(sealed),
-        };
-        Ok(sealed_record(record, seal))
+        })
     }
 
-    /// `None` when it is not what this key sealed for the account.
-    pub(super) fn open(&self, account: &str, seal: &Seal) -> Option<Secret> {
+    /// `None` when it is not what this key sealed for `bound_to`.
+    pub(super) fn open(&self, bound_to: &[u8], seal: &Seal) -> Option<Secret> {
         let sealed = STANDARD.decode(&seal.text).ok()?;
         let (nonce, ciphertext) = sealed.split_at_checked(NONCE)?;
         let payload = Payload {
             msg: ciphertext,
-            aad: account.as_bytes(),
+            aad: bound_to,
         };
         let nonce = XNonce::try_from(nonce).ok()?;
         let opened = Zeroizing::new(self.cipher.decrypt(&nonce, payload).ok()?);
         Some(Secret::new(std::str::from_utf8(&opened).ok()?))
+    }
+
+    /// Opens with the one of the keys that the seal names.
+    pub(crate) fn open_with(
+        keys: &[Self],
+        bound_to: &[u8],
+        seal: &Seal,
+    ) -> Result<Secret, StoreError> {
+        let key = keys.iter().find(|key| key.id == seal.key_id);
+        let key = key.ok_or_else(|| missing_key(&seal.key_id))?;
+        key.open(bound_to, seal).ok_or_else(|| {
+            let message = "the stored record does not open: it was changed, moved, or sealed with another key of the same id";
+            StoreError::of(StoreErrorKind::Unreadable, message)
+        })
     }
 }
 
@@ -84,6 +97,16 @@ impl fmt::Debug for SealingKey {
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
+}
+
+/// HMAC-SHA256 of texts that follow. The domain separates them from any other use of the key.
+pub(crate) fn keyed_hash(key: &[u8; 32], domain: &[u8]) -> Hmac<Sha256> {
+    // A block of SHA-256: RFC 2104 fills shorter keys up with zeros.
+    let mut block = Zeroizing::new([0; 64]);
+    block[..32].copy_from_slice(key);
+    let mut hash = Hmac::<Sha256>::new((&*block).into());
+    hash.update(domain);
+    hash
 }
 
 /// The record with a seal instead of everything but its times, its generation and the mark of a refresh.
@@ -177,11 +200,7 @@ impl<S: TokenStore> SealedStore<S> {
     /// ```
     #[must_use]
     pub fn hash_accounts(mut self, key: &[u8; 32]) -> Self {
-        // A block of SHA-256: RFC 2104 fills shorter keys up with zeros.
-        let mut block = Zeroizing::new([0; 64]);
-        block[..32].copy_from_slice(key);
-        let mut hash = Hmac::<Sha256>::new((&*block).into());
-        hash.update(HASH_DOMAIN);
+        let hash = keyed_hash(key, HASH_DOMAIN);
         self.account_hash = Some(hash);
         self
     }
@@ -215,11 +234,7 @@ impl<S: TokenStore> SealedStore<S> {
             let refused = unreadable("the stored record is not sealed");
             return self.accept_unsealed.then_some(stored).ok_or(refused);
         };
-        let key = self.keys.iter().find(|key| key.id == seal.key_id);
-        let key = key.ok_or_else(|| missing_key(&seal.key_id))?;
-        let text = key.open(account, seal).ok_or_else(|| {
-            unreadable("the stored record does not open: it was changed, moved, or sealed with another key of the same id")
-        })?;
+        let text = SealingKey::open_with(&self.keys, account.as_bytes(), seal)?;
         Ok(Versioned::new(
             stored.version,
             Record::from_secret_json(&text)?,
@@ -242,7 +257,9 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         new: &'a Record,
     ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
-            let sealed = self.keys[0].seal(key, new)?;
+            let text = new.to_secret_json();
+            let seal = self.keys[0].seal(key.as_bytes(), text.expose())?;
+            let sealed = sealed_record(new, seal);
             let account = self.stored_account(key);
             self.inner.swap(&account, expected, &sealed).await
         })

@@ -90,7 +90,7 @@ async fn a_record_of_which_any_part_was_changed_does_not_open() {
         let seal = seal("new", &changed);
         let account = format!("sam-{at}");
         // Under its own account, so that only the text differs.
-        assert!(key("new", 1).open("sam", &seal).is_none(), "{at}");
+        assert!(key("new", 1).open(b"sam", &seal).is_none(), "{at}");
         inner
             .swap(&account, None, &sealed_record(&stored, seal))
             .await
@@ -99,7 +99,7 @@ async fn a_record_of_which_any_part_was_changed_does_not_open() {
     }
     for short in ["", "AAAA", "no base64!"] {
         let seal = seal("new", short);
-        assert!(key("new", 1).open("sam", &seal).is_none());
+        assert!(key("new", 1).open(b"sam", &seal).is_none());
     }
 }
 

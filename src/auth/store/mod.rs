@@ -6,7 +6,7 @@
 
 pub(crate) mod file;
 mod memory_store;
-pub(super) mod record;
+pub(crate) mod record;
 mod store_error;
 pub(super) mod token_store;
 

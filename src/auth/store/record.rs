@@ -76,9 +76,9 @@ impl Ended {
 
 /// An encrypted record, and the id of the key that decrypts it.
 #[derive(Clone, Serialize, Deserialize)]
-pub(in crate::auth) struct Seal {
-    pub(in crate::auth) key_id: String,
-    pub(in crate::auth) text: String,
+pub(crate) struct Seal {
+    pub(crate) key_id: String,
+    pub(crate) text: String,
 }
 
 impl fmt::Debug for Seal {

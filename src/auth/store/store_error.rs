@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use crate::error::{AuthProblem, Error, Kind};
 
-/// Why a [`TokenStore`](super::TokenStore) failed.
+/// Why a store failed: a [`TokenStore`](super::TokenStore), or the store of a copy (feature `sync`).
 ///
 /// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
 ///
@@ -45,7 +45,7 @@ pub(crate) enum StoreErrorKind {
 }
 
 impl StoreError {
-    /// A failure that no predicate describes. The message is shown, so it must not hold tokens or account keys.
+    /// A failure that no predicate describes. The message is shown, so it must not hold tokens, account keys or records.
     pub fn new(message: impl Into<String>) -> Self {
         Self::of(StoreErrorKind::Other, message)
     }
@@ -131,7 +131,7 @@ impl StoreError {
     }
 
     /// Whether what is stored cannot be read. It was left as it is, for another process may read it. If none can, delete
-    /// it and log in again.
+    /// it; then log in again, or copy again.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         self.kind == StoreErrorKind::Unreadable || self.is_newer_version()
@@ -162,7 +162,7 @@ impl StoreError {
         self.kind == StoreErrorKind::Unsupported
     }
 
-    /// Whether no space is left. Make room; the tokens stay in memory and are written then.
+    /// Whether no space is left. Make room; tokens stay in memory and are written then.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.kind == StoreErrorKind::Full

@@ -5,6 +5,8 @@ mod batch;
 pub mod conformance;
 mod memory_sync;
 mod row;
+#[cfg(feature = "sealed")]
+mod sealed;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod sync_store;
@@ -12,6 +14,8 @@ mod sync_store;
 pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;
 pub use self::row::{ChangeRange, ChangeRow, Order, Query, Row, RowKeys};
+#[cfg(feature = "sealed")]
+pub use self::sealed::SealedSync;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::SqliteSync;
 pub use self::sync_store::SyncStore;

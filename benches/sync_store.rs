@@ -1,0 +1,304 @@
+//! The replica's store in a file: commits of a page, and 20 of 200,000 rows by each condition.
+//!
+//! `cargo bench --bench sync_store`. It writes about 500 MB into the folder of temporary files, and deletes them.
+
+use std::time::{Duration, Instant};
+use std::{env, fs, process};
+
+use envd_sdk::sync::store::{Batch, Order, Query, Row, RowKeys, SqliteSync, StoreError, SyncStore};
+
+const ROWS: u64 = 200_000;
+const PAGE: u64 = 100;
+const ACCOUNT: &str = "account";
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    if !env::args().any(|argument| argument == "--bench") {
+        return Ok(());
+    }
+    let folder = env::temp_dir().join(format!("envd-sdk-sync-bench-{}", process::id()));
+    fs::create_dir(&folder)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()?;
+    let measured = runtime.block_on(async {
+        let store = SqliteSync::open(folder.join("farm.db"))?;
+        commits(&store).await?;
+        queries(&store).await
+    });
+    fs::remove_dir_all(&folder)?;
+    Ok(measured?)
+}
+
+async fn commits(store: &SqliteSync) -> Result<(), StoreError> {
+    let begun = Instant::now();
+    let mut pages = Vec::new();
+    for page in 0..ROWS / PAGE {
+        let rows = (page * PAGE..(page + 1) * PAGE).map(row).collect();
+        let batch = batch(rows);
+        let begun = Instant::now();
+        store.commit(ACCOUNT, &batch).await?;
+        pages.push(begun.elapsed());
+    }
+    println!("{ROWS} rows in pages of {PAGE}: {:?}", begun.elapsed());
+    println!("  a page: {}", spread(&mut pages));
+    println!("  memory afterwards: {}", memory());
+    let mut seen = Vec::new();
+    for page in 0..200 {
+        let ids = (page * PAGE..(page + 1) * PAGE).map(id).collect();
+        let batch = Batch {
+            seen: Some((2, ids)),
+            ..batch(Vec::new())
+        };
+        let begun = Instant::now();
+        store.commit(ACCOUNT, &batch).await?;
+        seen.push(begun.elapsed());
+    }
+    println!("  a page that was seen: {}", spread(&mut seen));
+    let mut alone = Vec::new();
+    for _ in 0..200 {
+        let begun = Instant::now();
+        store.commit(ACCOUNT, &batch(Vec::new())).await?;
+        alone.push(begun.elapsed());
+    }
+    println!("  one document: {}", spread(&mut alone));
+    Ok(())
+}
+
+async fn queries(store: &SqliteSync) -> Result<(), StoreError> {
+    let some = |text: &str| Some(text.to_owned());
+    let query = Query::default;
+    let conditions = [
+        ("all", query()),
+        (
+            "status, one in two",
+            Query {
+                status: some("SUBMITTED"),
+                ..query()
+            },
+        ),
+        (
+            "status, one in 100",
+            Query {
+                status: some("DRAFT"),
+                ..query()
+            },
+        ),
+        (
+            "status, 20 of them",
+            Query {
+                status: some("RARE"),
+                ..query()
+            },
+        ),
+        (
+            "status, none",
+            Query {
+                status: some("x"),
+                ..query()
+            },
+        ),
+        (
+            "species",
+            Query {
+                species: some("SHEEP"),
+                ..query()
+            },
+        ),
+        (
+            "number",
+            Query {
+                number: some("C-123456"),
+                ..query()
+            },
+        ),
+        (
+            "pic, one in 1,000",
+            Query {
+                pic: some("3ABCD500"),
+                ..query()
+            },
+        ),
+        (
+            "pic, of nearly all",
+            Query {
+                pic: some("3HOME001"),
+                ..query()
+            },
+        ),
+        (
+            "movement day",
+            Query {
+                movement_from: some("2026-05-03"),
+                movement_to: some("2026-05-03"),
+                ..query()
+            },
+        ),
+        (
+            "movement, half",
+            Query {
+                movement_from: some("2026-07-01"),
+                ..query()
+            },
+        ),
+        (
+            "movement, oldest 2 %",
+            Query {
+                movement_to: some("2026-01-07"),
+                ..query()
+            },
+        ),
+        (
+            "movement, oldest 10 %",
+            Query {
+                movement_to: some("2026-02-03"),
+                ..query()
+            },
+        ),
+        (
+            "updated since, last 20",
+            Query {
+                updated_from: some("2026-12-28T23:59:40"),
+                ..query()
+            },
+        ),
+        (
+            "updated since, half",
+            Query {
+                updated_from: some("2026-07-01T00:00:00"),
+                ..query()
+            },
+        ),
+        (
+            "status and species",
+            Query {
+                status: some("SUBMITTED"),
+                species: some("GOAT"),
+                ..query()
+            },
+        ),
+        (
+            "status and pic",
+            Query {
+                status: some("DRAFT"),
+                pic: some("3HOME001"),
+                ..query()
+            },
+        ),
+        (
+            "status and oldest 2 %",
+            Query {
+                status: some("SUBMITTED"),
+                movement_to: some("2026-01-07"),
+                ..query()
+            },
+        ),
+        (
+            "generation, none",
+            Query {
+                before_generation: Some(1),
+                ..query()
+            },
+        ),
+        (
+            "generation, all",
+            Query {
+                before_generation: Some(9),
+                ..query()
+            },
+        ),
+    ];
+    println!("20 of {ROWS} rows: median in ms by id, last updated, sequence, second half; count");
+    for (name, conditions) in conditions {
+        let mut line = format!("  {name:24}");
+        let half = row(ROWS / 2);
+        for (order, after) in [
+            (Order::Id, None),
+            (Order::LastUpdated, None),
+            (Order::Sequence, None),
+            (Order::LastUpdated, Some(half)),
+        ] {
+            let query = Query {
+                order,
+                after,
+                limit: 20,
+                ..conditions.clone()
+            };
+            let mut times = Vec::new();
+            for _ in 0..9 {
+                let begun = Instant::now();
+                store.query(ACCOUNT, &query).await?;
+                times.push(begun.elapsed());
+            }
+            times.sort();
+            line += &format!("{:9.2}", times[4].as_secs_f64() * 1e3);
+        }
+        let begun = Instant::now();
+        let count = store.count(ACCOUNT, &conditions).await?;
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        println!("{line}   {took:7.2} ({count})");
+    }
+    println!("  memory afterwards: {}", memory());
+    Ok(())
+}
+
+fn batch(rows: Vec<Row>) -> Batch {
+    Batch {
+        documents: vec![("walk".to_owned(), Some("{\"page\":7}".to_owned()))],
+        rows,
+        ..Batch::default()
+    }
+}
+
+/// The ids of the service are random.
+fn id(number: u64) -> String {
+    let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    format!("{hash:016x}-{number:08x}")
+}
+
+fn row(number: u64) -> Row {
+    let second = number * 362 * 86_400 / ROWS;
+    let day = second / 86_400;
+    let day = format!("2026-{:02}-{:02}", 1 + day / 31, 1 + day % 31);
+    let status = match number % 100 {
+        0 if number.is_multiple_of(10_000) => "RARE",
+        0 => "DRAFT",
+        1..=49 => "LOCKED",
+        _ => "SUBMITTED",
+    };
+    let species = ["CATTLE", "SHEEP", "SHEEP", "GOAT"][(number % 7 / 2) as usize];
+    let time = second % 86_400;
+    let time = format!(
+        "{:02}:{:02}:{:02}.123",
+        time / 3_600,
+        time / 60 % 60,
+        time % 60
+    );
+    Row {
+        id: id(number),
+        sequence: number + 1,
+        generation: 1,
+        keys: RowKeys {
+            status: Some(status.to_owned()),
+            species: Some(species.to_owned()),
+            number: Some(format!("C-{number}")),
+            origin_pic: Some("3HOME001".to_owned()),
+            destination_pic: Some(format!("3ABCD{:03}", number % 1_000)),
+            movement_day: Some(day.clone()),
+            updated_at: Some(format!("{day}T{time}")),
+        },
+        payload: format!("{{\"answers\":\"{}\"}}", "x".repeat(1_500)),
+    }
+}
+
+fn spread(times: &mut [Duration]) -> String {
+    times.sort();
+    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    format!("median {:?}, 99 % {:?}, most {:?}", at(50), at(99), at(100))
+}
+
+/// The greatest share of memory that the process had, where the system tells it.
+fn memory() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+    peak.unwrap_or("unknown").to_owned()
+}
