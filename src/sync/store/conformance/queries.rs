@@ -6,7 +6,7 @@ use super::checked_store::{CheckedStore, Result, ensure};
 use super::samples::{all, document, random_row, row, rows};
 use crate::sync::store::{Batch, MemorySync, Order, Query, Row, SyncStore};
 
-const ROWS: u64 = 300;
+const ROWS: u64 = 200;
 const ORDERS: [Order; 3] = [Order::Id, Order::LastUpdated, Order::Sequence];
 
 /// Sets a condition of a query to some value.
@@ -143,7 +143,7 @@ impl<S: SyncStore> CheckedStore<S> {
                     for _ in 0..3 {
                         let mut query = Query {
                             order,
-                            limit: random.usize(..40),
+                            limit: random.usize(..15),
                             ..Query::default()
                         };
                         CONDITIONS[one](&mut query, &mut random);

@@ -1,4 +1,9 @@
 //! The store in a file.
 
+mod damage;
+mod disk_full;
 pub(in crate::sync) mod folder;
+mod kill;
 mod laws;
+mod permissions;
+mod processes;
