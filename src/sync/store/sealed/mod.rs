@@ -2,6 +2,8 @@
 
 mod sealed_sync;
 
+#[cfg(all(test, feature = "sqlite"))]
+mod sqlite_tests;
 #[cfg(test)]
 mod tests;
 

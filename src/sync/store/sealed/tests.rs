@@ -12,11 +12,11 @@ fn key(id: &str, byte: u8) -> SealingKey {
     SealingKey::new(id, &[byte; 32])
 }
 
-fn sealed<S: SyncStore>(inner: S) -> SealedSync<S> {
+pub(super) fn sealed<S: SyncStore>(inner: S) -> SealedSync<S> {
     SealedSync::new(inner, key("new", 1), &HASHES)
 }
 
-fn batch() -> Batch {
+pub(super) fn batch() -> Batch {
     let text = |text: &str| Some(text.to_owned());
     let row = |id: &str| Row {
         id: id.to_owned(),

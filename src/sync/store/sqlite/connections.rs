@@ -18,6 +18,11 @@ use crate::auth::store::StoreErrorKind;
 const BUSY: Duration = Duration::from_secs(10);
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
+/// In KiB. A page of rows touches many pages of the indexes.
+const WRITER_CACHE: i32 = 8_192;
+/// In pages of 4 KiB. Rows that come one after the other touch the same pages, which are then copied into the file once.
+const LOG: i32 = 4_000;
+
 /// Each has a cache of 2 MB.
 const READERS: usize = 4;
 
@@ -37,6 +42,8 @@ impl Connections {
     pub(super) fn open(path: PathBuf) -> Result<Self> {
         let mut writer = open(&path)?;
         schema::prepare(&mut writer)?;
+        writer.pragma_update(None, "cache_size", -WRITER_CACHE)?;
+        writer.pragma_update(None, "wal_autocheckpoint", LOG)?;
         Ok(Self {
             path,
             writer: Arc::new(tokio::sync::Mutex::new(writer)),

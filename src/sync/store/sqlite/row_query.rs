@@ -12,7 +12,7 @@ use crate::sync::store::{Order, Query, Row, RowKeys};
 /// So many rows are sorted in a few milliseconds. With more that meet a condition, 20 of them are found soon in any order.
 const FEW: u64 = 5_000;
 
-/// A condition that has an index.
+/// A condition by which rows are found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Indexed {
     Number,
@@ -21,6 +21,7 @@ enum Indexed {
     Species,
     Movement,
     Updated,
+    Generation,
 }
 
 /// A search in one index.
@@ -114,7 +115,7 @@ impl<'a> RowQuery<'a> {
     pub(super) fn count(self) -> Result<u64> {
         let (best, _) = self.best()?;
         let mut count = 0;
-        for part in self.parts(best, "records_id") {
+        for part in self.parts(best, "records_sequence") {
             let (index, conditions) = (part.index, self.conditions(&part));
             count += self.number(&format!(
                 "SELECT count(*) FROM records INDEXED BY {index} WHERE {conditions}"
@@ -160,8 +161,11 @@ impl<'a> RowQuery<'a> {
             (Indexed::Pic, query.pic.is_some()),
             (Indexed::Movement, moved),
             (Indexed::Updated, query.updated_from.is_some()),
+            // Counted last, for it reads all rows.
+            (Indexed::Generation, query.before_generation.is_some()),
         ] {
-            if !is_set {
+            let is_found = best.1 < FEW && condition == Indexed::Generation;
+            if !is_set || is_found {
                 continue;
             }
             let mut count = 0;
@@ -182,9 +186,12 @@ impl<'a> RowQuery<'a> {
     /// Whether the index of the condition has its rows in the order of the query.
     fn is_ordered_by(&self, condition: Indexed) -> bool {
         match self.query.order {
-            Order::LastUpdated => !matches!(condition, Indexed::Number | Indexed::Movement),
+            Order::LastUpdated => !matches!(
+                condition,
+                Indexed::Number | Indexed::Movement | Indexed::Generation
+            ),
             Order::Id => condition == Indexed::Status,
-            Order::Sequence => false,
+            Order::Sequence => condition == Indexed::Generation,
         }
     }
 
@@ -202,6 +209,8 @@ impl<'a> RowQuery<'a> {
             Indexed::Status => Part::new("records_status", "status = :status"),
             Indexed::Species => Part::new("records_species", "species = :species"),
             Indexed::Updated => Part::new("records_updated", "updated_at >= :updated_from"),
+            // No index has it. In this one the rows stand nearly as in the table, so they are read in one go.
+            Indexed::Generation => Part::new("records_sequence", "generation <= :generation"),
             Indexed::Movement => {
                 let range = match (&query.movement_from, &query.movement_to) {
                     (Some(_), Some(_)) => "movement_day BETWEEN :movement_from AND :movement_to",
