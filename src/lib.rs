@@ -89,7 +89,7 @@
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
 //! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed` |
 //! | `sync` | no | the module `sync`: a local copy of what accounts hold, with the changes in it |
-//! | `sqlite` | no | `sync::store::SqliteSync`: the copy in a file, with a SQLite of its own; brings `sync` |
+//! | `sqlite` | no | `sync::store::SqliteSync`: the copy in a file (`rusqlite`, bundled); brings `sync` |
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!

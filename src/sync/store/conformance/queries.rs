@@ -22,10 +22,10 @@ const CONDITIONS: [SetCondition; 9] = [
     |query, random| query.number = one_of(random, &["1", "01", "1.0", "9"]),
     |query, random| query.pic = one_of(random, &["3ABCD123", "QFAB0001", "x"]),
     |query, random| {
-        query.movement_from = one_of(random, &["2027-01-01", "2027-01-02", "2028-01-01", ""])
+        query.movement_from = one_of(random, &["2027-01-01", "2027-01-02", "2028-01-01", ""]);
     },
     |query, random| {
-        query.movement_to = one_of(random, &["2027-01-01", "2027-01-02", "2020-01-01", ""])
+        query.movement_to = one_of(random, &["2027-01-01", "2027-01-02", "2020-01-01", ""]);
     },
     |query, random| {
         let instants = [
@@ -137,8 +137,8 @@ impl<S: SyncStore> CheckedStore<S> {
         self.write(&batch).await?;
         memory.commit("", &batch).await?;
         let all_rows = batch.rows;
-        for one in 0..CONDITIONS.len() {
-            for other in one..CONDITIONS.len() {
+        for (number, one) in CONDITIONS.iter().enumerate() {
+            for other in &CONDITIONS[number..] {
                 for order in ORDERS {
                     for _ in 0..3 {
                         let mut query = Query {
@@ -146,8 +146,8 @@ impl<S: SyncStore> CheckedStore<S> {
                             limit: random.usize(..15),
                             ..Query::default()
                         };
-                        CONDITIONS[one](&mut query, &mut random);
-                        CONDITIONS[other](&mut query, &mut random);
+                        one(&mut query, &mut random);
+                        other(&mut query, &mut random);
                         query.after = random
                             .bool()
                             .then(|| random.choice(&all_rows))

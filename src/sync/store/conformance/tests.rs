@@ -103,7 +103,11 @@ impl Broken {
     /// Keeps the keys of rows that are there.
     async fn with_old_keys(&self, account: &str, batch: &mut Batch) {
         for row in &mut batch.rows {
-            let old = self.inner.rows(account, &[row.id.clone()]).await.unwrap();
+            let old = self
+                .inner
+                .rows(account, std::slice::from_ref(&row.id))
+                .await
+                .unwrap();
             if let Some(old) = old.into_iter().next() {
                 row.keys.status = row.keys.status.take().or(old.keys.status);
             }

@@ -10,11 +10,11 @@ use crate::auth::store::file::file_access;
 
 const NAME: &str = "the database of the copy";
 
-/// Held from the creation of a file until it is closed: the locks that SQLite has on a file end when the process closes
-/// any handle on it, so no file may be closed here that SQLite may have opened already.
+/// Held from the creation of a file until it is closed: the locks that `SQLite` has on a file end when the process closes
+/// any handle on it, so no file may be closed here that `SQLite` may have opened already.
 static CREATING: Mutex<()> = Mutex::new(());
 
-/// Checks the file without opening it, or creates it empty. The files that SQLite makes beside it get its mode.
+/// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = path.parent().unwrap_or(path);

@@ -1,4 +1,4 @@
-//! What an error of SQLite means to the caller.
+//! What an error of `SQLite` means to the caller.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
@@ -6,7 +6,7 @@ use rusqlite::ffi;
 use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind;
 
-/// An error inside this store; a type of its own, so that no public type converts from those of SQLite.
+/// An error inside this store; a type of its own, so that no public type converts from those of `SQLite`.
 #[derive(Debug)]
 pub(super) struct Failure(pub(super) StoreError);
 

@@ -1,4 +1,4 @@
-//! Numbers of the interface as SQLite has them: up to [`i64::MAX`].
+//! Numbers of the interface as `SQLite` has them: up to [`i64::MAX`].
 
 use super::failure::{Failure, Result};
 use crate::auth::StoreError;

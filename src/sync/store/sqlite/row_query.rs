@@ -1,6 +1,6 @@
 //! Finds rows, by the index that has the fewest to look at.
 //!
-//! SQLite chooses indexes by averages, if at all. But one status has three records and another one has most of them, so the
+//! `SQLite` chooses indexes by averages, if at all. But one status has three records and another one has most of them, so the
 //! index is chosen here, by counting up to a limit.
 
 use rusqlite::{ToSql, Transaction};

@@ -10,7 +10,7 @@ const APPLICATION: i64 = 0x654e_5644;
 
 /// Each is applied once, in this order. Never change one that was released: add one.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
-const NEWEST: i64 = MIGRATIONS.len() as i64;
+const NEWEST: i64 = 1;
 
 /// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
 pub(super) fn prepare(connection: &mut Connection) -> Result {

@@ -46,9 +46,9 @@ use crate::sync::store::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Beside another SQLite
+/// # Beside another `SQLite`
 ///
-/// The crate brings SQLite along (`rusqlite`, bundled). Cargo links one package for `links = "sqlite3"`: with another version of
+/// The crate brings `SQLite` along (`rusqlite`, bundled). Cargo links one package for `links = "sqlite3"`: with another version of
 /// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then leave out the feature `sqlite` and implement
 /// [`SyncStore`] on the database that you have.
 ///

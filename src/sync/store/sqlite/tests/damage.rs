@@ -119,7 +119,7 @@ async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
     }
 }
 
-/// SQLite has no checksums: what was flipped inside a payload reads otherwise. Everything else is an error or has no effect.
+/// `SQLite` has no checksums: what was flipped inside a payload reads otherwise. Everything else is an error or has no effect.
 #[tokio::test]
 async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
     let folder = Folder::new();

@@ -4,7 +4,7 @@ use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::error::Error;
 use crate::sync::store::{SqliteSync, SyncStore};
 
-/// The size at which SQLite reports what it reports for a full disk.
+/// The size at which `SQLite` reports what it reports for a full disk.
 async fn limit(store: &SqliteSync, pages: u32) {
     let writer = store.0.writer().await;
     writer

@@ -63,7 +63,7 @@ async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
     drop(folder.store());
 }
 
-/// Root writes to files of any mode, so the write is refused by SQLite's own switch; for other users by the mode as well.
+/// Root writes to files of any mode, so the write is refused by `SQLite`'s own switch; for other users by the mode as well.
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_read() {
     let folder = Folder::new();
