@@ -102,43 +102,44 @@ fn conditions() -> Vec<(&'static str, Query)> {
     };
     vec![
         case("all", |_| ()),
-        case("status, one in two", |q| q.status = some("SUBMITTED")),
-        case("status, one in 100", |q| q.status = some("DRAFT")),
-        case("status, 20 of them", |q| q.status = some("RARE")),
-        case("status, none", |q| q.status = some("x")),
-        case("species", |q| q.species = some("SHEEP")),
-        case("number", |q| q.number = some("C-123456")),
-        case("pic, one in 1,000", |q| q.pic = some("3ABCD500")),
-        case("pic, of all", |q| q.pic = some("3HOME001")),
-        case("movement day", |q| {
-            (q.movement_from, q.movement_to) = (some("2026-05-03"), some("2026-05-03"));
+        case("status, one in two", |q| {
+            q.status = Some("SUBMITTED".into())
         }),
-        case("movement, half", |q| q.movement_from = some("2026-07-01")),
+        case("status, one in 100", |q| q.status = Some("DRAFT".into())),
+        case("status, 20 of them", |q| q.status = Some("RARE".into())),
+        case("status, none", |q| q.status = Some("x".into())),
+        case("species", |q| q.species = Some("SHEEP".into())),
+        case("number", |q| q.number = Some("C-123456".into())),
+        case("pic, one in 1,000", |q| q.pic = Some("3ABCD500".into())),
+        case("pic, of all", |q| q.pic = Some("3HOME001".into())),
+        case("movement day", |q| {
+            (q.movement_from, q.movement_to) =
+                (Some("2026-05-03".into()), Some("2026-05-03".into()));
+        }),
+        case("movement, half", |q| {
+            q.movement_from = Some("2026-07-01".into())
+        }),
         case("movement, oldest 2 %", |q| {
-            q.movement_to = some("2026-01-07");
+            q.movement_to = Some("2026-01-07".into());
         }),
         case("movement, oldest 10 %", |q| {
-            q.movement_to = some("2026-02-03");
+            q.movement_to = Some("2026-02-03".into());
         }),
         case("updated since, last", |q| {
-            q.updated_from = some("2026-12-21T23:30:00");
+            q.updated_from = Some("2026-12-21T23:30:00".into());
         }),
         case("updated since, half", |q| {
-            q.updated_from = some("2026-07-01T00:00:00");
+            q.updated_from = Some("2026-07-01T00:00:00".into());
         }),
         case("status and species", |q| {
-            (q.status, q.species) = (some("SUBMITTED"), some("GOAT"));
+            (q.status, q.species) = (Some("SUBMITTED".into()), Some("GOAT".into()));
         }),
         case("status and pic", |q| {
-            (q.status, q.pic) = (some("DRAFT"), some("3HOME001"));
+            (q.status, q.pic) = (Some("DRAFT".into()), Some("3HOME001".into()));
         }),
         case("generation, none", |q| q.before_generation = Some(1)),
         case("generation, all", |q| q.before_generation = Some(9)),
     ]
-}
-
-fn some(text: &str) -> Option<String> {
-    Some(text.to_owned())
 }
 
 fn batch(rows: Vec<Row>) -> Batch {
