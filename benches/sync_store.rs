@@ -103,7 +103,7 @@ fn conditions() -> Vec<(&'static str, Query)> {
     vec![
         case("all", |_| ()),
         case("status, one in two", |q| {
-            q.status = Some("SUBMITTED".into())
+            q.status = Some("SUBMITTED".into());
         }),
         case("status, one in 100", |q| q.status = Some("DRAFT".into())),
         case("status, 20 of them", |q| q.status = Some("RARE".into())),
@@ -117,7 +117,7 @@ fn conditions() -> Vec<(&'static str, Query)> {
                 (Some("2026-05-03".into()), Some("2026-05-03".into()));
         }),
         case("movement, half", |q| {
-            q.movement_from = Some("2026-07-01".into())
+            q.movement_from = Some("2026-07-01".into());
         }),
         case("movement, oldest 2 %", |q| {
             q.movement_to = Some("2026-01-07".into());
