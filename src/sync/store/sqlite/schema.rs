@@ -14,7 +14,9 @@ const NEWEST: i64 = 1;
 
 /// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
 pub(super) fn prepare(connection: &mut Connection) -> Result {
-    if version(connection)? == NEWEST {
+    // In one transaction, or another process may create the tables between two of the looks.
+    let found = version(&*connection.transaction()?)?;
+    if found == NEWEST {
         return Ok(());
     }
     super::connections::use_wal(connection)?;
