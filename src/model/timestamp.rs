@@ -69,7 +69,7 @@ impl Timestamp {
     }
 
     /// The digits of the fraction that chrono does not keep.
-    fn beyond_nanoseconds(&self) -> &str {
+    pub(crate) fn beyond_nanoseconds(&self) -> &str {
         let (_, fraction) = self.0.split_once('.').unwrap_or_default();
         let end = fraction.find(|c: char| !c.is_ascii_digit());
         let digits = &fraction[..end.unwrap_or(fraction.len())];

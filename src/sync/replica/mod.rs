@@ -1,0 +1,9 @@
+//! What an account holds, copied.
+
+mod change;
+mod difference;
+mod instant_key;
+mod local_record;
+
+pub use self::change::{Change, ChangeKind, StatusChange};
+pub use self::local_record::{Depth, LocalRecord};
