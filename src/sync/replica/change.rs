@@ -39,7 +39,7 @@ pub enum ChangeKind {
         /// As it was listed now.
         after: LocalRecord,
         /// The paths of the fields that differ, such as `status`, `origin.pic` and `forms[0].serialNumber`, unknown fields
-        /// included. The date of the last update is never among them.
+        /// included. The date of the last update is never among them. An empty path is the whole record.
         fields: Vec<String>,
         /// The status before and after, if it differs.
         #[serde(default, skip_serializing_if = "Option::is_none")]

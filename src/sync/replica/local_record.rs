@@ -85,9 +85,9 @@ impl LocalRecord {
         self.first_updated.as_ref()
     }
 
-    /// The record for comparisons; null when a number in it has no value in 64 bits.
+    /// The record for comparisons; its text when that cannot be read as values, as with the number `1e999`.
     pub(crate) fn value(&self) -> Value {
-        serde_json::from_str(self.json()).unwrap_or_default()
+        serde_json::from_str(self.json()).unwrap_or_else(|_| self.json().into())
     }
 
     /// The record as it was received, unknown fields included, without line breaks and spaces between its parts.
