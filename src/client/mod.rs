@@ -1,6 +1,8 @@
 //! The client of the declaration interface: its settings, its operations, and the handle of an account.
 
 mod builder;
+#[cfg(feature = "sync")]
+mod clock;
 mod connection;
 mod operation;
 

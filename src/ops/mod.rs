@@ -42,6 +42,8 @@ mod consignments;
 mod filter;
 mod introspection;
 mod questions;
+#[cfg(feature = "sync")]
+mod received_records;
 mod similarity;
 mod templates;
 

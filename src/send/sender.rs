@@ -139,6 +139,10 @@ impl Sender {
         Some(left)
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.pool.clock
+    }
+
     pub(crate) fn end_pause(&self) {
         self.pool.backpressure.end();
     }

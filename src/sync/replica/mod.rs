@@ -1,13 +1,28 @@
 //! What an account holds, copied.
 
+mod absence;
+mod account_replica;
+mod calibration;
 mod change;
 mod changes;
+mod commit;
 mod consumer;
 mod difference;
 mod instant_key;
+mod listed_page;
 mod local_record;
+mod question;
 
+mod round;
+mod sync_report;
+mod sync_state;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use self::account_replica::Replica;
 pub use self::change::{Change, ChangeKind, StatusChange};
 pub use self::changes::Changes;
 pub use self::consumer::Consumer;
 pub use self::local_record::{Depth, LocalRecord};
+pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};

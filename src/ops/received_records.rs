@@ -1,0 +1,84 @@
+//! Consignments as they are received, unknown fields included.
+
+use serde::Deserialize;
+use serde_json::Number;
+use serde_json::value::RawValue;
+
+use super::ConsignmentFilter;
+use crate::client::{Account, Client, Connection};
+use crate::graphql::generated::{consignment, consignments};
+use crate::graphql::{Outcome, levels};
+use crate::model::{Consignment, ConsignmentId, List, PageInfo};
+use crate::send::Call;
+use crate::send::pages::Pager;
+
+#[derive(Deserialize)]
+struct ReceivedList {
+    consignments: Option<ReceivedPage>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReceivedPage {
+    total_count: Option<Number>,
+    page_info: Option<PageInfo>,
+    #[serde(default)]
+    edges: List<ReceivedEdge>,
+}
+
+#[derive(Deserialize)]
+struct ReceivedEdge {
+    cursor: Option<String>,
+    node: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct ReceivedRecord {
+    consignment: Option<Box<RawValue>>,
+}
+
+impl Account {
+    /// As [`consignments`](Self::consignments), with each record as its JSON. `requested` is called for each request. The
+    /// pager keeps nothing of the records, so it does not notice those that come twice.
+    pub(crate) fn received_consignments(
+        &self,
+        filter: &ConsignmentFilter,
+        requested: impl Fn() + Send + Sync + 'static,
+    ) -> Pager<Box<RawValue>> {
+        let (account, filter) = (self.id().clone(), filter.clone());
+        let call = move |client: &Client, after| {
+            requested();
+            let variables = filter.variables(&account, after);
+            client.operation_with(consignments::QUERY, &variables, |data: ReceivedList| {
+                let page = data.consignments?;
+                let total = page.total_count.as_ref().and_then(Number::as_i64);
+                let split = |edge: ReceivedEdge| (edge.cursor, edge.node);
+                Connection::from_list(total, page.page_info, page.edges, split)
+            })
+        };
+        self.client().list("consignments", call, |_| None)
+    }
+
+    /// As [`consignment`](Self::consignment), as its JSON; null is `None`, beside the errors that explain it.
+    pub(crate) fn received_consignment(
+        &self,
+        id: impl Into<ConsignmentId>,
+    ) -> Call<Outcome<Option<Box<RawValue>>>> {
+        let variables = consignment::Variables {
+            id: id.into(),
+            envd_account_id: self.id().clone(),
+        };
+        let read = move |client: &Client| {
+            client.operation_with(consignment::QUERY, &variables, |data: ReceivedRecord| {
+                Some(data.consignment)
+            })
+        };
+        self.client()
+            .all_levels("consignment", read, |record: &Option<Box<RawValue>>| {
+                let record = record.as_ref().map_or("null", |record| record.get());
+                let record = serde_json::from_str::<Option<Consignment>>(record);
+                let record = record.ok().flatten();
+                record.map_or(0, |record| levels(&record.questions))
+            })
+    }
+}

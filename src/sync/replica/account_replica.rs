@@ -1,0 +1,245 @@
+//! The handle of a replica, and its settings.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::commit::VersionedState;
+use super::round::Round;
+use super::sync_report::{SyncReport, WalkProgress};
+use super::sync_state::Witness;
+use super::{Changes, Consumer, Depth, consumer};
+use crate::client::Account;
+use crate::error::Result;
+use crate::model::{SavedConsignment, Timestamp};
+use crate::sync::store::SyncStore;
+use crate::transport::Clock;
+
+/// A local copy of the consignments of an account, from [`Account::replica`]. Cheap to clone; clones share the copy.
+///
+/// [`sync`](Self::sync) brings it up to date. Several processes may do so at the same time, over one store: they ask the
+/// service more than needed, and the copy stays right.
+#[derive(Clone)]
+#[must_use]
+pub struct Replica {
+    account: Account,
+    store: Arc<dyn SyncStore>,
+    /// The number of the last change that a sync of this process committed.
+    committed: Arc<watch::Sender<u64>>,
+    pub(super) settings: Settings,
+}
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) overlap: Duration,
+    pub(super) full_walk_every: Duration,
+    pub(super) page_size: u32,
+    pub(super) depth: Depth,
+    pub(super) reads_at_once: usize,
+    pub(super) clock: Clock,
+    pub(super) on_progress: Option<Arc<dyn Fn(&WalkProgress) + Send + Sync>>,
+}
+
+impl Account {
+    /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
+    /// nothing is read yet.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let replica = account.replica(MemorySync::new());
+    /// let report = replica.sync().await?;
+    /// assert!(report.appeared > 0);
+    /// println!("{report}");
+    /// assert_eq!(replica.sync().await?.appeared, 0);
+    /// # Ok(()) }
+    /// ```
+    pub fn replica(&self, store: impl SyncStore) -> Replica {
+        Replica {
+            account: self.clone(),
+            store: Arc::new(store),
+            committed: Arc::new(watch::Sender::new(0)),
+            settings: Settings {
+                overlap: Duration::from_secs(10 * 60),
+                full_walk_every: Duration::from_secs(24 * 60 * 60),
+                page_size: 100,
+                depth: Depth::Summary,
+                reads_at_once: 4,
+                clock: self.client().clock().clone(),
+                on_progress: None,
+            },
+        }
+    }
+}
+
+impl Replica {
+    /// By how much the `fromDate` of an incremental walk is earlier than the watermark; 10 minutes unless set. Choose more
+    /// where records show up in the list later than that after a save.
+    pub fn overlap(mut self, overlap: Duration) -> Self {
+        self.settings.overlap = overlap;
+        self
+    }
+
+    /// How long incremental walks may replace a full one; a day unless set.
+    pub fn full_walk_every(mut self, time: Duration) -> Self {
+        self.settings.full_walk_every = time;
+        self
+    }
+
+    /// How many records a page holds at most; 100 unless set.
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.settings.page_size = records.max(1);
+        self
+    }
+
+    /// How much of each record is copied; [`Depth::Summary`] unless set.
+    pub fn depth(mut self, depth: Depth) -> Self {
+        self.settings.depth = depth;
+        self
+    }
+
+    /// How many records are read at the same time with [`Depth::Full`]; 4 unless set.
+    pub fn reads_at_once(mut self, reads: usize) -> Self {
+        self.settings.reads_at_once = reads.max(1);
+        self
+    }
+
+    /// The clock that decides when a full walk is due; that of the client unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.settings.clock = clock;
+        self
+    }
+
+    /// Is called after each page of a walk. It must not block.
+    pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
+        self.settings.on_progress = Some(Arc::new(report));
+        self
+    }
+
+    /// Brings the copy up to date: by an incremental walk where that is safe, otherwise by a full one.
+    ///
+    /// The first sync is full, and so is one after each [`full_walk_every`](Self::full_walk_every). A walk that stopped
+    /// continues where it stopped. The future may be dropped at any time; what was written stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pager::next_page`](crate::Pager::next_page), and [`is_store`](crate::Error::is_store) when the store fails.
+    /// What was written before stays, and the next sync continues.
+    pub async fn sync(&self) -> Result<SyncReport> {
+        Round::new(self, false).run().await
+    }
+
+    /// As [`sync`](Self::sync), with a full walk. One that stopped is continued.
+    ///
+    /// # Errors
+    ///
+    /// As [`sync`](Self::sync).
+    pub async fn sync_full(&self) -> Result<SyncReport> {
+        Round::new(self, true).run().await
+    }
+
+    /// Names a record that this program has saved: the next incremental walk has to list it. If it does not, the account is
+    /// read by full walks, at once and until a calibration succeeds again.
+    ///
+    /// Without it, a service that stops listing by the time of the last change is noticed by the daily full walk only.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn witness(&self, saved: &SavedConsignment) -> Result<()> {
+        let Some(id) = &saved.id else {
+            return Ok(());
+        };
+        loop {
+            let base = self.load().await?;
+            let mut state = base.state.clone();
+            if !state.calibration.is_confirmed() {
+                // All walks are full, and nothing relies on what a witness shows.
+                return Ok(());
+            }
+            state.witnesses.retain(|witness| witness.id != id.as_str());
+            state.witnesses.push(Witness {
+                id: id.as_str().to_owned(),
+                at: self.now(),
+            });
+            if self.commit_state(&base, state).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The changes of the copy, for a consumer by its name, whose position is in the store.
+    ///
+    /// A name that was never used begins with everything that the copy holds.
+    #[must_use]
+    pub fn changes(&self, consumer: impl Into<String>) -> Changes {
+        let store = Arc::clone(&self.store);
+        let committed = self.committed.subscribe();
+        Changes::new(store, self.key().into(), consumer.into(), committed)
+    }
+
+    /// The consumers that have a name, by name.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn consumers(&self) -> Result<Vec<Consumer>> {
+        consumer::consumers(self.store(), self.key()).await
+    }
+
+    /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
+    /// are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn remove_consumer(&self, name: &str) -> Result<bool> {
+        consumer::remove_consumer(self.store(), self.key(), name).await
+    }
+
+    /// The account of which this is a copy.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    pub(super) fn store(&self) -> &dyn SyncStore {
+        &*self.store
+    }
+
+    /// What the store keeps the account under.
+    pub(super) fn key(&self) -> &str {
+        self.account.id().as_str()
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.settings.clock.now().into()
+    }
+
+    /// Tells the feeds of this process that changes up to this one were committed.
+    pub(super) fn announce(&self, last: u64) {
+        self.committed.send_if_modified(|committed| {
+            let is_later = last > *committed;
+            *committed = last.max(*committed);
+            is_later
+        });
+    }
+
+    /// The document of the walks as it is stored.
+    pub(super) async fn load(&self) -> Result<VersionedState> {
+        VersionedState::load(self.store(), self.key()).await
+    }
+}
+
+impl fmt::Debug for Replica {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replica")
+            .field("account", self.account.id())
+            .finish_non_exhaustive()
+    }
+}

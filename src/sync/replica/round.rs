@@ -1,0 +1,175 @@
+//! One sync: which walks it takes, and when it is done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::sync_report::{SyncMode, SyncReport};
+use super::sync_state::{SyncState, Walk};
+use super::{Depth, Replica};
+use crate::error::{Error, Result};
+use crate::model::Timestamp;
+
+/// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
+pub(super) struct Round<'a> {
+    pub(super) replica: &'a Replica,
+    pub(super) report: SyncReport,
+    pub(super) requests: Arc<AtomicU64>,
+    /// A full walk is still to end, whatever the state says.
+    wants_full: bool,
+    /// Whether a walk of this sync is in the report.
+    has_walked: bool,
+}
+
+impl<'a> Round<'a> {
+    pub(super) fn new(replica: &'a Replica, wants_full: bool) -> Self {
+        Self {
+            replica,
+            report: SyncReport::default(),
+            requests: Arc::default(),
+            wants_full,
+            has_walked: false,
+        }
+    }
+
+    pub(super) async fn run(mut self) -> Result<SyncReport> {
+        let mut base = self.replica.load().await?;
+        if base.state.walk.is_none() {
+            base = self.confirm_absent(base).await?;
+        }
+        // A walk with a greater number begins after this call, so it lists everything that was there before.
+        let known = base.state.walks;
+        loop {
+            let walk = self.walk_to_take(&base.state);
+            let (ended, after) = self.walk(base, walk).await?;
+            base = after;
+            let Some(walk) = ended else {
+                // Another process went on with the walk, and perhaps ended it.
+                if base.state.walk.is_none() && base.state.ended > known && !self.wants_full {
+                    let ended = Some(base.state.ended);
+                    self.report.clean = base.state.clean_walk == ended;
+                    break;
+                }
+                continue;
+            };
+            self.report.clean = walk.is_clean();
+            if walk.mode == SyncMode::Full {
+                self.wants_full = false;
+                base = self.confirm_absent(base).await?;
+                if walk.is_clean() {
+                    base = self.calibrate(base, &walk).await?;
+                }
+            }
+            if !self.is_another_due(&base.state, &walk, known) {
+                break;
+            }
+        }
+        Ok(self.finished(&base.state))
+    }
+
+    /// The walk in progress, or a new one.
+    fn walk_to_take(&mut self, state: &SyncState) -> Walk {
+        let in_progress = state.walk.clone();
+        let walk = match in_progress.filter(|walk| !self.wants_full || walk.mode == SyncMode::Full)
+        {
+            Some(walk) => {
+                self.report.resumed = true;
+                walk
+            }
+            None => self.new_walk(state),
+        };
+        if !self.has_walked || walk.mode == SyncMode::Full {
+            self.report.mode = walk.mode;
+            self.report.why.clone_from(&walk.why);
+        }
+        self.has_walked = true;
+        walk
+    }
+
+    fn new_walk(&self, state: &SyncState) -> Walk {
+        let begun = self.replica.now();
+        match self.reason_for_full(state) {
+            Some(why) => state.begin(SyncMode::Full, why, begun),
+            None => {
+                let from = self.from_date(state);
+                let why = state.calibration.to_string();
+                let mut walk = state.begin(SyncMode::Incremental, why, begun);
+                walk.from = from;
+                walk
+            }
+        }
+    }
+
+    /// Why an incremental walk is not enough, if it is not.
+    fn reason_for_full(&self, state: &SyncState) -> Option<String> {
+        let Some(before) = &state.full_walk_at else {
+            return Some("nothing was listed completely before".to_owned());
+        };
+        if self.wants_full {
+            return Some("a full walk was requested".to_owned());
+        }
+        if !state.calibration.is_confirmed() {
+            return Some(state.calibration.to_string());
+        }
+        if self.from_date(state).is_none() {
+            return Some("no full walk was clean so far".to_owned());
+        }
+        let (now, before) = (self.replica.settings.clock.now(), before.to_time());
+        // After the clock was set back, the time of the last full walk may be in the future.
+        let age = before.and_then(|before| now.duration_since(before).ok());
+        let is_due = age.is_none_or(|age| age >= self.replica.settings.full_walk_every);
+        is_due.then(|| "the last full walk is too long ago".to_owned())
+    }
+
+    /// The watermark minus the overlap.
+    fn from_date(&self, state: &SyncState) -> Option<Timestamp> {
+        let watermark = state.watermark.as_ref()?.text.to_time()?;
+        let from = watermark.checked_sub(self.replica.settings.overlap)?;
+        Some(from.into())
+    }
+
+    fn is_another_due(&self, state: &SyncState, ended: &Walk, known: u64) -> bool {
+        let is_full_due = self.reason_for_full(state).is_some();
+        match ended.mode {
+            // One that began before this call has missed what changed behind it since.
+            SyncMode::Full => ended.number <= known && !is_full_due,
+            SyncMode::Incremental => {
+                self.wants_full || ended.number <= known || !state.calibration.is_confirmed()
+            }
+        }
+    }
+
+    fn finished(mut self, state: &SyncState) -> SyncReport {
+        let every = self.replica.settings.full_walk_every;
+        self.report.requests = self.requests.load(Ordering::Relaxed);
+        self.report.watermark = state.watermark.as_ref().map(|shown| shown.text.clone());
+        self.report.calibration = state.calibration.to_string();
+        self.report.next_full_walk = match self.reason_for_full(state) {
+            Some(_) => None,
+            None => (state.full_walk_at.as_ref())
+                .and_then(Timestamp::to_time)
+                .and_then(|at| at.checked_add(every))
+                .map(Timestamp::from),
+        };
+        self.report
+    }
+
+    /// Counts a request.
+    pub(super) fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn copies_all_fields(&self) -> bool {
+        self.replica.settings.depth == Depth::Full
+    }
+}
+
+/// Whether the service answered to what was requested, and another request like it will get the same: not a lost connection,
+/// a login that ended, or a service that is busy.
+pub(super) fn is_answer(error: &Error) -> bool {
+    let is_about_the_caller = error.is_unauthorized() || error.is_forbidden();
+    let answered = error.is_rejected()
+        || error.is_decode()
+        || error.is_protocol()
+        || matches!(error.http_status(), Some(400 | 404 | 500));
+    answered && !is_about_the_caller && !error.is_transient()
+}

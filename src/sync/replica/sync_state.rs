@@ -1,0 +1,230 @@
+//! What is known of the walks of an account: the document whose version each write of a sync expects.
+
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Calibration;
+use super::instant_key::instant_key;
+use super::sync_report::SyncMode;
+use crate::model::{Position, Timestamp};
+
+/// The form of the document. A newer version of this crate may write another one.
+pub(super) const FORMAT: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SyncState {
+    pub(super) format: u32,
+    /// The number of the next change, from 1.
+    pub(super) next_sequence: u64,
+    /// The number of the last walk of which anything was written. Full and incremental walks share the numbers.
+    pub(super) walks: u64,
+    /// The number of the last walk that ended.
+    pub(super) ended: u64,
+    /// When the last full walk that ended began, on our clock.
+    pub(super) full_walk_at: Option<Timestamp>,
+    /// The number of the last full walk, if it was clean.
+    pub(super) clean_walk: Option<u64>,
+    /// Rows with a smaller number of their last walk are absent from two clean full walks in a row, and not read yet.
+    pub(super) absent_before: Option<u64>,
+    /// Everything that changed up to this instant is in the copy.
+    pub(super) watermark: Option<Shown>,
+    /// The greatest instant that any list has shown.
+    pub(super) latest: Option<Shown>,
+    /// The walk in progress.
+    pub(super) walk: Option<Walk>,
+    pub(super) calibration: Calibration,
+    /// The records that were saved by this program and not listed since.
+    pub(super) witnesses: Vec<Witness>,
+}
+
+impl Default for SyncState {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            next_sequence: 1,
+            walks: 0,
+            ended: 0,
+            full_walk_at: None,
+            clean_walk: None,
+            absent_before: None,
+            watermark: None,
+            latest: None,
+            walk: None,
+            calibration: Calibration::default(),
+            witnesses: Vec::new(),
+        }
+    }
+}
+
+/// A time of a last change that the server has shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Shown {
+    /// As it was shown.
+    pub(super) text: Timestamp,
+    /// In a form whose order as text is the order in time.
+    pub(super) key: String,
+}
+
+impl Shown {
+    /// `None` when the text is no instant.
+    pub(super) fn new(text: &Timestamp) -> Option<Self> {
+        let key = instant_key(text)?;
+        let text = text.clone();
+        Some(Self { text, key })
+    }
+
+    /// The later one.
+    pub(super) fn latest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter()
+            .chain(other)
+            .max_by(|one, other| one.key.cmp(&other.key))
+    }
+
+    /// The earlier one, if there are both.
+    pub(super) fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.zip(other)
+            .map(|(one, other)| if one.key <= other.key { one } else { other })
+    }
+}
+
+/// A record that this program saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Witness {
+    pub(super) id: String,
+    /// On our clock.
+    pub(super) at: Timestamp,
+}
+
+/// A walk over the list of an account: how far it has come, and what was wrong with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Walk {
+    pub(super) number: u64,
+    pub(super) mode: SyncMode,
+    pub(super) why: String,
+    /// When it began, on our clock.
+    pub(super) begun: Timestamp,
+    /// The `fromDate` of an incremental walk.
+    pub(super) from: Option<Timestamp>,
+    /// Where the next page starts.
+    pub(super) position: Position,
+    /// The watermark, if the walk turns out clean.
+    pub(super) candidate: Option<Shown>,
+    /// The greatest instant on all its pages.
+    pub(super) greatest: Option<Shown>,
+    /// What the first page that states a total states.
+    pub(super) total: Option<i64>,
+    pub(super) pages: u64,
+    /// How many records it listed.
+    pub(super) seen: u64,
+    /// How many of them have no time of their last change that can be read.
+    pub(super) undated: u64,
+    pub(super) faults: Faults,
+    /// The witnesses when it began.
+    pub(super) witnesses: Vec<Witness>,
+    /// Those of them that it has not listed yet, as an incremental walk has to.
+    pub(super) outstanding: Vec<Witness>,
+}
+
+/// What keeps a walk from being clean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Faults {
+    pub(super) total_changed: bool,
+    pub(super) repeated: u64,
+    /// Records without an id, and those that cannot be read.
+    pub(super) unreadable: u64,
+    /// Places of the list without a record.
+    pub(super) missing: u64,
+    /// Errors of the server beside records.
+    pub(super) errors: u64,
+}
+
+impl Walk {
+    pub(super) fn is_clean(&self) -> bool {
+        self.faults == Faults::default()
+    }
+
+    /// How many different records it listed, and those that cannot be read.
+    pub(super) fn distinct(&self) -> u64 {
+        (self.seen + self.faults.unreadable).saturating_sub(self.faults.repeated)
+    }
+}
+
+impl SyncState {
+    /// The number of the last change; 0 before the first.
+    pub(super) fn last_sequence(&self) -> u64 {
+        self.next_sequence.saturating_sub(1)
+    }
+
+    /// Whether nothing differs but the numbers of walks, which do not matter after a walk that found nothing new.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let (walks, ended) = (other.walks, other.ended);
+        let numbered = Self {
+            walks,
+            ended,
+            ..self.clone()
+        };
+        numbered == *other
+    }
+
+    /// Whether no walk has begun, gone on or ended between the two.
+    pub(super) fn is_at_the_same_page(&self, other: &Self) -> bool {
+        let of = |state: &Self| (state.walks, state.ended, state.walk.clone());
+        of(self) == of(other)
+    }
+
+    /// A walk that begins now.
+    pub(super) fn begin(&self, mode: SyncMode, why: String, begun: Timestamp) -> Walk {
+        Walk {
+            number: self.walks + 1,
+            mode,
+            why,
+            begun,
+            from: None,
+            position: Position::start(),
+            // Shown before the first page is requested.
+            candidate: Shown::latest(self.latest.clone(), self.watermark.clone()),
+            greatest: None,
+            total: None,
+            pages: 0,
+            seen: 0,
+            undated: 0,
+            faults: Faults::default(),
+            witnesses: self.witnesses.clone(),
+            outstanding: self.witnesses.clone(),
+        }
+    }
+
+    /// Ends a walk.
+    pub(super) fn end(&mut self, walk: &Walk) {
+        self.walk = None;
+        self.ended = walk.number;
+        self.witnesses
+            .retain(|witness| !walk.witnesses.contains(witness));
+        let is_clean = walk.is_clean();
+        match walk.mode {
+            SyncMode::Full => self.end_full(walk, is_clean),
+            SyncMode::Incremental => {
+                if is_clean {
+                    self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
+                }
+                if !walk.outstanding.is_empty() {
+                    self.calibration.refute_by_witness(&walk.outstanding);
+                }
+            }
+        }
+    }
+
+    fn end_full(&mut self, walk: &Walk, is_clean: bool) {
+        self.full_walk_at = Some(walk.begun.clone());
+        if is_clean {
+            self.absent_before = self.clean_walk.replace(walk.number);
+            // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
+            self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
+            self.latest.clone_from(&walk.greatest);
+        } else {
+            (self.clean_walk, self.absent_before) = (None, None);
+        }
+    }
+}

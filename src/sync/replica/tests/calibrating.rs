@@ -1,0 +1,101 @@
+//! Which date `fromDate` compares, and what happens when it is not the time of the last change.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::site::{Compared, Site, copied};
+use crate::model::SavedConsignment;
+use crate::sync::replica::SyncMode;
+use crate::sync::store::MemorySync;
+
+#[tokio::test]
+async fn only_a_service_that_compares_the_last_change_makes_an_account_incremental() {
+    for (compared, mode) in [
+        (Compared::Updated, SyncMode::Incremental),
+        (Compared::Created, SyncMode::Full),
+        (Compared::Moved, SyncMode::Full),
+        (Compared::Nothing, SyncMode::Full),
+    ] {
+        let (site, store) = (Site::with(6).await, MemorySync::new());
+        site.lock().compared = compared;
+        let replica = site.replica(store.clone());
+        assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
+        // Nothing tells the readings apart yet.
+        assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
+        for head in 0..2 {
+            site.now(|site| {
+                site.now += 86_400;
+                site.save("r001", |record| record["heads"] = json!(head));
+            });
+            replica.sync().await.unwrap();
+        }
+        let report = replica.sync().await.unwrap();
+        assert_eq!(report.mode, mode, "{report}");
+        assert_eq!(copied(&store).await, site.ids());
+    }
+}
+
+#[tokio::test]
+async fn a_change_during_the_calibration_does_not_break_it() {
+    let (site, store) = (Site::with(6).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    replica.sync().await.unwrap();
+    site.now(|site| {
+        site.now += 86_400;
+        site.save("r001", |record| record["heads"] = json!(1));
+    });
+    // Three pages, then the question.
+    site.before_request(4, |site| {
+        site.save("r002", |_| {});
+        site.save("other", |_| {});
+    });
+    replica.sync().await.unwrap();
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
+    assert_eq!(copied(&store).await, site.ids());
+}
+
+#[tokio::test]
+async fn a_save_that_is_not_listed_makes_the_account_full_at_once() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    site.make_incremental(&replica).await;
+    let saved = |id: &str| SavedConsignment {
+        id: Some(id.into()),
+        ..SavedConsignment::default()
+    };
+    site.now(|site| site.save("mine", |_| {}));
+    replica.witness(&saved("mine")).await.unwrap();
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
+
+    // The service goes over to another date, and keeps a save out of the list.
+    site.now(|site| {
+        site.now += 86_400;
+        site.compared = Compared::Created;
+        site.save("r004", |record| record["heads"] = json!(1));
+    });
+    replica.witness(&saved("r004")).await.unwrap();
+    let report = replica.sync().await.unwrap();
+    assert_eq!(
+        (report.mode, report.changed),
+        (SyncMode::Full, 1),
+        "{report}"
+    );
+    assert!(report.why.contains("r004"), "{report}");
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
+}
+
+#[tokio::test]
+async fn a_full_walk_is_due_after_a_day_and_when_the_clock_was_set_back() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    site.make_incremental(&replica).await;
+    site.clock.advance(Duration::from_secs(86_399));
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
+    site.clock.advance(Duration::from_secs(1));
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
+    site.clock
+        .set_wall(site.clock.now() - Duration::from_secs(10));
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
+}

@@ -1,0 +1,76 @@
+//! A store that ends a program after a number of commits, and counts them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::sync::store::{
+    Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreError, StoreFuture,
+    SyncStore,
+};
+
+/// Passes everything on to a store, until its commits are used up.
+#[derive(Clone)]
+pub(super) struct FaultyStore {
+    pub(super) store: MemorySync,
+    left: Arc<AtomicUsize>,
+    commits: Arc<AtomicUsize>,
+}
+
+impl FaultyStore {
+    /// Fails all commits after so many.
+    pub(super) fn new(store: &MemorySync, commits: usize) -> Self {
+        Self {
+            store: store.clone(),
+            left: Arc::new(commits.into()),
+            commits: Arc::default(),
+        }
+    }
+
+    /// How many commits were tried.
+    pub(super) fn commits(&self) -> usize {
+        self.commits.load(Ordering::SeqCst)
+    }
+}
+
+impl SyncStore for FaultyStore {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        self.store.documents(account, prefix)
+    }
+
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        self.store.rows(account, ids)
+    }
+
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        self.store.query(account, query)
+    }
+
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+        self.store.count(account, query)
+    }
+
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        self.store.changes(account, range, limit)
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            self.commits.fetch_add(1, Ordering::SeqCst);
+            let take = |left: usize| left.checked_sub(1);
+            let taken = self
+                .left
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
+            taken.map_err(|_| StoreError::new("the program ended"))?;
+            self.store.commit(account, batch).await
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! Syncs against a small service whose list can do everything that the live one may do.
+
+mod calibrating;
+mod faulty_store;
+mod gone;
+mod running;
+mod site;
+mod walks;

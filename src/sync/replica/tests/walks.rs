@@ -1,0 +1,172 @@
+//! Full and incremental walks: what they write, and what they leave for the next one.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::faulty_store::FaultyStore;
+use super::site::{ListOrder, Site, copied, told};
+use crate::sync::replica::{Depth, SyncMode};
+use crate::sync::store::MemorySync;
+
+#[tokio::test]
+async fn the_first_sync_copies_everything_and_tells_it_once() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    let report = replica.sync().await.unwrap();
+    assert_eq!(
+        (report.mode, report.clean),
+        (SyncMode::Full, true),
+        "{report}"
+    );
+    assert_eq!((report.seen, report.appeared, report.pages), (5, 5, 3));
+    assert_eq!(report.requests as usize, site.take_requests().len());
+    assert_eq!(copied(&store).await, site.ids());
+    assert_eq!(told(&replica, "a").await.len(), 5);
+    assert_eq!(told(&replica, "a").await.len(), 0);
+    // A consumer that is named late is told everything that is there.
+    assert_eq!(told(&replica, "b").await.len(), 5);
+}
+
+#[tokio::test]
+async fn a_sync_with_nothing_new_is_one_request_and_no_write() {
+    for order in [
+        ListOrder::NewestFirst,
+        ListOrder::OldestFirst,
+        ListOrder::Id,
+    ] {
+        let (site, store) = (Site::with(5).await, MemorySync::new());
+        site.lock().order = order;
+        let counted = FaultyStore::new(&store, usize::MAX);
+        let replica = site.replica(counted.clone());
+        site.make_incremental(&replica).await;
+        if order == ListOrder::OldestFirst {
+            // The watermark is none of a later page, where the newest record was.
+            replica.sync().await.unwrap();
+            site.take_requests();
+        }
+        let before = counted.commits();
+        for _ in 0..3 {
+            let report = replica.sync().await.unwrap();
+            assert_eq!(
+                (report.mode, report.clean),
+                (SyncMode::Incremental, true),
+                "{report}"
+            );
+            assert_eq!(site.take_requests().len(), 1);
+        }
+        assert_eq!(counted.commits(), before);
+    }
+}
+
+#[tokio::test]
+async fn an_incremental_sync_tells_what_changed_and_asks_from_the_watermark_minus_the_overlap() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    site.make_incremental(&replica).await;
+    told(&replica, "a").await;
+    site.now(|site| {
+        site.save("r003", |record| record["status"] = json!("SUBMITTED"));
+        site.save("r003", |record| {
+            record["origin"] = json!({"pic": "QAZZ7777"})
+        });
+        site.save("new", |_| {});
+        // Its date changes, and not its content.
+        site.save("r004", |_| {});
+    });
+    let report = replica.sync().await.unwrap();
+    assert_eq!(report.mode, SyncMode::Incremental);
+    assert_eq!((report.appeared, report.changed), (1, 1));
+    let from = &site.take_requests()[0].2;
+    assert_eq!(from, "2026-11-20T23:56:00Z");
+    assert_eq!(
+        told(&replica, "a").await,
+        ["appeared new", "changed r003 origin,status"]
+    );
+    assert_eq!(report.watermark.unwrap().as_str(), "2026-11-21T00:10:00Z");
+}
+
+#[tokio::test]
+async fn a_walk_that_stops_continues_at_its_page_in_another_process() {
+    for commits in 0..7 {
+        let (site, store) = (Site::with(9).await, MemorySync::new());
+        let failed = site.replica(FaultyStore::new(&store, commits)).sync().await;
+        let failed = failed.map(|report| report.to_string());
+        let pages = commits.min(5);
+        assert_eq!(copied(&store).await.len(), (2 * pages).min(9));
+        // The last commit is what the calibration found.
+        assert_eq!(failed.is_err(), commits < 6, "{failed:?}");
+        site.take_requests();
+
+        let replica = site.replica(store.clone());
+        let report = replica.sync().await.unwrap();
+        assert_eq!(report.resumed, (1..5).contains(&commits), "{report}");
+        // The service may still receive what the first process requested ahead, which is a later page.
+        let positions = site.take_requests().into_iter().map(|request| request.1);
+        let first = positions.map(|cursor| cursor.parse().unwrap_or(0)).min();
+        assert_eq!(first, Some(if commits < 5 { 2 * commits } else { 0 }));
+        assert!(report.clean);
+        assert_eq!(copied(&store).await, site.ids());
+        assert_eq!(told(&replica, "a").await.len(), 9);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_cursor_starts_the_walk_anew() {
+    let (site, store) = (Site::with(7).await, MemorySync::new());
+    let stopped = site.replica(FaultyStore::new(&store, 2));
+    stopped.sync().await.unwrap_err();
+    site.lock().refused.push("4".to_owned());
+    let replica = site.replica(store.clone());
+    // The cursor is refused for good, so the sync fails after it has started anew once.
+    assert!(replica.sync().await.unwrap_err().is_rejected());
+    site.lock().refused.clear();
+    site.before_request(2, |site| site.refused.push("6".to_owned()));
+    site.before_request(3, |site| site.refused.clear());
+    let report = replica.sync().await.unwrap();
+    assert_eq!((report.restarts, report.clean), (1, true), "{report}");
+    assert_eq!(copied(&store).await, site.ids());
+    assert_eq!(told(&replica, "a").await.len(), 7);
+}
+
+#[tokio::test]
+async fn a_record_edited_behind_a_walk_falls_into_the_next_incremental_one() {
+    let (site, store) = (Site::with(8).await, MemorySync::new());
+    site.lock().order = ListOrder::Id;
+    let replica = site.replica(store.clone()).overlap(Duration::ZERO);
+    site.make_incremental(&replica).await;
+    told(&replica, "a").await;
+    // The walk has passed r002 when it is edited, and the last page shows an instant a day later.
+    site.before_request(3, |site| {
+        site.save("r002", |record| record["heads"] = json!(1));
+        site.now += 86_400;
+        site.save("r008", |record| record["heads"] = json!(1));
+    });
+    let report = replica.sync_full().await.unwrap();
+    assert!(report.clean, "{report}");
+    assert_eq!(told(&replica, "a").await, ["changed r008 heads"]);
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
+    assert_eq!(told(&replica, "a").await, ["changed r002 heads"]);
+}
+
+#[tokio::test]
+async fn full_depth_reads_each_new_or_changed_record_once() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone()).depth(Depth::Full);
+    let reads = |site: &Site| {
+        let requests = site.take_requests();
+        requests
+            .iter()
+            .filter(|request| request.0 == "Consignment")
+            .count()
+    };
+    replica.sync().await.unwrap();
+    assert_eq!(reads(&site), 5);
+    site.now(|site| site.save("r002", |record| record["heads"] = json!(3)));
+    let report = replica.sync().await.unwrap();
+    assert_eq!((reads(&site), report.changed), (1, 1));
+    let told = told(&replica, "a").await;
+    assert_eq!(told.len(), 5);
+    replica.sync().await.unwrap();
+    assert_eq!(reads(&site), 0);
+}
