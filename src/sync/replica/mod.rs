@@ -14,6 +14,7 @@ mod local_record;
 mod question;
 
 mod round;
+mod sync_loop;
 mod sync_report;
 mod sync_state;
 #[cfg(test)]
@@ -25,4 +26,5 @@ pub use self::change::{Change, ChangeKind, StatusChange};
 pub use self::changes::Changes;
 pub use self::consumer::Consumer;
 pub use self::local_record::{Depth, LocalRecord};
+pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};

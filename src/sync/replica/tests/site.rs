@@ -97,6 +97,7 @@ impl Site {
         let client = Client::builder(server.uri())
             .token_source(StaticToken::new("a-token").unwrap())
             .retry(RetryPolicy::none())
+            .clock(clock.clone())
             .build()
             .unwrap();
         Self {
