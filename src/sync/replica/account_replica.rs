@@ -212,6 +212,10 @@ impl Replica {
         &*self.store
     }
 
+    pub(super) fn shared_store(&self) -> Arc<dyn SyncStore> {
+        Arc::clone(&self.store)
+    }
+
     /// What the store keeps the account under.
     pub(super) fn key(&self) -> &str {
         self.account.id().as_str()
