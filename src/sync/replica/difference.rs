@@ -1,6 +1,6 @@
 //! What differs between two states of a record.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// When the service last wrote the record. It is no content: a record whose date alone differs did not change.
 const DATE: &str = "updatedAt";
@@ -64,12 +64,7 @@ fn compare(paths: &mut Vec<String>, path: String, before: &Value, after: &Value)
                 compare(paths, format!("{path}[{index}]"), before, after);
             }
         }
-        (Value::Number(before), Value::Number(after)) if before.as_f64() == after.as_f64() => {
-            // Integers beyond 2^53 share a float with others.
-            if !before.is_f64() && !after.is_f64() && before != after {
-                paths.push(path);
-            }
-        }
+        (Value::Number(before), Value::Number(after)) if is_same_number(before, after) => {}
         (before, after) if before != after => paths.push(path),
         _ => {}
     }
@@ -81,6 +76,11 @@ fn names<'a>(before: &'a Map<String, Value>, after: &'a Map<String, Value>) -> V
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Whether two numbers have one value, as `1` and `1.0` have. Integers beyond 2^53 share a float with others.
+fn is_same_number(before: &Number, after: &Number) -> bool {
+    before == after || (before.is_f64() || after.is_f64()) && before.as_f64() == after.as_f64()
 }
 
 fn is_same_print(before: &Value, after: &Value) -> bool {

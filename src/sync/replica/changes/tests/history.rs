@@ -113,6 +113,12 @@ impl History {
 
     /// What happens between two calls of the store.
     async fn happen(&mut self) {
+        for _ in 0..self.random.u8(..5) {
+            self.step().await;
+        }
+    }
+
+    async fn step(&mut self) {
         match self.random.u8(..8) {
             0..=2 => {
                 let id = ["a", "b", "c", "d", "e"][self.random.usize(..5)];
