@@ -42,12 +42,17 @@ impl Settings {
     ///
     /// The fake's clock is fixed at 2026-11-20, so that each run prints the same.
     pub(crate) async fn read() -> Result<Self, Failure> {
-        if SETTINGS.iter().any(|name| optional(name).is_some()) {
+        if Self::name_servers() {
             return Ok(Self { fake: None });
         }
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
         let fake = Fake::builder().clock(clock).start().await?;
         Ok(Self { fake: Some(fake) })
+    }
+
+    /// Whether a setting names another server than the fake.
+    pub(crate) fn name_servers() -> bool {
+        SETTINGS.iter().any(|name| optional(name).is_some())
     }
 
     /// The servers in words.
@@ -137,10 +142,15 @@ impl Settings {
         })
     }
 
+    /// The account of `ENVD_ACCOUNT_ID`.
+    pub(crate) fn chosen_account() -> Option<AccountId> {
+        optional("ENVD_ACCOUNT_ID").map(Into::into)
+    }
+
     /// The account of `ENVD_ACCOUNT_ID`, or the first that can create consignments.
     pub(crate) fn account_id(user: &UserDetails) -> Result<AccountId, Failure> {
-        if let Some(id) = optional("ENVD_ACCOUNT_ID") {
-            return Ok(id.into());
+        if let Some(id) = Self::chosen_account() {
+            return Ok(id);
         }
         let account = user.producer_accounts().next();
         let id = account.and_then(|account| account.envd_account_id.clone());

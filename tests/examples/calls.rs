@@ -67,6 +67,10 @@ fn a_wrong_value_is_refused_with_the_name_of_its_option() {
         ["page_consignments", "--page-size", "many"],
         ["page_consignments", "--since", "yesterday"],
         ["page_consignments", "--since", "2026-02-30"],
+        ["sync_account", "--overlap", "-1"],
+        ["sync_account", "--overlap", "soon"],
+        ["sync_account", "--consumer", ""],
+        ["sync_account", "--consumer", "a\nb"],
         ["validate", "--today", "tomorrow"],
         ["serve_fake", "--port", "65536"],
         ["serve_fake", "--latency", "1s"],
@@ -96,6 +100,7 @@ fn an_option_without_its_value_is_refused() {
         ["page_consignments", "--resume"],
         ["schema_drift", "--endpoint"],
         ["serve_fake", "--port"],
+        ["sync_account", "--store"],
         ["login", "--store"],
     ] {
         let ended = Program::new(name).arg(option).run();
@@ -110,6 +115,7 @@ fn surplus_arguments_are_refused() {
         "quickstart",
         "page_consignments",
         "answer_questions",
+        "sync_account",
         "login",
     ] {
         let ended = Program::new(name).arg("more").run();

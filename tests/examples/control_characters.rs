@@ -107,6 +107,34 @@ async fn control_characters_of_consignments_are_escaped() {
 }
 
 #[tokio::test]
+async fn control_characters_of_a_copy_are_escaped() {
+    let fake = Fake::start().await;
+    let folder = Folder::new("control_characters_copy");
+    let node = |field| format!("/data/consignments/edges/0/node/{field}");
+    let run = |options: [&str; 2]| {
+        for field in ["number", "status", "origin/pic"] {
+            let hostile = Fault::replaced(node(field), HOSTILE);
+            fake.on_operation("Consignments").fault(hostile).times(1);
+        }
+        let store = folder.path(options[1]);
+        let program = Program::new("sync_account").at(&fake);
+        let ended = program.arg("--store").arg(store).arg(options[0]).run();
+        fake.clear_scripts();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stdout.contains("FORGED"), "{ended:?}");
+        assert_clean("sync_account", &ended);
+        ended
+    };
+    run(["--full", "people.db"]);
+    let ended = run(["--json", "programs.db"]);
+    let first: Value = serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(first["number"], HOSTILE);
+    let list = run(["--list", "programs.db"]);
+    let hostile = |line: &str| serde_json::from_str::<Value>(line).unwrap()["number"] == HOSTILE;
+    assert!(list.stdout.lines().any(hostile), "{list:?}");
+}
+
+#[tokio::test]
 async fn control_characters_of_refusals_are_escaped() {
     for name in [
         "quickstart",

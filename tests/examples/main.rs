@@ -13,6 +13,7 @@ mod program;
 mod resume;
 #[cfg(unix)]
 mod serve_fake;
+mod sync_account;
 #[cfg(unix)]
 mod terminal;
 mod tokens;
