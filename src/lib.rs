@@ -27,6 +27,14 @@
 //! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | read comments, questions, user details, eDECs | [`ops`] |
 //! | check a declaration offline, build a form for it | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form), [`guide::forms`] |
+#![cfg_attr(
+    feature = "sync",
+    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |"
+)]
+#![cfg_attr(
+    not(feature = "sync"),
+    doc = "| keep a local copy in step, react to changes | the feature `sync` |"
+)]
 //! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
 //! | handle an error | [`guide::errors`], [`Error`] |
 #![cfg_attr(

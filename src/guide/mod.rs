@@ -1,7 +1,10 @@
 //! Guide pages: calls and their settings, errors, forms and findings, differences of the live schema, documents of your own,
-//! tests, performance, coverage with its sources, and design decisions.
+//! tests, local copies, performance, coverage with its sources, and design decisions.
 //!
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
+
+#[cfg(feature = "sync")]
+pub mod sync;
 
 #[doc = include_str!("calls.md")]
 pub mod calls {}

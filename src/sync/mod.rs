@@ -1,4 +1,46 @@
 //! A local copy of what an account holds, and what changed in it.
+//!
+//! | task | see |
+//! | --- | --- |
+//! | copy an account, and bring the copy up to date | [`Account::replica`](crate::Account::replica), [`Replica::sync`](replica::Replica::sync) |
+//! | do so every few minutes, until stopped | [`Replica::run`](replica::Replica::run) |
+//! | look records up without a request | [`Replica::consignments`](replica::Replica::consignments), [`LocalQuery`](replica::LocalQuery) |
+//! | react to changes, each at least once and in order | [`Replica::changes`](replica::Replica::changes), [`Changes`](replica::Changes) |
+//! | keep the copy in a file or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
+//!
+//! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers.
+//!
+//! A copy and its changes on the fake, while someone else works on the website:
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
+//! use envd_sdk::sync::replica::ChangeKind;
+//! use envd_sdk::sync::store::MemorySync;
+//!
+//! # let fake = envd_sdk::fake::Fake::start().await;
+//! # let account = fake.client().build()?.account(fake.account_id());
+//! let replica = account.replica(MemorySync::new());
+//! replica.sync().await?;
+//! let mut feed = replica.changes("screen");
+//! while let Some(change) = feed.next().await? {
+//!     feed.acknowledge(&change).await?;
+//! }
+//!
+//! let draft = replica.consignments().status(ConsignmentStatus::Draft).list().await?.records.remove(0);
+//! # let website = account.clone();
+//! let record = website.consignment(draft.id().ok_or("no id")?).await?.value;
+//! website.submit_consignment(ConsignmentInput::from(&record)).await?;
+//!
+//! replica.sync().await?;
+//! let change = feed.next().await?.ok_or("no change")?;
+//! let ChangeKind::Changed { status: Some(status), .. } = &change.kind else {
+//!     panic!("the status changed");
+//! };
+//! assert_eq!(status.before, Some(ConsignmentStatus::Draft));
+//! assert_eq!(status.after, Some(ConsignmentStatus::Submitted));
+//! # Ok(()) }
+//! ```
 
 pub mod replica;
 pub mod store;
