@@ -96,16 +96,19 @@ impl Output {
         };
         writeln!(self.out, "   {mode}: {}", printable(&report.why))?;
         let SyncReport {
-            requests,
             seen,
             appeared,
             changed,
             gone,
             ..
         } = report;
+        let requests = match report.requests {
+            1 => "1 request".to_owned(),
+            several => format!("{several} requests"),
+        };
         writeln!(
             self.out,
-            "   {requests} requests, {seen} records listed: {appeared} appeared, {changed} changed, {gone} gone"
+            "   {requests}, {seen} records listed: {appeared} appeared, {changed} changed, {gone} gone"
         )?;
         if !report.clean {
             writeln!(

@@ -1,29 +1,28 @@
 //! How a copy stays in step, told on a fake.
 
 use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
 
-use envd_sdk::Account;
-use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
-use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::Clock;
+use envd_sdk::fake::{Assumptions, Deleted, Fake, WebsiteEdit};
+use envd_sdk::model::ConsignmentStatus;
 use envd_sdk::sync::replica::{Replica, SyncReport};
 use envd_sdk::sync::store::{MemorySync, Order};
 use indicatif::ProgressBar;
+use serde_json::json;
 
 use super::cli::{Failure, printable};
 use super::output::Output;
-use super::settings::Settings;
 use super::with_progress;
 
 pub(crate) async fn tell() -> Result<(), Failure> {
-    let settings = Settings::read().await?;
-    let (client, _manager) = settings.log_in().await?;
-    let client = client.build()?;
-    let user = client.registered_user().await?.value;
-    let account = client.account(Settings::account_id(&user)?);
-    say(&format!(
-        "1. {}. The copy is in memory; --store FILE keeps it in a file.",
-        settings.describe()
-    ))?;
+    // The clock is fixed at 2026-11-20, so that each run prints the same.
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+    let assumed = Assumptions::default().deleted(Deleted::Hidden);
+    let fake = Fake::builder().clock(clock).assume(assumed).start().await?;
+    let account = fake.client().build()?.account(fake.account_id());
+    say("1. Started a fake of the service on this machine. The copy of its account is in memory;")?;
+    say("   --store FILE keeps one in a file.")?;
 
     let bar = ProgressBar::no_length();
     let replica = with_progress(account.replica(MemorySync::new()), &bar).page_size(5);
@@ -37,8 +36,18 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     say("3. From here on the copy answers without a request, as where there is no reception:")?;
     ask_the_copy(&replica).await?;
 
-    say("4. Someone submits a draft on the website. The next sync finds it:")?;
-    submit_a_draft(&account).await?;
+    say(
+        "4. On the website one draft is submitted, one is edited and one is deleted. The next sync finds",
+    )?;
+    say(
+        "   the first two. The third is listed no more, which may be a mistake of a list that shifts:",
+    )?;
+    let submitted = WebsiteEdit::change("C-900000103", json!({"status": "SUBMITTED"}));
+    let edited = WebsiteEdit::change("C-900000104", json!({"movementTime": "04:30"}));
+    let deleted = WebsiteEdit::delete("C-900000106");
+    for edit in [submitted, edited, deleted] {
+        fake.edit(fake.account_id(), edit);
+    }
     let report = replica.sync().await?;
     show_changes(&replica, &report).await?;
 
@@ -48,6 +57,12 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     let report = replica.sync().await?;
     show_changes(&replica, &report).await?;
 
+    say(
+        "6. A second full walk does not list the third draft either, and a read does not find it:",
+    )?;
+    let report = replica.sync_full().await?;
+    show_changes(&replica, &report).await?;
+
     let mut late = replica.changes("screen in the yard");
     let mut told = 0;
     while let Some(change) = late.next().await? {
@@ -55,7 +70,7 @@ pub(crate) async fn tell() -> Result<(), Failure> {
         told += 1;
     }
     say(&format!(
-        "6. A consumer that is named late is told all that the copy holds: {told} records. Consumers now:"
+        "7. A consumer that is named late is told all that the copy holds, {told} records. Consumers now:"
     ))?;
     for consumer in replica.consumers().await? {
         let (name, position) = (printable(consumer.name), consumer.acknowledged);
@@ -80,36 +95,19 @@ async fn show_changes(replica: &Replica, report: &SyncReport) -> Result<(), Fail
 }
 
 async fn ask_the_copy(replica: &Replica) -> Result<(), Failure> {
-    let drafts = replica.consignments().status(ConsignmentStatus::Draft);
     let all = replica.consignments().count().await?;
-    say(&format!(
-        "   {} of {all} consignments are drafts",
-        drafts.count().await?
-    ))?;
-    let latest = replica
-        .consignments()
-        .order(Order::LastUpdated)
-        .page_size(3);
-    for record in latest.list().await?.records {
+    let drafts = replica.consignments().status(ConsignmentStatus::Draft);
+    let drafts = drafts.count().await?;
+    say(&format!("   {drafts} of {all} consignments are drafts."))?;
+    say("   The last three by the time of their last change:")?;
+    let latest = replica.consignments().order(Order::LastUpdated);
+    for record in latest.page_size(3).list().await?.records {
         let summary = record.summary()?;
         let number = summary.number.map_or_else(|| "-".to_owned(), printable);
         let updated = summary.updated_at.map_or_else(|| "-".to_owned(), printable);
-        say(&format!("   {number} was updated at {updated}"))?;
+        say(&format!("   {number}  {updated}"))?;
     }
     say("")
-}
-
-/// What the website does; the copy knows nothing of it.
-async fn submit_a_draft(account: &Account) -> Result<(), Failure> {
-    let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
-    let mut drafts = account.consignments(&drafts).items();
-    let draft = drafts.next().await.ok_or("there is no draft")??;
-    let id = draft.id.ok_or("the draft has no id")?;
-    let draft = account.consignment(id).await?.value;
-    account
-        .submit_consignment(ConsignmentInput::from(&draft))
-        .await?;
-    Ok(())
 }
 
 fn say(line: &str) -> Result<(), Failure> {
