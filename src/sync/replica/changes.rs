@@ -25,6 +25,28 @@ const CHUNK: usize = 100;
 ///
 /// Consumers do not disturb each other. Several processes may use one consumer: each is told every change that was not
 /// acknowledged when it read it, so a change may be handled twice, but none is lost.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::sync::replica::ChangeKind;
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let replica = account.replica(MemorySync::new());
+/// replica.sync().await?;
+/// let mut feed = replica.changes("accounting");
+/// let first = feed.next().await?.ok_or("no change")?;
+/// assert!(matches!(first.kind, ChangeKind::Appeared { .. }));
+/// feed.acknowledge(&first).await?;
+/// let second = feed.next().await?;
+/// assert!(second.is_some());
+///
+/// // The next run of the program is told what was not acknowledged.
+/// let mut feed = replica.changes("accounting");
+/// assert_eq!(feed.next().await?, second);
+/// # Ok(()) }
+/// ```
 pub struct Changes {
     store: Arc<dyn SyncStore>,
     account: Arc<str>,

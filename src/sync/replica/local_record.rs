@@ -31,6 +31,23 @@ pub enum Depth {
 ///
 /// `Debug` hides the record, which holds personal data. A [full](Depth::Full) record also has the address of the printed
 /// declaration with its token: treat its JSON as a secret.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let replica = account.replica(MemorySync::new());
+/// replica.sync().await?;
+/// let page = replica.consignments().number("C-900000101").list().await?;
+/// let record = page.records.first().ok_or("not there")?;
+/// assert_eq!(record.summary()?.number, record.number());
+/// // Fields that this crate does not know are in the JSON.
+/// let json: serde_json::Value = serde_json::from_str(record.json())?;
+/// assert_eq!(json["number"], "C-900000101");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalRecord {
