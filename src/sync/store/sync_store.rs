@@ -1,5 +1,7 @@
 //! The interface of stores.
 
+use std::sync::Arc;
+
 use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
 
 /// Keeps the copies of accounts; implement it on whatever your processes share.
@@ -33,4 +35,40 @@ pub trait SyncStore: Send + Sync + 'static {
 
     /// Writes a batch, and returns whether it did: `false` if a document does not have its expected version.
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool>;
+}
+
+/// A store that several replicas share.
+impl<S: SyncStore + ?Sized> SyncStore for Arc<S> {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        (**self).documents(account, prefix)
+    }
+
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        (**self).rows(account, ids)
+    }
+
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        (**self).query(account, query)
+    }
+
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+        (**self).count(account, query)
+    }
+
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        (**self).changes(account, range, limit)
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        (**self).commit(account, batch)
+    }
 }

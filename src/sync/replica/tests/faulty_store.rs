@@ -1,8 +1,9 @@
 //! A store that ends a program after a number of commits, and counts them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use crate::auth::BoxFuture;
 use crate::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreError, StoreFuture,
     SyncStore,
@@ -14,7 +15,11 @@ pub(super) struct FaultyStore {
     pub(super) store: MemorySync,
     left: Arc<AtomicUsize>,
     commits: Arc<AtomicUsize>,
+    before: Arc<Mutex<Option<(usize, Act)>>>,
 }
+
+/// What another process does.
+type Act = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
 impl FaultyStore {
     /// Fails all commits after so many.
@@ -23,7 +28,18 @@ impl FaultyStore {
             store: store.clone(),
             left: Arc::new(commits.into()),
             commits: Arc::default(),
+            before: Arc::default(),
         }
+    }
+
+    /// Does something before the commit with this number from now on, from 1.
+    pub(super) fn before_commit(
+        &self,
+        number: usize,
+        act: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static,
+    ) {
+        let number = self.commits() + number;
+        *self.before.lock().unwrap() = Some((number, Box::new(act)));
     }
 
     /// How many commits were tried.
@@ -64,7 +80,11 @@ impl SyncStore for FaultyStore {
 
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            self.commits.fetch_add(1, Ordering::SeqCst);
+            let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
+            let act = self.before.lock().unwrap().take_if(|(at, _)| *at == number);
+            if let Some((_, act)) = act {
+                act().await;
+            }
             let take = |left: usize| left.checked_sub(1);
             let taken = self
                 .left

@@ -5,4 +5,5 @@ mod faulty_store;
 mod gone;
 mod running;
 mod site;
+mod together;
 mod walks;

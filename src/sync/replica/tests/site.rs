@@ -121,6 +121,10 @@ impl Site {
         act(&mut self.lock())
     }
 
+    pub(super) fn shared(&self) -> Arc<Mutex<Records>> {
+        Arc::clone(&self.records)
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Records> {
         self.records.lock().unwrap()
     }
