@@ -36,7 +36,8 @@ pub struct SyncReport {
     pub mode: SyncMode,
     /// Why it was this mode.
     pub why: String,
-    /// Whether it continued a walk that stopped earlier, or that another process had begun.
+    /// Whether it continued a walk that stopped earlier, or that another process had begun. Unless the account is read
+    /// incrementally, what changed behind that walk before this sync comes with the next one.
     pub resumed: bool,
     /// How many requests were made; one that is retried counts once.
     pub requests: u64,

@@ -4,6 +4,7 @@ mod calibrating;
 mod faulty_store;
 mod gone;
 mod running;
+mod schedules;
 mod site;
 mod together;
 mod walks;

@@ -1,12 +1,13 @@
 //! Full and incremental walks: what they write, and what they leave for the next one.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::faulty_store::FaultyStore;
 use super::site::{ListOrder, Site, copied, told};
-use crate::sync::replica::{Depth, SyncMode};
+use crate::sync::replica::{Depth, SyncMode, WalkProgress};
 use crate::sync::store::MemorySync;
 
 #[tokio::test]
@@ -169,4 +170,79 @@ async fn full_depth_reads_each_new_or_changed_record_once() {
     assert_eq!(told.len(), 5);
     replica.sync().await.unwrap();
     assert_eq!(reads(&site), 0);
+}
+
+#[tokio::test]
+async fn records_without_an_id_and_unreadable_ones_are_reported_and_keep_the_walk_from_being_clean()
+{
+    for broken in [json!({"id": null}), json!({"heads": "many"})] {
+        let (site, store) = (Site::with(5).await, MemorySync::new());
+        site.now(|site| {
+            site.save("r002", |record| {
+                for (name, value) in broken.as_object().unwrap() {
+                    record[name] = value.clone();
+                }
+            });
+        });
+        let replica = site.replica(store.clone());
+        let report = replica.sync().await.unwrap();
+        assert!(!report.clean && report.watermark.is_none(), "{report}");
+        assert_eq!((report.appeared, report.problems.len()), (4, 1), "{report}");
+        assert!(!report.problems[0].contains("many"));
+        // Once it is mended, everything is there.
+        site.now(|site| site.save("r002", |record| *record = json!({"id": "r002"})));
+        assert!(replica.sync().await.unwrap().clean);
+        assert_eq!(copied(&store).await, site.ids());
+    }
+}
+
+#[tokio::test]
+async fn a_list_whose_total_changes_is_not_clean_and_one_without_totals_may_be() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    site.before_request(2, |site| site.save("new", |_| {}));
+    assert!(!replica.sync().await.unwrap().clean);
+    site.lock().shows_total = false;
+    assert!(replica.sync().await.unwrap().clean);
+    // Without a total, a record that comes twice shows that the list moved.
+    site.before_request(2, |site| site.save("newer", |_| {}));
+    assert!(!replica.sync().await.unwrap().clean);
+    assert_eq!(replica.sync().await.unwrap().appeared, 1);
+    assert_eq!(copied(&store).await, site.ids());
+}
+
+#[tokio::test]
+async fn an_incremental_walk_that_shifts_does_not_move_the_watermark() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    site.make_incremental(&replica).await;
+    let before = replica.sync().await.unwrap().watermark;
+    site.now(|site| (0..5).for_each(|number| site.save(&format!("n{number}"), |_| {})));
+    // The newest is deleted behind the walk, so one slips past it.
+    site.before_request(2, |site| site.delete("n4"));
+    let report = replica.sync().await.unwrap();
+    assert_eq!((report.mode, report.clean), (SyncMode::Incremental, false));
+    assert_eq!(report.watermark, before);
+    let report = replica.sync().await.unwrap();
+    assert!(report.clean && report.watermark > before, "{report}");
+    assert_eq!(copied(&store).await.len(), site.ids().len() + 1);
+}
+
+#[tokio::test]
+async fn progress_is_told_after_each_page() {
+    let site = Site::with(5).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sender = Arc::clone(&told);
+    let replica = site.replica(MemorySync::new());
+    let replica = replica.on_progress(move |progress: &WalkProgress| {
+        sender
+            .lock()
+            .unwrap()
+            .push((progress.pages, progress.records, progress.estimate));
+    });
+    replica.sync().await.unwrap();
+    assert_eq!(
+        *told.lock().unwrap(),
+        [(1, 2, Some(5)), (2, 4, Some(5)), (3, 5, Some(5))]
+    );
 }
