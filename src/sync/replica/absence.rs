@@ -90,6 +90,10 @@ impl Round<'_> {
         (gone, failed)
     }
 
+    pub(super) async fn is_found(&self, id: &str) -> bool {
+        self.read_directly(id).await == DirectRead::Found
+    }
+
     pub(super) async fn is_not_found(&self, id: &str) -> bool {
         self.read_directly(id).await == DirectRead::NotFound
     }

@@ -229,11 +229,19 @@ impl Question {
         if let Some(id) = missing {
             return Some(Err(format!("it did not list {id}, changed since")));
         }
-        let is_out = |ids: &[String]| ids.iter().any(|id| !listed.ids.contains(id));
-        let still_apart = listed.ids.contains(&self.created_before)
-            && is_out(&self.older)
-            && (!self.needs_moving || is_out(&self.moving));
-        still_apart.then_some(Ok(()))
+        let is_told_apart =
+            listed.ids.contains(&self.created_before) && self.left_out(listed).next().is_some();
+        is_told_apart.then_some(Ok(()))
+    }
+
+    /// The records that were not listed, and would have been by another reading; each must still be there to show it.
+    pub(super) fn left_out<'a>(&'a self, listed: &'a Listed) -> impl Iterator<Item = &'a String> {
+        let telling = if self.needs_moving {
+            &self.moving
+        } else {
+            &self.older
+        };
+        telling.iter().filter(|id| !listed.ids.contains(*id))
     }
 }
 

@@ -19,8 +19,8 @@ const WINDOW: usize = 300;
 /// For how many questions the copy is searched for movements that tell the readings apart.
 const SEARCHES: usize = 8;
 
-/// How many records that the answer lacks are read, since they may be gone.
-const MISSING: usize = 3;
+/// How many records that the answer lacks are read at most, since they may be gone.
+const READS: usize = 3;
 
 impl Round<'_> {
     /// Asks once more with a `fromDate` for which the readings differ, after a full walk that was clean.
@@ -33,7 +33,7 @@ impl Round<'_> {
         if walk.undated > 0 {
             let why = format!("{} records show no time of their last change", walk.undated);
             calibration = Calibration::open(why);
-        } else if let Some(question) = self.question().await? {
+        } else if let Some(question) = self.question(walk).await? {
             calibration = self.ask(&question, calibration).await?;
         } else {
             calibration.stay_open("no record that changed lately tells it apart".to_owned());
@@ -59,7 +59,7 @@ impl Round<'_> {
     }
 
     /// The question with the shortest answer that tells all readings apart.
-    async fn question(&self) -> Result<Option<Question>, StoreError> {
+    async fn question(&self, walk: &Walk) -> Result<Option<Question>, StoreError> {
         let query = Query {
             order: Order::LastUpdated,
             limit: WINDOW,
@@ -71,7 +71,8 @@ impl Round<'_> {
             .query(self.replica.key(), &query)
             .await?;
         let (mut dates, mut dated) = (Vec::new(), Vec::new());
-        for row in rows {
+        // A record that was not listed may be gone.
+        for row in rows.into_iter().filter(|row| row.generation >= walk.number) {
             if let Some(of_row) = Dates::of(&row)? {
                 dates.push(of_row);
                 dated.push(row);
@@ -117,7 +118,9 @@ impl Round<'_> {
             .await?;
         let mut moving = Vec::new();
         for row in rows {
-            if Dates::of(&row)?.is_some_and(|dates| dates.is_older_than(&question.from)) {
+            let is_listed = row.generation >= last.generation;
+            let dates = Dates::of(&row)?.filter(|dates| dates.is_older_than(&question.from));
+            if is_listed && dates.is_some() {
                 moving.push(row.id);
             }
         }
@@ -139,13 +142,27 @@ impl Round<'_> {
             }
         };
         let gone = self.gone_since(question, &listed).await;
-        match question.judge(&listed, &gone) {
+        let mut answer = question.judge(&listed, &gone);
+        if answer == Some(Ok(())) && !self.shows_one(question.left_out(&listed)).await {
+            answer = None;
+        }
+        match answer {
             Some(answer) => Ok(Calibration::answered(question, answer, self.replica.now())),
             None => {
                 calibration.stay_open("the records changed while it was asked".to_owned());
                 Ok(calibration)
             }
         }
+    }
+
+    /// Whether one of the first of these records is still there.
+    async fn shows_one(&self, ids: impl Iterator<Item = &String>) -> bool {
+        for id in ids.take(READS) {
+            if self.is_found(id).await {
+                return true;
+            }
+        }
+        false
     }
 
     async fn listed_since(&self, question: &Question) -> Result<Listed> {
@@ -186,7 +203,7 @@ impl Round<'_> {
     async fn gone_since(&self, question: &Question, listed: &Listed) -> HashSet<String> {
         let mut gone = HashSet::new();
         let missing = question.expected.difference(&listed.ids);
-        for id in missing.take(MISSING) {
+        for id in missing.take(READS) {
             if self.is_not_found(id).await {
                 gone.insert(id.clone());
             }

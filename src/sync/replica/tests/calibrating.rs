@@ -99,3 +99,25 @@ async fn a_full_walk_is_due_after_a_day_and_when_the_clock_was_set_back() {
         .set_wall(site.clock.now() - Duration::from_secs(10));
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
 }
+
+#[tokio::test]
+async fn a_record_that_is_gone_tells_no_readings_apart() {
+    let (site, store) = (Site::with(3).await, MemorySync::new());
+    // It lists what moves from a day on: the one record that was edited, and the one that is deleted before it is asked.
+    site.now(|site| {
+        site.compared = Compared::Moved;
+        for id in ["r001", "r002"] {
+            site.save(id, |record| record["movementDate"] = json!("2026-12-24"));
+        }
+    });
+    let replica = site.replica(store.clone());
+    replica.sync().await.unwrap();
+    site.now(|site| {
+        site.now += 86_400;
+        site.save("r001", |record| record["heads"] = json!(1));
+    });
+    // Two pages, then the question.
+    site.before_request(3, |site| site.delete("r002"));
+    replica.sync().await.unwrap();
+    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
+}

@@ -53,7 +53,7 @@ pub(super) struct Records {
     /// The answer to lists.
     pub(super) lists: Option<ResponseTemplate>,
     pub(super) edits: Vec<Edit>,
-    /// Of each request the operation, cursor and `fromDate`.
+    /// Of each request the operation, the cursor or id, and `fromDate`.
     pub(super) requests: Vec<(String, String, String)>,
 }
 
@@ -212,8 +212,9 @@ impl Records {
                 .to_owned()
         };
         let operation = body["operationName"].as_str().unwrap().to_owned();
+        let at = text("after") + &text("id");
         self.requests
-            .push((operation.clone(), text("after"), text("fromDate")));
+            .push((operation.clone(), at, text("fromDate")));
         match operation.as_str() {
             "Consignments" => self.page(&body["variables"]),
             "Consignment" => self.record(&text("id")),
