@@ -130,9 +130,10 @@ fn with_progress(replica: Replica, bar: &ProgressBar) -> Replica {
 async fn list(file: &Path) -> Result<(), Failure> {
     let store = open(file)?;
     let id = match Settings::chosen_account() {
-        Some(id) => id,
+        Some(id) => Some(id),
         None => remembered_account(&store).await?,
     };
+    let id = id.ok_or("the store has no copy yet: run once without --list")?;
     // Neither address nor token is used.
     let token = StaticToken::new("unused")?;
     let client = Client::builder("https://localhost/")
@@ -168,19 +169,21 @@ async fn choose_account(client: Client, store: &SqliteSync) -> Result<Account, F
         Some(id) => id,
         None => Settings::account_id(&client.registered_user().await?.value)?,
     };
-    let (account, name) = REMEMBERED;
-    let batch = Batch {
-        documents: vec![(name.to_owned(), Some(id.to_string()))],
-        ..Batch::default()
-    };
-    store.commit(account, &batch).await?;
+    // A run with nothing new writes nothing.
+    if remembered_account(store).await? != Some(id.clone()) {
+        let (account, name) = REMEMBERED;
+        let batch = Batch {
+            documents: vec![(name.to_owned(), Some(id.to_string()))],
+            ..Batch::default()
+        };
+        store.commit(account, &batch).await?;
+    }
     Ok(client.account(id))
 }
 
-async fn remembered_account(store: &SqliteSync) -> Result<AccountId, Failure> {
+async fn remembered_account(store: &SqliteSync) -> Result<Option<AccountId>, Failure> {
     let (account, name) = REMEMBERED;
     let documents = store.documents(account, name).await?;
     let id = documents.first().map(|document| document.text.as_str());
-    let id = id.ok_or("the store has no copy yet: run once without --list")?;
-    Ok(id.into())
+    Ok(id.map(AccountId::from))
 }
