@@ -31,6 +31,9 @@ pub struct Replica {
     pub(super) settings: Settings,
 }
 
+/// What is called after each page.
+type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
+
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) overlap: Duration,
@@ -39,7 +42,7 @@ pub(super) struct Settings {
     pub(super) depth: Depth,
     pub(super) reads_at_once: usize,
     pub(super) clock: Clock,
-    pub(super) on_progress: Option<Arc<dyn Fn(&WalkProgress) + Send + Sync>>,
+    pub(super) on_progress: Option<OnProgress>,
 }
 
 impl Account {

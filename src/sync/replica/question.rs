@@ -70,12 +70,12 @@ impl Round<'_> {
             .store()
             .query(self.replica.key(), &query)
             .await?;
-        let (mut dates, mut dated) = (Vec::new(), Vec::new());
+        let (mut dates, mut kept) = (Vec::new(), Vec::new());
         // A record that was not listed may be gone.
         for row in rows.into_iter().filter(|row| row.generation >= walk.number) {
             if let Some(of_row) = Dates::of(&row)? {
                 dates.push(of_row);
-                dated.push(row);
+                kept.push(row);
             }
         }
         let mut searched = HashSet::new();
@@ -89,7 +89,7 @@ impl Round<'_> {
             if searched.len() == SEARCHES || !searched.insert(day.clone()) {
                 continue;
             }
-            question.moving = self.moving_later(day, &dated[last], &question).await?;
+            question.moving = self.moving_later(day, &kept[last], &question).await?;
             if question.tells_movement_apart() {
                 return Ok(Some(question));
             }
@@ -146,13 +146,11 @@ impl Round<'_> {
         if answer == Some(Ok(())) && !self.shows_one(question.left_out(&listed)).await {
             answer = None;
         }
-        match answer {
-            Some(answer) => Ok(Calibration::answered(question, answer, self.replica.now())),
-            None => {
-                calibration.stay_open("the records changed while it was asked".to_owned());
-                Ok(calibration)
-            }
+        if let Some(answer) = answer {
+            return Ok(Calibration::answered(question, answer, self.replica.now()));
         }
+        calibration.stay_open("the records changed while it was asked".to_owned());
+        Ok(calibration)
     }
 
     /// Whether one of the first of these records is still there.

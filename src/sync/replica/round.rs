@@ -87,16 +87,13 @@ impl<'a> Round<'a> {
 
     fn new_walk(&self, state: &SyncState) -> Walk {
         let begun = self.replica.now();
-        match self.reason_for_full(state) {
-            Some(why) => state.begin(SyncMode::Full, why, begun),
-            None => {
-                let from = self.from_date(state);
-                let why = state.calibration.to_string();
-                let mut walk = state.begin(SyncMode::Incremental, why, begun);
-                walk.from = from;
-                walk
-            }
+        if let Some(why) = self.reason_for_full(state) {
+            return state.begin(SyncMode::Full, why, begun);
         }
+        let from = self.start_date(state);
+        let why = state.calibration.to_string();
+        let walk = state.begin(SyncMode::Incremental, why, begun);
+        Walk { from, ..walk }
     }
 
     /// Why an incremental walk is not enough, if it is not.
@@ -110,7 +107,7 @@ impl<'a> Round<'a> {
         if !state.calibration.is_confirmed() {
             return Some(state.calibration.to_string());
         }
-        if self.from_date(state).is_none() {
+        if self.start_date(state).is_none() {
             return Some("no full walk was clean so far".to_owned());
         }
         let (now, before) = (self.replica.settings.clock.now(), before.to_time());
@@ -121,7 +118,7 @@ impl<'a> Round<'a> {
     }
 
     /// The watermark minus the overlap.
-    fn from_date(&self, state: &SyncState) -> Option<Timestamp> {
+    fn start_date(&self, state: &SyncState) -> Option<Timestamp> {
         let watermark = state.watermark.as_ref()?.text.to_time()?;
         let from = watermark.checked_sub(self.replica.settings.overlap)?;
         Some(from.into())

@@ -25,14 +25,6 @@ const EMPTY_PAGES: u32 = 20;
 /// The records that were read once more; `None` for one that the service does not show.
 type Reads = HashMap<String, Option<Box<RawValue>>>;
 
-/// How a page was taken.
-enum PageEnd {
-    /// The walk goes on from here.
-    Applied(VersionedState, Walk),
-    /// Another process has gone on with this walk.
-    Superseded(VersionedState),
-}
-
 impl Round<'_> {
     /// Takes a walk to its end; `None` when another process has gone on with it.
     pub(super) async fn walk(
@@ -62,10 +54,11 @@ impl Round<'_> {
                 Err(error) => return Err(error),
             };
             let listed_before = walk.distinct();
-            match self.take(base, &walk, &page, &mut unmarked).await? {
-                PageEnd::Superseded(after) => return Ok((None, after)),
-                PageEnd::Applied(after, next) => (base, walk) = (after, next),
-            }
+            let (after, next) = self.take(base, &walk, &page, &mut unmarked).await?;
+            let Some(next) = next else {
+                return Ok((None, after));
+            };
+            (base, walk) = (after, next);
             self.show_progress(&walk);
             if page.next.is_none() {
                 return Ok((Some(walk), base));
@@ -110,14 +103,14 @@ impl Round<'_> {
         }
     }
 
-    /// Writes what a page changes, unless it is nothing.
+    /// Writes what a page changes, unless it is nothing. Without a walk: another process has gone on with it.
     async fn take(
         &mut self,
         mut base: VersionedState,
         walk: &Walk,
         page: &ListedPage,
         unmarked: &mut HashSet<String>,
-    ) -> Result<PageEnd> {
+    ) -> Result<(VersionedState, Option<Walk>)> {
         let mut reads = Reads::new();
         loop {
             let mut rows = self.rows_of(page).await?;
@@ -139,18 +132,18 @@ impl Round<'_> {
             if is_idle {
                 unmarked.extend(page.records.iter().map(|listed| listed.id.clone()));
                 self.count(page, 0, 0);
-                return Ok(PageEnd::Applied(base, walk));
+                return Ok((base, Some(walk)));
             }
             let mut draft = applied.draft;
             draft.seen.extend(unmarked.iter().cloned());
             if let Some(after) = self.replica.commit(&base, state, draft).await? {
                 unmarked.clear();
                 self.count(page, applied.appeared, applied.changed);
-                return Ok(PageEnd::Applied(after, walk));
+                return Ok((after, Some(walk)));
             }
             let now = self.replica.load().await?;
             if !now.state.is_at_the_same_page(&base.state) {
-                return Ok(PageEnd::Superseded(now));
+                return Ok((now, None));
             }
             // Something else was written, such as a witness or the name of a consumer.
             base = now;
@@ -220,10 +213,10 @@ impl Round<'_> {
         match read {
             // It must be readable as what it is copied as.
             Ok(outcome) => {
-                let is_readable = |record: &Box<RawValue>| {
-                    serde_json::from_str::<Consignment>(record.get()).is_ok()
-                };
-                Ok((id, outcome.value.filter(is_readable)))
+                let record = outcome
+                    .value
+                    .filter(|record| serde_json::from_str::<Consignment>(record.get()).is_ok());
+                Ok((id, record))
             }
             Err(error) if is_answer(&error) => Ok((id, None)),
             Err(error) => Err(error),
