@@ -29,6 +29,8 @@ shows on a fake how a copy stays in step.
 The exit code is 0 when all is done, 1 when the sync failed (what was copied stays), 2 for wrong
 arguments, and 3 when the user has to log in.";
 
+// One for each option without a value.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct Arguments {
     /// `None`: no option is given.
     pub(crate) store: Option<PathBuf>,

@@ -70,7 +70,7 @@ impl Schedule {
         }
         self.read_feed().await;
         let service: Known = self.site.now(|site| {
-            let records = site.records.iter();
+            let records = site.by_id.iter();
             records
                 .map(|(id, (_, record))| (id.clone(), record.clone()))
                 .collect()
@@ -133,7 +133,7 @@ impl Schedule {
         // A walk that began earlier may have passed what changed since.
         if report.clean && !report.resumed && (!is_edited || !edits_left.is_empty()) {
             let copy = self.copy().await;
-            for (id, (_, record)) in &self.site.lock().records {
+            for (id, (_, record)) in &self.site.lock().by_id {
                 assert_eq!(copy.get(id), Some(record), "{report}");
             }
         }
@@ -152,7 +152,7 @@ impl Schedule {
         };
         move |site: &mut Records| {
             site.now += pause;
-            let ids: Vec<String> = site.records.keys().cloned().collect();
+            let ids: Vec<String> = site.by_id.keys().cloned().collect();
             let id = ids.get(pick % ids.len().max(1));
             match (kind, id) {
                 (0 | 1, _) | (_, None) => site.save(&format!("n{heads:05}-{pick}"), |_| {}),
@@ -196,7 +196,7 @@ impl Schedule {
                     assert_eq!(known, Some(without_date(&before.value())));
                 }
                 ChangeKind::Gone { .. } => {
-                    assert!(!self.site.lock().records.contains_key(&id), "{change:?}");
+                    assert!(!self.site.lock().by_id.contains_key(&id), "{change:?}");
                     assert!(self.known.remove(&id).is_some());
                 }
             }

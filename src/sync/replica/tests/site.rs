@@ -38,7 +38,7 @@ type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
 
 pub(super) struct Records {
     /// By id, each with the instant at which it was created.
-    pub(super) records: BTreeMap<String, (u64, Value)>,
+    pub(super) by_id: BTreeMap<String, (u64, Value)>,
     /// The time of the service, in seconds.
     pub(super) now: u64,
     pub(super) compared: Compared,
@@ -71,7 +71,7 @@ impl Site {
     pub(super) async fn start() -> Self {
         let server = MockServer::builder().start().await;
         let records = Arc::new(Mutex::new(Records {
-            records: BTreeMap::new(),
+            by_id: BTreeMap::new(),
             now: START,
             compared: Compared::Updated,
             order: ListOrder::NewestFirst,
@@ -176,7 +176,7 @@ impl Site {
 
     /// What the copy must hold.
     pub(super) fn ids(&self) -> Vec<String> {
-        self.lock().records.keys().cloned().collect()
+        self.lock().by_id.keys().cloned().collect()
     }
 }
 
@@ -189,13 +189,13 @@ impl Records {
             self.now,
             json!({"id": id, "status": "DRAFT", "movementDate": "2026-01-01"}),
         );
-        let (_, record) = self.records.entry(id.to_owned()).or_insert(created);
+        let (_, record) = self.by_id.entry(id.to_owned()).or_insert(created);
         change(record);
         record["updatedAt"] = json!(Timestamp::from(now));
     }
 
     pub(super) fn delete(&mut self, id: &str) {
-        self.records.remove(id);
+        self.by_id.remove(id);
     }
 
     fn answer(&mut self, body: &Value) -> ResponseTemplate {
@@ -204,7 +204,9 @@ impl Records {
             .into_iter()
             .partition(|(at, _)| *at <= number);
         self.edits = later;
-        due.into_iter().for_each(|(_, edit): Edit| edit(self));
+        for (_, edit) in due {
+            edit(self);
+        }
         let text = |name: &str| {
             body["variables"][name]
                 .as_str()
@@ -226,7 +228,7 @@ impl Records {
         if let Some(answer) = &self.reads {
             return answer.clone();
         }
-        match self.records.get(id) {
+        match self.by_id.get(id) {
             Some((_, record)) => {
                 let mut record = record.clone();
                 record["answers"] = json!([{"questionId": "1", "value": record["heads"]}]);
@@ -247,7 +249,7 @@ impl Records {
         let from = variables["fromDate"]
             .as_str()
             .map(|from| Timestamp::from(from).to_time().unwrap());
-        let mut listed: Vec<&Value> = (self.records.iter())
+        let mut listed: Vec<&Value> = (self.by_id.iter())
             .filter(|(id, _)| !self.hidden.contains(id))
             .filter(|(_, record)| from.is_none_or(|from| self.is_since(record, from)))
             .map(|(_, (_, record))| record)

@@ -21,7 +21,7 @@ async fn the_first_sync_copies_everything_and_tells_it_once() {
         "{report}"
     );
     assert_eq!((report.seen, report.appeared, report.pages), (5, 5, 3));
-    assert_eq!(report.requests as usize, site.take_requests().len());
+    assert_eq!(report.requests, site.take_requests().len() as u64);
     assert_eq!(copied(&store).await, site.ids());
     assert_eq!(told(&replica, "a").await.len(), 5);
     assert_eq!(told(&replica, "a").await.len(), 0);
@@ -69,7 +69,7 @@ async fn an_incremental_sync_tells_what_changed_and_asks_from_the_watermark_minu
     site.now(|site| {
         site.save("r003", |record| record["status"] = json!("SUBMITTED"));
         site.save("r003", |record| {
-            record["origin"] = json!({"pic": "QAZZ7777"})
+            record["origin"] = json!({"pic": "QAZZ7777"});
         });
         site.save("new", |_| {});
         // Its date changes, and not its content.
