@@ -11,10 +11,18 @@ mod hanging_refresh;
 mod managers;
 #[path = "tokens/reads.rs"]
 mod reads;
+mod row;
 #[path = "tokens/waiters.rs"]
 mod waiters;
 
 use std::process::ExitCode;
+
+use row::Goal;
+
+/// Prints a row of the token manager.
+fn row(case: &str, figure: f64, unit: &str, goal: Goal) -> bool {
+    row::row("token manager", case, figure, unit, goal)
+}
 
 fn main() -> ExitCode {
     // `cargo test --benches` only checks that it builds and starts.
@@ -34,10 +42,4 @@ fn main() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
-}
-
-/// Prints whether a goal is met.
-fn goal(met: bool, figures: &str) -> bool {
-    println!("{} {figures}", if met { "met:   " } else { "MISSED:" });
-    met
 }

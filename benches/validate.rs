@@ -11,9 +11,12 @@ use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::validate::{Context, Questionnaire};
 use serde_json::{Value, json};
 
+use row::{Goal, row};
+
 #[path = "questions/by_hand.rs"]
 mod by_hand;
 mod questions;
+mod row;
 
 /// A list, what it was read from, and a consignment that answers all of it.
 struct Case {
@@ -107,75 +110,87 @@ fn times<const N: usize>(mut things: [&mut dyn FnMut(); N]) -> [Duration; N] {
     shortest
 }
 
-/// Prints a ratio and whether it keeps its goal.
-fn goal(what: &str, one: Duration, other: Duration, most: f64) -> bool {
+const WORK: &str = "validation";
+
+/// Prints a ratio; returns whether it keeps its goal.
+fn goal(case: &str, one: Duration, other: Duration, most: f64) -> bool {
     let ratio = one.as_secs_f64() / other.as_secs_f64();
-    let verdict = if ratio <= most { "kept" } else { "MISSED" };
-    println!("{what:62} {one:>10.2?} / {other:>10.2?} = {ratio:8.4}  goal {most:.4} {verdict}");
-    ratio <= most
+    row(WORK, case, ratio, "times", Goal::AtMost(most))
+}
+
+fn microseconds(case: &str, time: Duration, goal: Goal) -> bool {
+    row(WORK, case, time.as_secs_f64() * 1e6, "µs", goal)
 }
 
 /// The answers of a consignment with nothing wrong, by us and by hand.
 fn clean() -> bool {
     let mut kept = true;
-    for count in [300, 3_000] {
+    for (count, questions) in [(300, "300"), (3_000, "3,000")] {
         let case = Case::nested(count);
         case.check();
         let allocations = allocation_counter::measure(|| case.check()).count_total;
-        println!("allocations, {count} questions, nothing wrong: {allocations}");
-        kept &= allocations <= 12;
+        let text = format!("allocations, {questions} questions, all answered");
+        kept &= row(
+            WORK,
+            &text,
+            allocations as f64,
+            "in all",
+            Goal::AtMost(12.0),
+        );
     }
     let (case, small) = (Case::clean(), Case::nested(300));
-    let by_hand = |case: &Case| {
+    for (case, text) in [
+        (&case, "120 questions, 40 answers"),
+        (&small, "300 questions, all answered"),
+    ] {
         let input = black_box(&case.input);
-        let findings = by_hand::check(black_box(&case.questions), &input.forms, input.answers());
-        assert_eq!(findings, 0);
-    };
-    let [ours, theirs] = times([&mut || case.check(), &mut || by_hand(&case)]);
-    kept &= goal("validate 120, 40 answers / by hand", ours, theirs, 2.0);
-    let [ours, theirs] = times([&mut || small.check(), &mut || by_hand(&small)]);
-    kept &= goal("validate 300, all answered / by hand", ours, theirs, 2.0);
+        let prepared = by_hand::Prepared::new(&case.questions);
+        let [ours, by_hand, by_hand_prepared] = times([
+            &mut || case.check(),
+            &mut || {
+                let questions = black_box(&case.questions);
+                assert_eq!(by_hand::check(questions, &input.forms, input.answers()), 0);
+            },
+            &mut || assert_eq!(prepared.check(&input.forms, input.answers()), 0),
+        ]);
+        kept &= microseconds(&format!("{text}, time"), ours, Goal::None);
+        kept &= goal(
+            &format!("{text}, beside a checker by hand"),
+            ours,
+            by_hand,
+            2.0,
+        );
+        let ratio = ours.as_secs_f64() / by_hand_prepared.as_secs_f64();
+        let text = format!("{text}, beside one by hand that prepares the list as well");
+        row(WORK, &text, ratio, "times", Goal::None);
+    }
     let [prepare, read] = times([
         &mut || drop(Questionnaire::prepare(black_box(&small.questions))),
         &mut || drop(serde_json::from_str::<Vec<Question>>(black_box(&small.list)).unwrap()),
     ]);
-    let third = 1.0 / 3.0;
     kept & goal(
-        "prepare 300 / read the list from JSON",
+        "preparing 300 questions, beside reading them from JSON",
         prepare,
         read,
-        third,
+        0.33,
     )
 }
 
 /// A form judges everything again after each answer.
 fn forms() -> bool {
     let mut kept = true;
-    for (count, most) in [(300, 50), (2_000, 500)] {
+    for (count, text, most) in [(300, "300", 50.0), (2_000, "2,000", 500.0)] {
         let case = Case::nested(count);
         let mut form = case.questionnaire.form(&case.input, &context());
         let mut yes = false;
         // The second of four: two more hang on it, and come and go.
-        let [answer, items] = times([
-            &mut || {
-                yes = !yes;
-                let value = if yes { "Yes" } else { "No" };
-                black_box(form.answer("5", None, value).unwrap());
-            },
-            &mut || case.check(),
-        ]);
-        println!("{:62} {items:>10.2?}", format!("validate {count}"));
-        let most = Duration::from_micros(most);
-        kept &= goal(
-            &format!("a form after an answer, {count} / goal"),
-            answer,
-            most,
-            1.0,
-        );
-        let [items] = times([&mut || drop(black_box(form.items()))]);
-        println!("{:62} {items:>10.2?}", format!("items of a form, {count}"));
-        let [next] = times([&mut || drop(black_box(form.next()))]);
-        println!("{:62} {next:>10.2?}", format!("next of a form, {count}"));
+        let [answer] = times([&mut || {
+            yes = !yes;
+            let value = if yes { "Yes" } else { "No" };
+            black_box(form.answer("5", None, value).unwrap());
+        }]);
+        let text = format!("a form of {text} questions after an answer, time");
+        kept &= microseconds(&text, answer, Goal::AtMost(most));
     }
     kept
 }
@@ -185,12 +200,12 @@ fn growth() -> bool {
     let [a, b, c] = times([&mut || short.check(), &mut || long.check(), &mut || {
         longest.check();
     }]);
-    let mut kept = goal("validate 2,000 / 200", b, a, 14.0);
-    kept &= goal("validate 10,000 / 200", c, a, 70.0);
+    let mut kept = goal("2,000 questions beside 200", b, a, 14.0);
+    kept &= goal("10,000 questions beside 200", c, a, 70.0);
     let (short, long) = (Case::backwards(200), Case::backwards(2_000));
     let [a, b] = times([&mut || short.check(), &mut || long.check()]);
     kept & goal(
-        "validate 2,000 / 200, one chain listed backwards",
+        "2,000 questions beside 200, one chain listed backwards",
         b,
         a,
         14.0,
@@ -212,7 +227,12 @@ fn findings() -> bool {
         },
         &mut || clean.check(),
     ]);
-    goal("4,000 questions with 1,000 findings / with none", a, b, 3.0)
+    goal(
+        "4,000 questions with 1,000 findings, beside none",
+        a,
+        b,
+        3.0,
+    )
 }
 
 fn main() -> ExitCode {

@@ -3,8 +3,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
+
+use super::cpu;
 
 /// A request.
 pub struct Request<'a> {
@@ -20,8 +23,7 @@ pub struct Server {
 #[derive(Default)]
 struct Counts {
     connections: AtomicUsize,
-    requests: AtomicUsize,
-    body_bytes: AtomicUsize,
+    cpu_nanoseconds: AtomicU64,
 }
 
 type Reply = dyn Fn(&Request<'_>, &mut Vec<u8>) + Send + Sync;
@@ -52,13 +54,9 @@ impl Server {
         self.counts.connections.load(Ordering::Relaxed)
     }
 
-    pub fn requests(&self) -> usize {
-        self.counts.requests.load(Ordering::Relaxed)
-    }
-
-    /// The bytes of all bodies that were received.
-    pub fn body_bytes(&self) -> usize {
-        self.counts.body_bytes.load(Ordering::Relaxed)
+    /// The CPU time of all replies so far.
+    pub fn cpu(&self) -> Duration {
+        Duration::from_nanos(self.counts.cpu_nanoseconds.load(Ordering::Relaxed))
     }
 }
 
@@ -68,6 +66,7 @@ fn serve(stream: &TcpStream, reply: &Reply, counts: &Counts) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let (mut line, mut target, mut body) = (String::new(), String::new(), Vec::new());
     let (mut content, mut message) = (Vec::new(), Vec::new());
+    let mut counted = Duration::ZERO;
     loop {
         let mut length = 0;
         target.clear();
@@ -89,8 +88,6 @@ fn serve(stream: &TcpStream, reply: &Reply, counts: &Counts) -> Option<()> {
         }
         body.resize(length, 0);
         reader.read_exact(&mut body).ok()?;
-        counts.requests.fetch_add(1, Ordering::Relaxed);
-        counts.body_bytes.fetch_add(length, Ordering::Relaxed);
         content.clear();
         let request = Request {
             target: &target,
@@ -106,5 +103,9 @@ fn serve(stream: &TcpStream, reply: &Reply, counts: &Counts) -> Option<()> {
         .ok()?;
         message.extend_from_slice(&content);
         (&mut &*stream).write_all(&message).ok()?;
+        let spent = cpu::of_thread();
+        let more = u64::try_from((spent - counted).as_nanos()).unwrap();
+        counts.cpu_nanoseconds.fetch_add(more, Ordering::Relaxed);
+        counted = spent;
     }
 }

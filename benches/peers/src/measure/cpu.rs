@@ -1,38 +1,89 @@
-//! The CPU time of a client.
+//! The CPU time of a client, on one thread or on several.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tokio::task::JoinSet;
 
-/// Runs a future on one thread; returns its CPU time and its result.
-pub fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let (begun, faults) = (cpu(), page_faults());
-    let result = runtime.block_on(work);
-    let time = cpu() - begun;
-    FAULTS.store(page_faults() - faults, Ordering::Relaxed);
-    (time, result)
+use super::Server;
+
+/// The threads of a client's runtime.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threads {
+    One,
+    Four,
 }
 
-/// The page faults of the last measurement.
-static FAULTS: AtomicU64 = AtomicU64::new(0);
+impl Threads {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::One => "one thread",
+            Self::Four => "four threads",
+        }
+    }
 
-pub fn last_page_faults() -> u64 {
-    FAULTS.load(Ordering::Relaxed)
+    fn runtime(self) -> tokio::runtime::Runtime {
+        let mut builder = match self {
+            Self::One => tokio::runtime::Builder::new_current_thread(),
+            Self::Four => tokio::runtime::Builder::new_multi_thread(),
+        };
+        builder.worker_threads(4).enable_all().build().unwrap()
+    }
 }
 
-/// The page faults of this thread so far; 0 where the system does not show them.
-fn page_faults() -> u64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
-    // The name of the thread, in parentheses, may contain spaces; eight fields come between it and the count.
-    let fields = stat.rsplit(')').next().unwrap_or_default();
-    let faults = fields.split_whitespace().nth(7);
-    faults.and_then(|text| text.parse().ok()).unwrap_or(0)
+/// A server and the threads of its client.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    server: &'a Server,
+    threads: Threads,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(server: &'a Server, threads: Threads) -> Self {
+        Self { server, threads }
+    }
+
+    /// The address of the server without a path.
+    pub fn base(&self) -> String {
+        self.server.base().to_owned()
+    }
+
+    /// Runs a future in a runtime of its own; returns the CPU time of the client and the future's result.
+    pub fn timed<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> (Duration, T) {
+        self.timed_after(async {}, |()| work)
+    }
+
+    /// Prepares, which is not measured, and then as [`timed`](Self::timed), in the same runtime.
+    pub fn timed_after<P, T, F>(
+        &self,
+        prepare: impl Future<Output = P>,
+        work: impl FnOnce(P) -> F,
+    ) -> (Duration, T)
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let runtime = self.threads.runtime();
+        let work = work(runtime.block_on(prepare));
+        let begun = self.cpu();
+        let result = match self.threads {
+            Threads::One => runtime.block_on(work),
+            // On a worker, as the tasks of an application.
+            Threads::Four => runtime.block_on(runtime.spawn(work)).unwrap(),
+        };
+        (self.cpu().saturating_sub(begun), result)
+    }
+
+    /// The CPU time of the client so far. On several threads it is that of the process without the server's.
+    fn cpu(&self) -> Duration {
+        match self.threads {
+            Threads::One => clock(ClockId::ThreadCPUTime),
+            Threads::Four => clock(ClockId::ProcessCPUTime).saturating_sub(self.server.cpu()),
+        }
+    }
 }
 
 /// Runs the tasks concurrently and returns the sum of their results.
@@ -45,8 +96,12 @@ where
 }
 
 /// The CPU time of this thread so far.
-fn cpu() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
+pub fn of_thread() -> Duration {
+    clock(ClockId::ThreadCPUTime)
+}
+
+fn clock(id: ClockId) -> Duration {
+    let now = clock_gettime(id);
     Duration::new(
         now.tv_sec.unsigned_abs(),
         u32::try_from(now.tv_nsec).unwrap(),

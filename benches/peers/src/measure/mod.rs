@@ -4,8 +4,11 @@
 
 mod canned;
 mod cpu;
+#[path = "../../../row.rs"]
+mod row;
 mod table;
 
 pub use self::canned::{Request, Server};
-pub use self::cpu::{last_page_faults, side_by_side, timed};
-pub use self::table::{Peer, Table, goal, header};
+pub use self::cpu::{Run, Threads, side_by_side};
+pub(crate) use self::row::{Goal, Row, row};
+pub use self::table::{Peer, Table, count};

@@ -1,83 +1,92 @@
-//! Interleaved rounds of clients, and a table of the results.
+//! Interleaved rounds of clients, and rows of the results.
 
 use std::time::Duration;
 
-use super::{Server, last_page_faults};
+use super::{Goal, Run, Server, Threads, row};
 
-/// A client with its name and its work at an address, which returns CPU time and number of items.
+/// A client with its name and its work, which returns CPU time and number of items.
 pub struct Peer {
-    pub name: &'static str,
-    pub work: Box<dyn Fn(&str) -> (Duration, usize)>,
+    name: &'static str,
+    work: Box<dyn Fn(&Run<'_>) -> (Duration, usize)>,
+    /// On one thread, and on four.
+    goals: [Goal; 2],
 }
 
 impl Peer {
-    pub fn new(name: &'static str, work: impl Fn(&str) -> (Duration, usize) + 'static) -> Self {
-        let work = Box::new(work);
-        Self { name, work }
+    pub fn new(name: &'static str, work: impl Fn(&Run<'_>) -> (Duration, usize) + 'static) -> Self {
+        Self {
+            name,
+            work: Box::new(work),
+            goals: [Goal::None; 2],
+        }
+    }
+
+    /// How many times as long as the first client on one thread this one may take.
+    pub fn at_most(mut self, on_one_thread: f64, on_four: Option<f64>) -> Self {
+        self.goals =
+            [Some(on_one_thread), on_four].map(|times| times.map_or(Goal::None, Goal::AtMost));
+        self
     }
 }
 
-/// The minimum times of the clients.
-pub struct Table(Vec<(&'static str, Duration)>);
+/// The work of clients against a server.
+pub struct Table<'a> {
+    pub work: &'a str,
+    /// The items of the work, for the time of one.
+    pub items: usize,
+    pub rounds: usize,
+}
 
-impl Table {
-    /// Runs each client once per round, and prints the minimum times relative to the first. With `PEER=name` only that client
-    /// runs, for a profiler, and no table is printed.
-    pub fn of(server: &Server, rounds: usize, items: usize, peers: &[Peer]) -> Option<Self> {
+impl Table<'_> {
+    /// Runs each client once per round, and prints the least times relative to the first on one thread. With `PEER=name` only that client
+    /// runs, on one thread, for a profiler, and nothing is printed.
+    pub fn show(&self, server: &Server, peers: &[Peer]) {
         if let Ok(name) = std::env::var("PEER") {
             let alone = peers.iter().filter(|peer| peer.name == name);
-            for peer in alone.cycle().take(rounds) {
-                (peer.work)(server.base());
+            for peer in alone.cycle().take(self.rounds) {
+                (peer.work)(&Run::new(server, Threads::One));
             }
-            return None;
+            return;
         }
-        let mut rows: Vec<_> = peers
-            .iter()
-            .map(|peer| (peer.name, Duration::MAX))
-            .collect();
-        let mut traffic = vec![(0, 0, 0); peers.len()];
-        for _ in 0..rounds {
-            for (row, peer) in peers.iter().enumerate() {
-                let before = (server.connections(), server.requests(), server.body_bytes());
-                let (time, count) = (peer.work)(server.base());
-                assert_eq!(count, items, "{}", peer.name);
-                rows[row].1 = rows[row].1.min(time);
-                let requests = server.requests() - before.1;
-                let bytes = (server.body_bytes() - before.2) / requests.max(1);
-                let faults = last_page_faults() / requests.max(1) as u64;
-                traffic[row] = (server.connections() - before.0, bytes, faults);
+        let all = [Threads::One, Threads::Four];
+        let least = self.least(&all.map(|threads| Run::new(server, threads)), peers);
+        let first = least[0][0].as_secs_f64();
+        for (at, threads) in all.into_iter().enumerate() {
+            let work = format!("{}, {}", self.work, threads.name());
+            for (peer, least) in peers.iter().zip(&least) {
+                let (ratio, goal) = (least[at].as_secs_f64() / first, peer.goals[at]);
+                row(&work, peer.name, ratio, "times", goal);
             }
         }
-        println!(
-            "{:34} {:>8} {:>7} {:>12} {:>11} {:>7}",
-            "", "CPU ms", "ratio", "connections", "body bytes", "faults"
+        let case = format!("{}, {}, CPU time", peers[0].name, all[0].name());
+        row(
+            self.work,
+            &case,
+            first * 1e6 / self.items as f64,
+            "µs",
+            Goal::None,
         );
-        let table = Self(rows);
-        for ((name, time), (connections, bytes, faults)) in table.0.iter().zip(traffic) {
-            let milliseconds = time.as_secs_f64() * 1e3;
-            let ratio = table.ratio(name, table.0[0].0);
-            println!("{name:34} {milliseconds:8.1} {ratio:7.2} {connections:12} {bytes:11} {faults:7}");
+    }
+
+    fn least(&self, runs: &[Run<'_>; 2], peers: &[Peer]) -> Vec<[Duration; 2]> {
+        let mut least = vec![[Duration::MAX; 2]; peers.len()];
+        for _ in 0..self.rounds {
+            for (at, run) in runs.iter().enumerate() {
+                for (least, peer) in least.iter_mut().zip(peers) {
+                    let (time, count) = (peer.work)(run);
+                    assert_eq!(count, self.items, "{}", peer.name);
+                    least[at] = time.min(least[at]);
+                }
+            }
         }
-        Some(table)
-    }
-
-    /// The time of a client relative to that of another.
-    pub fn ratio(&self, one: &str, other: &str) -> f64 {
-        let time = |name: &str| {
-            let row = self.0.iter().find(|(row, _)| *row == name);
-            row.unwrap().1.as_secs_f64()
-        };
-        time(one) / time(other)
+        least
     }
 }
 
-/// Prints the title of a table.
-pub fn header(title: &str) {
-    println!("\n{title}");
-}
-
-/// Prints whether a goal is met.
-pub fn goal(what: &str, ratio: f64, met: bool) {
-    let verdict = if met { "met" } else { "MISSED" };
-    println!("  goal: {what}: {ratio:.2} {verdict}");
+/// A number with commas.
+pub fn count(number: usize) -> String {
+    match number / 1_000 {
+        0 => number.to_string(),
+        thousands => format!("{},{:03}", count(thousands), number % 1_000),
+    }
 }

@@ -153,8 +153,9 @@ enum EFormType {
 /// The same loop for different types.
 macro_rules! walk_by {
     ($query:ident) => {
-        pub fn walk(base: &str) -> (std::time::Duration, usize) {
-            crate::measure::timed(async {
+        pub fn walk(run: &crate::measure::Run<'_>) -> (std::time::Duration, usize) {
+            let url = format!("{}/graphql", run.base());
+            run.timed(async move {
                 let client = reqwest::Client::new();
                 let mut after = None;
                 let mut records = 0;
@@ -165,7 +166,7 @@ macro_rules! walk_by {
                         after,
                     });
                     let request = client
-                        .post(format!("{base}/graphql"))
+                        .post(&url)
                         .bearer_auth(crate::record::TOKEN)
                         .json(&body);
                     let reply: cynic::GraphQlResponse<$query> =

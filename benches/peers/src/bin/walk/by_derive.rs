@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use graphql_client::{GraphQLQuery, Response};
 
-use crate::measure::timed;
+use crate::measure::Run;
 use crate::record::{ACCOUNT, TOKEN};
 
 type DateTime = String;
@@ -26,8 +26,9 @@ struct FullConsignments;
 /// The derive generates separate types for each document, without a common trait.
 macro_rules! walk {
     ($walk:ident, $query:ident, $module:ident) => {
-        pub fn $walk(base: &str) -> (Duration, usize) {
-            timed(async {
+        pub fn $walk(run: &Run<'_>) -> (Duration, usize) {
+            let url = format!("{}/graphql", run.base());
+            run.timed(async move {
                 let client = reqwest::Client::new();
                 let mut after = None;
                 let mut records = 0;
@@ -37,10 +38,7 @@ macro_rules! walk {
                         first: Some(100),
                         after,
                     });
-                    let request = client
-                        .post(format!("{base}/graphql"))
-                        .bearer_auth(TOKEN)
-                        .json(&body);
+                    let request = client.post(&url).bearer_auth(TOKEN).json(&body);
                     let reply: Response<$module::ResponseData> =
                         request.send().await.unwrap().json().await.unwrap();
                     let page = reply.data.unwrap().consignments.unwrap();

@@ -1,4 +1,4 @@
-//! hyper and serde by hand: one UTF-8 check, then `from_str` into owned records.
+//! By hand: hyper or reqwest, and serde. A page is checked to be UTF-8 once and then read by `from_str`.
 
 use std::time::Duration;
 
@@ -9,17 +9,21 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 
-use crate::measure::timed;
-use crate::record::{Record, Reply, TOKEN, body};
+use crate::measure::Run;
+use crate::record::{Record, TOKEN, body};
 
-pub fn walk<T: Record>(base: &str) -> (Duration, usize) {
-    timed(async {
+/// Reads a page: the number of its records, and the cursor of the next page.
+type Read = fn(&str) -> (usize, Option<String>);
+
+pub fn hyper<T: Record>(run: &Run<'_>, read: Read) -> (Duration, usize) {
+    let url = format!("{}/graphql", run.base());
+    run.timed(async move {
         let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         let mut after = None;
         let mut records = 0;
         loop {
             let body = serde_json::to_vec(&body::<T>(after.as_deref())).unwrap();
-            let request = Request::post(format!("{base}/graphql"))
+            let request = Request::post(&url)
                 .header(AUTHORIZATION, format!("Bearer {TOKEN}"))
                 .header(ACCEPT, "application/json")
                 .header(CONTENT_TYPE, "application/json")
@@ -27,16 +31,38 @@ pub fn walk<T: Record>(base: &str) -> (Duration, usize) {
                 .unwrap();
             let reply = client.request(request).await.unwrap();
             let bytes = reply.into_body().collect().await.unwrap().to_bytes();
-            let text = std::str::from_utf8(&bytes).unwrap();
-            let page = serde_json::from_str::<Reply<T>>(text)
-                .unwrap()
-                .data
-                .consignments;
-            records += page.edges.len();
-            if !page.page_info.has_next_page {
+            let (count, next) = read(std::str::from_utf8(&bytes).unwrap());
+            records += count;
+            if next.is_none() {
                 return records;
             }
-            after = page.page_info.end_cursor;
+            after = next;
+        }
+    })
+}
+
+/// The lower bound of clients that use reqwest.
+pub fn reqwest<T: Record>(run: &Run<'_>, read: Read) -> (Duration, usize) {
+    let url = format!("{}/graphql", run.base());
+    run.timed(async move {
+        let client = reqwest::Client::new();
+        let mut after: Option<String> = None;
+        let mut records = 0;
+        loop {
+            let body = serde_json::to_vec(&body::<T>(after.as_deref())).unwrap();
+            let request = client
+                .post(&url)
+                .bearer_auth(TOKEN)
+                .header(ACCEPT, "application/json")
+                .header(CONTENT_TYPE, "application/json")
+                .body(body);
+            let bytes = request.send().await.unwrap().bytes().await.unwrap();
+            let (count, next) = read(std::str::from_utf8(&bytes).unwrap());
+            records += count;
+            if next.is_none() {
+                return records;
+            }
+            after = next;
         }
     })
 }

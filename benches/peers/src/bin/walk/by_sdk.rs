@@ -8,14 +8,15 @@ use envd_sdk::model::{Consignment, List, PageInfo};
 use envd_sdk::ops::ConsignmentFilter;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::timed;
+use crate::measure::Run;
 use crate::record::{ACCOUNT, Record, TOKEN};
 
-pub fn walk(base: &str, look_ahead: usize) -> (Duration, usize) {
-    timed(async {
-        let account = client(base).account(ACCOUNT);
+pub fn walk(run: &Run<'_>) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
+        let account = client(&base).account(ACCOUNT);
         let filter = ConsignmentFilter::default().page_size(100);
-        let mut pager = account.consignments(&filter).look_ahead(look_ahead);
+        let mut pager = account.consignments(&filter);
         let mut records = 0;
         while let Some(page) = pager.next_page().await.unwrap() {
             records += page.records.len();
@@ -53,10 +54,11 @@ struct Edge {
     node: Option<Consignment>,
 }
 
-pub fn walk_full(base: &str) -> (Duration, usize) {
+pub fn walk_full(run: &Run<'_>) -> (Duration, usize) {
     type FullRecords = crate::record::Consignment;
-    timed(async {
-        let client = client(base);
+    let base = run.base();
+    run.timed(async move {
+        let client = client(&base);
         let mut after = None;
         let mut records = 0;
         loop {

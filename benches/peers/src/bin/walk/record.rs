@@ -1,4 +1,4 @@
-//! Owned records, written by hand, and the request that all clients send.
+//! Records, written by hand, and the request that all clients send.
 
 #![allow(dead_code)] // Not every program uses all of it.
 
@@ -57,91 +57,104 @@ pub struct Edge<T> {
     pub node: Option<T>,
 }
 
+/// Reads a page of records that own their strings, or with `&str` borrow them: the number of records, and the next cursor.
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> (usize, Option<String>) {
+    let page = serde_json::from_str::<Reply<T>>(text)
+        .unwrap()
+        .data
+        .consignments;
+    let next = page
+        .page_info
+        .has_next_page
+        .then_some(page.page_info.end_cursor);
+    (page.edges.len(), next.flatten())
+}
+
 /// The fields of the SDK's typed list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
-    pub id: Option<String>,
-    pub number: Option<String>,
-    pub status: Option<String>,
-    pub species: Option<String>,
-    pub movement_date: Option<String>,
-    pub movement_time: Option<String>,
+pub struct Summary<S = String> {
+    pub id: Option<S>,
+    pub number: Option<S>,
+    pub status: Option<S>,
+    pub species: Option<S>,
+    pub movement_date: Option<S>,
+    pub movement_time: Option<S>,
     pub heads: Option<i64>,
-    pub created_by: Option<String>,
-    pub updated_at: Option<String>,
-    pub owner: Option<Party>,
-    pub origin: Option<Party>,
-    pub destination: Option<Party>,
-    pub consignee: Option<Party>,
-    pub forms: Option<Vec<Form>>,
+    pub created_by: Option<S>,
+    pub updated_at: Option<S>,
+    pub owner: Option<Party<S>>,
+    pub origin: Option<Party<S>>,
+    pub destination: Option<Party<S>>,
+    pub consignee: Option<Party<S>>,
+    pub forms: Option<Vec<Form<S>>>,
 }
 
 /// All fields of a consignment except its questions.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Consignment {
-    pub id: Option<String>,
-    pub number: Option<String>,
-    pub status: Option<String>,
-    pub species: Option<String>,
-    pub movement_date: Option<String>,
-    pub movement_time: Option<String>,
+pub struct Consignment<S = String> {
+    pub id: Option<S>,
+    pub number: Option<S>,
+    pub status: Option<S>,
+    pub species: Option<S>,
+    pub movement_date: Option<S>,
+    pub movement_time: Option<S>,
     pub heads: Option<i64>,
-    pub pdf_url: Option<String>,
-    pub created_by: Option<String>,
-    pub updated_at: Option<String>,
-    pub updated_by: Option<String>,
-    pub submitted_at: Option<String>,
-    pub owner: Option<Party>,
-    pub origin: Option<Party>,
-    pub destination: Option<Party>,
-    pub consignee: Option<Party>,
-    pub forms: Option<Vec<Form>>,
-    pub answers: Option<Vec<Answer>>,
-    pub declaration: Option<Declaration>,
+    pub pdf_url: Option<S>,
+    pub created_by: Option<S>,
+    pub updated_at: Option<S>,
+    pub updated_by: Option<S>,
+    pub submitted_at: Option<S>,
+    pub owner: Option<Party<S>>,
+    pub origin: Option<Party<S>>,
+    pub destination: Option<Party<S>>,
+    pub consignee: Option<Party<S>>,
+    pub forms: Option<Vec<Form<S>>>,
+    pub answers: Option<Vec<Answer<S>>>,
+    pub declaration: Option<Declaration<S>>,
 }
 
 #[derive(Deserialize)]
-pub struct Party {
-    pub name: Option<String>,
-    pub pic: Option<String>,
-    pub address: Option<Address>,
+pub struct Party<S = String> {
+    pub name: Option<S>,
+    pub pic: Option<S>,
+    pub address: Option<Address<S>>,
 }
 
 #[derive(Deserialize)]
-pub struct Address {
-    pub line1: Option<String>,
-    pub town: Option<String>,
-    pub state: Option<String>,
-    pub postcode: Option<String>,
+pub struct Address<S = String> {
+    pub line1: Option<S>,
+    pub town: Option<S>,
+    pub state: Option<S>,
+    pub postcode: Option<S>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Form {
+pub struct Form<S = String> {
     #[serde(rename = "type")]
-    pub form_type: Option<String>,
-    pub serial_number: Option<String>,
+    pub form_type: Option<S>,
+    pub serial_number: Option<S>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
-    pub question_id: Option<String>,
+pub struct Answer<S = String> {
+    pub question_id: Option<S>,
     pub index: Option<i64>,
-    pub value: Option<String>,
+    pub value: Option<S>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Declaration {
+pub struct Declaration<S = String> {
     pub accept: Option<bool>,
-    pub full_name: Option<String>,
-    pub phone: Option<String>,
-    pub email: Option<String>,
-    pub date: Option<String>,
-    pub signature: Option<String>,
-    pub certificate_number: Option<String>,
-    pub address: Option<Address>,
+    pub full_name: Option<S>,
+    pub phone: Option<S>,
+    pub email: Option<S>,
+    pub date: Option<S>,
+    pub signature: Option<S>,
+    pub certificate_number: Option<S>,
+    pub address: Option<Address<S>>,
 }

@@ -1,4 +1,4 @@
-//! By hand: with hyper, with reqwest, and with reqwest's `json` method.
+//! By hand: with hyper, and with reqwest.
 
 use std::time::Duration;
 
@@ -10,15 +10,17 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 
 use super::PAGES;
-use super::property::Reply;
+use super::property::read;
 use crate::LANES;
-use crate::measure::{side_by_side, timed};
+use crate::measure::{Run, side_by_side};
 
-pub fn hyper(base: &str) -> (Duration, usize) {
-    timed(async {
+/// With a function that reads a page: the number of its records.
+pub fn hyper(run: &Run<'_>, read: fn(&str) -> usize) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
         let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         side_by_side((0..LANES).map(|_| {
-            let (client, base) = (client.clone(), base.to_owned());
+            let (client, base) = (client.clone(), base.clone());
             async move {
                 let mut records = 0;
                 for page in 0..PAGES {
@@ -28,7 +30,7 @@ pub fn hyper(base: &str) -> (Duration, usize) {
                         .unwrap();
                     let reply = client.request(request).await.unwrap();
                     let bytes = reply.into_body().collect().await.unwrap().to_bytes();
-                    records += count(&bytes);
+                    records += read(std::str::from_utf8(&bytes).unwrap());
                 }
                 records
             }
@@ -37,38 +39,19 @@ pub fn hyper(base: &str) -> (Duration, usize) {
     })
 }
 
-pub fn reqwest(base: &str) -> (Duration, usize) {
-    timed(async {
+pub fn reqwest(run: &Run<'_>) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
         let client = reqwest::Client::new();
         side_by_side((0..LANES).map(|_| {
-            let (client, base) = (client.clone(), base.to_owned());
+            let (client, base) = (client.clone(), base.clone());
             async move {
                 let mut records = 0;
                 for page in 0..PAGES {
                     let request = client.get(url(&base, page));
                     let request = request.header(ACCEPT, "application/json");
                     let bytes = request.send().await.unwrap().bytes().await.unwrap();
-                    records += count(&bytes);
-                }
-                records
-            }
-        }))
-        .await
-    })
-}
-
-pub fn json(base: &str) -> (Duration, usize) {
-    timed(async {
-        let client = reqwest::Client::new();
-        side_by_side((0..LANES).map(|_| {
-            let (client, base) = (client.clone(), base.to_owned());
-            async move {
-                let mut records = 0;
-                for page in 0..PAGES {
-                    let request = client.get(url(&base, page));
-                    let request = request.header(ACCEPT, "application/json");
-                    let reply: Reply = request.send().await.unwrap().json().await.unwrap();
-                    records += reply.value.sub_set.len();
+                    records += read::<String>(std::str::from_utf8(&bytes).unwrap());
                 }
                 records
             }
@@ -79,10 +62,4 @@ pub fn json(base: &str) -> (Duration, usize) {
 
 fn url(base: &str, page: usize) -> String {
     format!("{base}/api/v2/PICRegister?SearchText=yards&pageindex={page}&pagesize=100")
-}
-
-fn count(bytes: &[u8]) -> usize {
-    let text = std::str::from_utf8(bytes).unwrap();
-    let reply: Reply = serde_json::from_str(text).unwrap();
-    reply.value.sub_set.len()
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use envd_sdk::register::{PropertySearch, Register};
 
 use crate::LANES;
-use crate::measure::{side_by_side, timed};
+use crate::measure::{Run, side_by_side};
 
-pub fn pages(base: &str) -> (Duration, usize) {
-    timed(async {
+pub fn pages(run: &Run<'_>) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
         let register = Register::builder(base).build().unwrap();
         side_by_side((0..LANES).map(|_| {
             let search = PropertySearch::text("yards").page_size(100);
@@ -25,8 +26,9 @@ pub fn pages(base: &str) -> (Duration, usize) {
     })
 }
 
-pub fn look_up(base: &str, pics: &[String]) -> (Duration, usize) {
-    timed(async {
+pub fn look_up(run: &Run<'_>, pics: Vec<String>) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
         let register = Register::builder(base).build().unwrap();
         let mut look_ups = register.lookup_many(pics).concurrency(LANES);
         let mut found = 0;

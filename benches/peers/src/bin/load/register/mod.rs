@@ -6,8 +6,9 @@ mod property;
 
 use serde_json::{Value, json};
 
-use crate::measure::{Peer, Request, Server, Table, goal, header};
-use crate::{HAND, LANES, SDK};
+use self::property::read;
+use crate::LANES;
+use crate::measure::{Peer, Request, Server, Table};
 
 /// The pages of each search.
 const PAGES: usize = 125;
@@ -15,11 +16,9 @@ const PAGE_SIZE: usize = 100;
 
 pub fn compare(rounds: usize) {
     let pages: Vec<String> = (0..PAGES).map(page).collect();
-    header(&format!(
-        "{} register pages of {PAGE_SIZE} properties, {} KB a page, {LANES} at a time",
-        LANES * PAGES,
-        pages[0].len() / 1000,
-    ));
+    let kilobytes = pages[0].len() / 1000;
+    let work =
+        format!("record of the register, {kilobytes} KB a page of {PAGE_SIZE}, {LANES} at a time");
     let server = Server::start(move |request: &Request<'_>, reply| {
         let index = request.target.split_once("pageindex=");
         let index = index.map_or(0, |(_, rest)| {
@@ -28,16 +27,23 @@ pub fn compare(rounds: usize) {
         let page: &String = &pages[index];
         reply.extend_from_slice(page.as_bytes());
     });
-    let peers = vec![
-        Peer::new(HAND, by_hand::hyper),
-        Peer::new(SDK, by_sdk::pages),
+    let peers = [
+        Peer::new("hyper by hand, owned records", |run| {
+            by_hand::hyper(run, |text| read::<String>(text))
+        }),
+        Peer::new("hyper by hand, borrowed records", |run| {
+            by_hand::hyper(run, |text| read::<&str>(text))
+        }),
         Peer::new("reqwest by hand", by_hand::reqwest),
-        Peer::new("reqwest + serde", by_hand::json),
+        Peer::new("envd-sdk", by_sdk::pages).at_most(1.10, None),
     ];
-    if let Some(table) = Table::of(&server, rounds, LANES * PAGES * PAGE_SIZE, &peers) {
-        let ratio = table.ratio(SDK, HAND);
-        goal("the SDK at most 1.10 times by hand", ratio, ratio <= 1.10);
-    }
+    let items = LANES * PAGES * PAGE_SIZE;
+    let table = Table {
+        work: &work,
+        items,
+        rounds,
+    };
+    table.show(&server, &peers);
 }
 
 /// A server that returns a property for any PIC.

@@ -6,7 +6,7 @@ use graphql_client::{GraphQLQuery, Response};
 
 use self::create_or_save_consignment::{CreateOrSaveConsignmentInput, ResponseData, Variables};
 use super::{ACCOUNT, token};
-use crate::measure::{side_by_side, timed};
+use crate::measure::{Run, side_by_side};
 
 #[derive(GraphQLQuery)]
 #[graphql(
@@ -16,10 +16,10 @@ use crate::measure::{side_by_side, timed};
 )]
 struct CreateOrSaveConsignment;
 
-pub fn save(base: &str, lanes: Vec<Vec<CreateOrSaveConsignmentInput>>) -> (Duration, usize) {
-    timed(async {
+pub fn save(run: &Run<'_>, lanes: Vec<Vec<CreateOrSaveConsignmentInput>>) -> (Duration, usize) {
+    let (token, url) = (token(), format!("{}/graphql", run.base()));
+    run.timed(async move {
         let client = reqwest::Client::new();
-        let (token, url) = (token(), format!("{base}/graphql"));
         side_by_side(lanes.into_iter().map(|inputs| {
             let (client, token, url) = (client.clone(), token.clone(), url.clone());
             async move {

@@ -1,4 +1,4 @@
-//! By hand: with hyper, with reqwest, and with reqwest's `json` methods.
+//! By hand: with hyper, and with reqwest.
 
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use hyper_util::rt::TokioExecutor;
 
 use super::input::{Body, Input, Reply};
 use super::token;
-use crate::measure::{side_by_side, timed};
+use crate::measure::{Run, side_by_side};
 
-pub fn hyper(base: &str, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
-    timed(async {
+pub fn hyper(run: &Run<'_>, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
         let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         let token = HeaderValue::from_str(&format!("Bearer {}", token())).unwrap();
         let url: hyper::Uri = format!("{base}/graphql").parse().unwrap();
@@ -41,8 +42,9 @@ pub fn hyper(base: &str, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
     })
 }
 
-pub fn reqwest(base: &str, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
-    timed(async {
+pub fn reqwest(run: &Run<'_>, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
+    let base = run.base();
+    run.timed(async move {
         let client = reqwest::Client::new();
         let token = HeaderValue::from_str(&format!("Bearer {}", token())).unwrap();
         let url: reqwest::Url = format!("{base}/graphql").parse().unwrap();
@@ -60,28 +62,6 @@ pub fn reqwest(base: &str, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
                         .body(body);
                     let bytes = request.send().await.unwrap().bytes().await.unwrap();
                     saved += count(&bytes);
-                }
-                saved
-            }
-        }))
-        .await
-    })
-}
-
-pub fn json(base: &str, lanes: Vec<Vec<Input>>) -> (Duration, usize) {
-    timed(async {
-        let client = reqwest::Client::new();
-        let (token, url) = (token(), format!("{base}/graphql"));
-        side_by_side(lanes.into_iter().map(|inputs| {
-            let (client, token, url) = (client.clone(), token.clone(), url.clone());
-            async move {
-                let mut saved = 0;
-                for input in inputs {
-                    let request = client.post(&url).bearer_auth(&token);
-                    let request = request.json(&Body::of(&input));
-                    let reply: Reply = request.send().await.unwrap().json().await.unwrap();
-                    let record = reply.data.create_or_save_consignment.data;
-                    saved += usize::from(record.number.is_some());
                 }
                 saved
             }

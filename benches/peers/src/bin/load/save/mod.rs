@@ -1,5 +1,6 @@
 //! 2,000 saves, 16 at a time.
 
+mod by_cynic;
 mod by_derive;
 mod by_hand;
 pub mod by_sdk;
@@ -8,39 +9,48 @@ mod input;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::measure::{Peer, Server, Table, goal, header};
-use crate::{HAND, LANES, SDK, questions};
+use self::by_sdk::With;
+use crate::measure::{Peer, Server, Table};
+use crate::{LANES, questions};
 
 pub const ACCOUNT: &str = "envd-100201";
 const SAVES: usize = 2_000;
 const ANSWERS: usize = 40;
 
 pub fn compare(rounds: usize) {
-    header(&format!(
-        "{SAVES} saves with {ANSWERS} answers, {LANES} at a time; the SDK with token manager and validation"
-    ));
-    let peers = vec![
-        Peer::new(HAND, |base| by_hand::hyper(base, lanes(SAVES, ANSWERS))),
-        Peer::new(SDK, |base| {
-            by_sdk::save(base, ANSWERS, lanes(SAVES, ANSWERS))
+    let sdk = |name, manager, validation| {
+        Peer::new(name, move |run| {
+            let with = With {
+                manager,
+                validation,
+            };
+            by_sdk::save(run, ANSWERS, lanes(SAVES, ANSWERS), with)
+        })
+    };
+    let peers = [
+        Peer::new("hyper by hand", |run| {
+            by_hand::hyper(run, lanes(SAVES, ANSWERS))
         }),
-        Peer::new("envd-sdk, no validation", |base| {
-            by_sdk::save_unvalidated(base, lanes(SAVES, ANSWERS))
+        Peer::new("reqwest by hand", |run| {
+            by_hand::reqwest(run, lanes(SAVES, ANSWERS))
         }),
-        Peer::new("reqwest by hand", |base| {
-            by_hand::reqwest(base, lanes(SAVES, ANSWERS))
+        Peer::new("graphql_client and reqwest", |run| {
+            by_derive::save(run, lanes(SAVES, ANSWERS))
         }),
-        Peer::new("reqwest + serde", |base| {
-            by_hand::json(base, lanes(SAVES, ANSWERS))
+        Peer::new("cynic and reqwest", |run| {
+            by_cynic::save(run, lanes(SAVES, ANSWERS))
         }),
-        Peer::new("graphql_client + reqwest", |base| {
-            by_derive::save(base, lanes(SAVES, ANSWERS))
-        }),
+        sdk("envd-sdk, constant token", false, false),
+        sdk("envd-sdk, token manager", true, false).at_most(1.50, Some(1.75)),
+        sdk("envd-sdk, token manager and validation", true, true).at_most(1.65, Some(1.90)),
     ];
-    if let Some(table) = Table::of(&server(), rounds, SAVES, &peers) {
-        let ratio = table.ratio(SDK, HAND);
-        goal("the SDK at most 1.30 times by hand", ratio, ratio <= 1.30);
-    }
+    let work = format!("save with {ANSWERS} answers, {LANES} at a time");
+    let table = Table {
+        work: &work,
+        items: SAVES,
+        rounds,
+    };
+    table.show(&server(), &peers);
 }
 
 /// A server that accepts every save.
