@@ -20,6 +20,7 @@ mod manager;
 mod many_users;
 mod overrides;
 mod pages;
+mod performance;
 mod processes;
 mod provider;
 mod proxies;

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use super::{Goal, Run, Server, Threads, row};
 
-/// A client with its name and its work, which returns CPU time and number of items.
+/// Returns CPU time and number of items.
+type Work = dyn Fn(&Run<'_>) -> (Duration, usize);
+
+/// A client with its name and its work.
 pub struct Peer {
     name: &'static str,
-    work: Box<dyn Fn(&Run<'_>) -> (Duration, usize)>,
+    work: Box<Work>,
     /// On one thread, and on four.
     goals: [Goal; 2],
 }

@@ -9,6 +9,8 @@
 
 mod by_sdk;
 mod link;
+#[path = "../../measure/mod.rs"]
+mod measure;
 mod page;
 #[path = "../walk/record.rs"]
 mod record;
@@ -21,6 +23,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use link::Link;
+use measure::{Goal, row};
 use page::{PAGE_SIZE, Pages, Records};
 use server::Server;
 
@@ -41,7 +44,7 @@ enum Walk {
 }
 
 const WALKS: [(&str, Walk); 3] = [
-    ("sequential, hyper + serde", Walk::Sequential),
+    ("hyper by hand, one step after the other", Walk::Sequential),
     ("envd-sdk, look_ahead(1)", Walk::LookAhead(1)),
     ("envd-sdk", Walk::Sdk),
 ];
@@ -57,8 +60,8 @@ fn main() -> ExitCode {
             serial: 39,
         },
     );
-    println!(
-        "{PAGES} pages of {PAGE_SIZE}, {} KB each; 50 ms round trip, 100 Mbit/s",
+    let work = format!(
+        "page of {PAGE_SIZE}, {} KB, over 50 ms and 100 Mbit/s, wall time",
         pages.page_bytes() / 1000
     );
     let link = Link {
@@ -68,39 +71,27 @@ fn main() -> ExitCode {
     let server = Server::start(pages, link);
 
     let mut least = [[f64::MAX; CONSUMERS.len()]; WALKS.len()];
-    let mut connections = [0; WALKS.len()];
     for _ in 0..rounds {
         for (client, (_, walk)) in WALKS.iter().enumerate() {
             for (consumer, (work, _)) in CONSUMERS.iter().enumerate() {
-                let before = server.connections();
                 let time = milliseconds_per_page(*walk, server.url(), *work);
                 least[client][consumer] = least[client][consumer].min(time);
-                connections[client] = server.connections() - before;
             }
         }
     }
 
-    println!("{:26} wall ms per page, consumer takes", "");
-    print!("{:26}", "");
-    for (work, _) in CONSUMERS {
-        print!(" {:>7}", format!("{} ms", work.as_millis()));
-    }
-    println!(" {:>12}", "connections");
-    for (client, (name, _)) in WALKS.iter().enumerate() {
-        print!("{name:26}");
-        for time in least[client] {
-            print!(" {time:7.1}");
+    let mut met = true;
+    for ((name, walk), times) in WALKS.iter().zip(least) {
+        for ((consumer, goal), time) in CONSUMERS.iter().zip(times) {
+            let case = format!("{name}, {} ms of work on each", consumer.as_millis());
+            let goal = match walk {
+                Walk::Sdk => Goal::AtMost(*goal),
+                Walk::Sequential | Walk::LookAhead(_) => Goal::None,
+            };
+            met &= row(&work, &case, time, "ms", goal);
         }
-        println!(" {:12}", connections[client]);
     }
-    print!("{:26}", "goal for envd-sdk");
-    let mut missed = false;
-    for (consumer, (_, goal)) in CONSUMERS.iter().enumerate() {
-        missed |= least[WALKS.len() - 1][consumer] > *goal;
-        print!(" {goal:7.1}");
-    }
-    println!(" {:>12}", if missed { "missed" } else { "met" });
-    ExitCode::from(u8::from(missed))
+    ExitCode::from(u8::from(!met))
 }
 
 fn milliseconds_per_page(walk: Walk, url: &str, work: Duration) -> f64 {

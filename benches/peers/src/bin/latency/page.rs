@@ -1,4 +1,4 @@
-//! Canned pages of 100 records. All pages have the same records, so the server stores them once.
+//! Canned pages of 100 records. Those of a page differ from those of another by their ids alone, so the server stores one.
 
 use serde_json::{Value, json};
 
@@ -14,17 +14,27 @@ pub struct Records {
 
 pub struct Pages {
     count: usize,
-    /// The part of the body from the records to the end.
+    /// The part of the body from the records to the end, of the first page.
     rest: Vec<u8>,
+    /// Where the ids have the number of their page.
+    ids: Vec<usize>,
 }
+
+/// The beginning of an id, before the number of its page.
+const ID: &str = "00000000-0000-4000-8000-";
 
 impl Pages {
     pub fn new(count: usize, records: Records) -> Self {
         let edges: Vec<Value> = (0..PAGE_SIZE)
             .map(|row| json!({"cursor": format!("c-{row}"), "node": consignment(row, records)}))
             .collect();
-        let rest = format!("{}}}}}}}", Value::from(edges)).into_bytes();
-        Self { count, rest }
+        let rest = format!("{}}}}}}}", Value::from(edges));
+        let ids = rest.match_indices(ID).map(|(at, id)| at + id.len());
+        Self {
+            count,
+            ids: ids.collect(),
+            rest: rest.into_bytes(),
+        }
     }
 
     pub fn page_bytes(&self) -> usize {
@@ -32,7 +42,7 @@ impl Pages {
     }
 
     /// A reply in two parts: the head with the beginning of the body, and the rest.
-    pub fn reply(&self, page: usize) -> (Vec<u8>, &[u8]) {
+    pub fn reply(&self, page: usize) -> (Vec<u8>, Vec<u8>) {
         // Formatted by hand: a server replies in the order of the selection.
         let beginning = format!(
             r#"{{"data":{{"consignments":{{"totalCount":{},"pageInfo":{{"hasNextPage":{},"endCursor":"{}"}},"edges":"#,
@@ -44,7 +54,12 @@ impl Pages {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
         );
-        ([head, beginning].concat().into_bytes(), &self.rest)
+        let mut rest = self.rest.clone();
+        let number = format!("{page:06}");
+        for at in &self.ids {
+            rest[*at..*at + number.len()].copy_from_slice(number.as_bytes());
+        }
+        ([head, beginning].concat().into_bytes(), rest)
     }
 }
 
@@ -61,9 +76,9 @@ fn consignment(number: usize, records: Records) -> Value {
         .map(|form| json!({"type": "LPAC1", "serialNumber": format!("{:0serial$}", number * forms + form)}))
         .collect();
     json!({
-        "id": format!("00000000-0000-4000-8000-{number:012}"),
+        "id": format!("{ID}{number:012}"),
         "number": format!("C-{number:09}"),
-        "status": if number % 3 == 0 { "DRAFT" } else { "SUBMITTED" },
+        "status": if number.is_multiple_of(3) { "DRAFT" } else { "SUBMITTED" },
         "species": "CATTLE",
         "movementDate": "2026-11-23",
         "movementTime": "05:15",

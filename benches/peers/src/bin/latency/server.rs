@@ -1,5 +1,7 @@
 //! A server of canned pages behind a simulated link: each reply starts after a round trip, and all share the bandwidth.
 
+#![allow(dead_code)] // Not every program uses all of it.
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +66,7 @@ impl Shared {
             let after = body["variables"]["after"].as_str();
             let page = after.map_or(0, |after| after.parse().unwrap());
             let (head, rest) = self.pages.reply(page);
-            if self.write(stream, &head).is_none() || self.write(stream, rest).is_none() {
+            if self.write(stream, &head).is_none() || self.write(stream, &rest).is_none() {
                 return;
             }
         }

@@ -6,45 +6,27 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::model::ConsignmentSummary;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, Pager};
-use tokio::runtime::Runtime;
 
 use crate::record::{ACCOUNT, TOKEN};
 use crate::sequential;
 
-pub const WALKS: [&str; 5] = [
-    "hyper + serde by hand",
-    "envd-sdk, pages, look_ahead(0)",
-    "envd-sdk, pages, look_ahead(1)",
-    "envd-sdk, pages",
-    "envd-sdk, items()",
-];
+pub const WALKS: [&str; 3] = ["hyper by hand", "envd-sdk by page", "envd-sdk by record"];
 
-/// Prints the number of records, and the growth of the resident set and the peak of the heap in bytes.
+/// Prints the number of records, and the growth of the resident set in bytes.
 pub fn run(walk: &str, url: &str) {
     // Resets the peak of the resident set to its current size.
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = resident("VmRSS:");
-    let mut records = 0;
-    let heap = allocation_counter::measure(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        records = read(walk, &runtime, url);
-    });
-    let peak = resident("VmHWM:");
-    println!("{records} {} {}", peak - before, heap.bytes_max);
-}
-
-fn read(walk: &str, runtime: &Runtime, url: &str) -> usize {
-    let look_ahead = |pages| runtime.block_on(by_page(pager(url).look_ahead(pages)));
-    match WALKS.iter().position(|name| *name == walk).unwrap() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let records = match WALKS.iter().position(|name| *name == walk).unwrap() {
         0 => runtime.block_on(sequential::walk(url, Duration::ZERO)),
-        1 => look_ahead(0),
-        2 => look_ahead(1),
-        3 => runtime.block_on(by_page(pager(url))),
+        1 => runtime.block_on(by_page(pager(url))),
         _ => runtime.block_on(by_record(pager(url))),
-    }
+    };
+    println!("{records} {}", resident("VmHWM:") - before);
 }
 
 fn pager(url: &str) -> Pager<ConsignmentSummary> {
