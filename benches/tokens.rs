@@ -1,6 +1,8 @@
 //! Cost of the token manager: `cargo bench --bench tokens`. Prints figures and ratios, and exits with an error when a goal is
 //! missed. Each comparison runs in one process on one clock. It builds faster as a program of `benches/peers`.
 
+#![allow(clippy::cast_precision_loss)] // Counts are small.
+
 #[path = "tokens/accounts.rs"]
 mod accounts;
 #[path = "tokens/allocations.rs"]

@@ -3,6 +3,8 @@
 //! Clock times on shared machines are noise, so each pair is timed turn by turn and the shortest times are compared. A
 //! missed goal is printed, and the exit code is then 1. `benches/peers` compares with the jsonschema crate as well.
 
+#![allow(clippy::cast_precision_loss)] // Counts are small.
+
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use envd_sdk::model::{AnswerInput, FormType, Question, ValidatorType};
+use envd_sdk::model::{AnswerInput, FormType, Question, QuestionId, ValidatorType};
 
 /// How many findings there are.
 pub(crate) fn check(questions: &[Question], forms: &[FormType], answers: &[AnswerInput]) -> usize {
@@ -104,9 +104,9 @@ impl<'a> Prepared<'a> {
     pub(crate) fn check(&self, forms: &[FormType], answers: &[AnswerInput]) -> usize {
         let mut given = vec![None; self.questions.len()];
         for answer in answers {
-            let id = answer.question_id.value().map(|id| id.as_str());
+            let id = answer.question_id.value().map(QuestionId::as_str);
             if let Some(place) = id.and_then(|id| self.places.get(id)) {
-                given[*place] = answer.value.value().map(|value| value.as_str());
+                given[*place] = answer.value.value().map(String::as_str);
             }
         }
         let (mut at, mut findings) = (0, 0);

@@ -8,16 +8,12 @@ use envd_sdk::ops::ConsignmentFilter;
 
 use crate::record::{ACCOUNT, TOKEN};
 
-/// `None` keeps the default look-ahead.
-pub async fn walk(url: &str, work: Duration, look_ahead: Option<usize>) -> usize {
+pub async fn walk(url: &str, work: Duration) -> usize {
     let token = StaticToken::new(TOKEN).unwrap();
     let client = Client::builder(url).token_source(token).build().unwrap();
     let account = client.account(ACCOUNT);
     let filter = ConsignmentFilter::default().page_size(100);
     let mut pager = account.consignments(&filter);
-    if let Some(pages) = look_ahead {
-        pager = pager.look_ahead(pages);
-    }
     let mut records = 0;
     while let Some(page) = pager.next_page().await.unwrap() {
         records += page.records.len();

@@ -40,12 +40,10 @@ const CONSUMERS: [(Duration, f64); 3] = [
 enum Walk {
     Sequential,
     Sdk,
-    LookAhead(usize),
 }
 
-const WALKS: [(&str, Walk); 3] = [
+const WALKS: [(&str, Walk); 2] = [
     ("hyper by hand, one step after the other", Walk::Sequential),
-    ("envd-sdk, look_ahead(1)", Walk::LookAhead(1)),
     ("envd-sdk", Walk::Sdk),
 ];
 
@@ -86,7 +84,7 @@ fn main() -> ExitCode {
             let case = format!("{name}, {} ms of work on each", consumer.as_millis());
             let goal = match walk {
                 Walk::Sdk => Goal::AtMost(*goal),
-                Walk::Sequential | Walk::LookAhead(_) => Goal::None,
+                Walk::Sequential => Goal::None,
             };
             met &= row(&work, &case, time, "ms", goal);
         }
@@ -103,8 +101,7 @@ fn milliseconds_per_page(walk: Walk, url: &str, work: Duration) -> f64 {
     let records = runtime.block_on(async {
         match walk {
             Walk::Sequential => sequential::walk(url, work).await,
-            Walk::Sdk => by_sdk::walk(url, work, None).await,
-            Walk::LookAhead(pages) => by_sdk::walk(url, work, Some(pages)).await,
+            Walk::Sdk => by_sdk::walk(url, work).await,
         }
     });
     let time = begun.elapsed();

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::row::Row;
 
-/// A program with its arguments for all of the table, and for a quick look.
+/// A program with its arguments for the whole table, and for a quick look.
 struct Program {
     name: &'static str,
     whole: &'static [&'static str],
@@ -13,8 +13,8 @@ struct Program {
 }
 
 const PROGRAMS: [Program; 10] = [
-    Program::new("load", &["7"], &["3"]),
-    Program::new("walk", &["7"], &["3"]),
+    Program::new("load", &["5"], &["3"]),
+    Program::new("walk", &["5"], &["2"]),
     Program::new("latency", &["1"], &["1"]),
     Program::new("memory", &[], &[]),
     Program::new("tokens", &["--bench"], &["--bench"]),
@@ -22,7 +22,7 @@ const PROGRAMS: [Program; 10] = [
     Program::new("peers", &[], &[]),
     Program::new("start", &[], &[]),
     Program::new(START_WITH_TLS, &[], &[]),
-    Program::new(BUILD, &[], &[]),
+    Program::new(BUILD, &[], &["release"]),
 ];
 
 /// A copy of `start`, built with TLS.
