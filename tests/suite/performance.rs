@@ -37,7 +37,10 @@ fn figures(text: &str) -> Vec<String> {
 
 #[test]
 fn the_guide_quotes_no_figure_outside_its_table() {
-    assert_eq!(figures("takes 1.04 times the time, and 5.5 MB."), ["1.04 times", "5.5 MB."]);
+    assert_eq!(
+        figures("takes 1.04 times the time, and 5.5 MB."),
+        ["1.04 times", "5.5 MB."]
+    );
     let [before, block, after] = parts(GUIDE);
     // The link that a program simulates.
     let before = before.replace("50 ms and 100 Mbit/s", "");

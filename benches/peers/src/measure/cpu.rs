@@ -86,6 +86,14 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Runs a future on one thread, against any server; returns its CPU time and its result.
+pub fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
+    let runtime = Threads::One.runtime();
+    let begun = of_thread();
+    let result = runtime.block_on(work);
+    (of_thread() - begun, result)
+}
+
 /// Runs the tasks concurrently and returns the sum of their results.
 pub async fn side_by_side<F>(lanes: impl IntoIterator<Item = F>) -> usize
 where

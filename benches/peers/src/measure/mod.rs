@@ -9,6 +9,6 @@ mod row;
 mod table;
 
 pub use self::canned::{Request, Server};
-pub use self::cpu::{Run, Threads, side_by_side};
+pub use self::cpu::{Run, Threads, side_by_side, timed};
 pub(crate) use self::row::{Goal, Row, row};
 pub use self::table::{Peer, Table, count};
