@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Client, HttpOptions};
 use serde_json::Value;
 
 use crate::measure::{Request, Run, Server, side_by_side};
@@ -47,10 +47,21 @@ const NODE: &str = r#"{"id":"00000000-0000-4000-8000-000000000001","number":"C-0
 
 /// The CPU time of walks over so many records each: so many at once, and as often in turn.
 pub fn walk(run: &Run<'_>, at_once: usize, in_turn: usize, records: usize) -> Duration {
+    walk_with(run, at_once, in_turn, records, HttpOptions::default())
+}
+
+pub fn walk_with(
+    run: &Run<'_>,
+    at_once: usize,
+    in_turn: usize,
+    records: usize,
+    options: HttpOptions,
+) -> Duration {
     let url = format!("{}/graphql", run.base());
     let (time, seen) = run.timed(async move {
         let token = StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln").unwrap();
-        let client = Client::builder(url).token_source(token).build().unwrap();
+        let builder = Client::builder(url).token_source(token).http(options);
+        let client = builder.build().unwrap();
         let account = client.account(records.to_string());
         side_by_side((0..at_once).map(|_| {
             let account = account.clone();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use envd_sdk::Client;
 use envd_sdk::auth::TokenManagerSet;
 use envd_sdk::model::ConsignmentInput;
+use envd_sdk::{Client, HttpOptions};
 
 use crate::measure::{Goal, Run, Threads, count, row, side_by_side};
 use crate::{LANES, list, save};
@@ -16,6 +16,8 @@ const ANSWERS: usize = 10;
 /// The walks at once, and the records of each.
 const WALKS: usize = 64;
 const RECORDS: usize = 2_000;
+/// The requests at once, when they are limited.
+const LIMIT: usize = 8;
 
 pub fn show(rounds: usize) {
     saves(rounds);
@@ -121,4 +123,16 @@ fn walks(rounds: usize, threads: Threads) {
     row(&work, &case, ratio, "times", Goal::AtMost(1.05));
     let case = format!("connections of {WALKS} walks at once");
     row(&work, &case, connections as f64, "in all", Goal::None);
+    let options = HttpOptions::default().max_concurrent_requests(LIMIT);
+    let before = server.connections();
+    list::walk_with(&run, WALKS, 1, RECORDS, options);
+    let connections = (server.connections() - before) as f64;
+    let case = format!("connections of {WALKS} walks, at most {LIMIT} requests at once");
+    row(
+        &work,
+        &case,
+        connections,
+        "in all",
+        Goal::AtMost(LIMIT as f64),
+    );
 }
