@@ -12,7 +12,7 @@ pub(crate) struct Row {
     /// Who does it, or for how many.
     pub(crate) case: String,
     pub(crate) figure: f64,
-    /// `times` is a ratio, shown with decimals; other whole numbers are shown without.
+    /// `times` is a ratio; `in all` and `bytes` are whole numbers.
     pub(crate) unit: String,
     pub(crate) goal: Goal,
 }
@@ -94,10 +94,10 @@ impl Row {
         if self.is_met() { "met" } else { "missed" }
     }
 
-    /// Three digits, or all of a whole number.
+    /// Three digits, or all of those before the point.
     fn digits(&self) -> String {
         let figure = self.figure;
-        let is_count = self.unit != "times" && figure.fract() == 0.0;
+        let is_count = ["in all", "bytes"].contains(&self.unit.as_str());
         match figure {
             _ if is_count || figure >= 99.95 => format!("{figure:.0}"),
             _ if figure >= 9.995 => format!("{figure:.1}"),
