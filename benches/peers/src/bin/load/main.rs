@@ -37,7 +37,7 @@ fn main() {
         register::compare(rounds);
     }
     if is_selected("users") {
-        users::show(rounds.min(3));
+        users::show(rounds);
     }
     if is_selected("growth") {
         growth::show(rounds.min(3));
