@@ -12,10 +12,11 @@ struct Program {
     quick: &'static [&'static str],
 }
 
-const PROGRAMS: [Program; 10] = [
+const PROGRAMS: [Program; 11] = [
     Program::new("load", &["5"], &["3"]),
     Program::new("walk", &["5"], &["2"]),
     Program::new("latency", &["1"], &["1"]),
+    Program::new("link", &[], &[]),
     Program::new("memory", &[], &[]),
     Program::new("tokens", &["--bench"], &["--bench"]),
     Program::new("ratios", &[], &[]),
