@@ -66,6 +66,14 @@ fn database_and_encryption_packages_are_linked_by_their_features_only() {
 }
 
 #[test]
+fn sqlite_is_linked_by_its_feature_only() {
+    for (features, versions) in [("fake", 0), ("sync", 0), ("sqlite", 1)] {
+        let tree = Tree::of(&["--features", features]);
+        assert_eq!(tree.versions("rusqlite").len(), versions, "{features}");
+    }
+}
+
+#[test]
 fn every_set_of_features_links_one_version_of_reqwest() {
     for features in ["rustls", "rustls-aws-lc", "native-tls", "fake"] {
         let tree = Tree::of(&["--no-default-features", "--features", features]);
