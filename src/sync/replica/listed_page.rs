@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::TimeDelta;
 use serde_json::value::RawValue;
 
 use super::change::ChangeKind;
@@ -187,9 +188,15 @@ fn received(
     }
 }
 
+/// A time further ahead of our clock than this is none of a change that was made: as a watermark it would hide all changes until
+/// that day. Clocks may be some days apart.
+const AHEAD: TimeDelta = TimeDelta::days(7);
+
 /// Counts a page in its walk.
 fn count(walk: &mut Walk, page: &ListedPage) {
+    let plausible = walk.begun.utc().map(|begun| begun + AHEAD);
     let greatest = page.records.iter().filter_map(|one| one.updated.clone());
+    let greatest = greatest.filter(|shown| shown.text.utc() <= plausible);
     let greatest = greatest.max_by(|one, other| one.key.cmp(&other.key));
     if walk.pages == 0 {
         walk.candidate = Shown::latest(walk.candidate.take(), greatest.clone());

@@ -121,3 +121,23 @@ async fn a_record_that_is_gone_tells_no_readings_apart() {
     replica.sync().await.unwrap();
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
 }
+
+#[tokio::test]
+async fn a_record_with_a_date_in_the_future_hides_no_change() {
+    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let replica = site.replica(store.clone());
+    let years = 3 * 365 * 86_400;
+    site.now(|site| {
+        site.now += years;
+        site.save("r005", |_| {});
+        site.now -= years;
+    });
+    site.make_incremental(&replica).await;
+    site.now(|site| site.save("r002", |record| record["heads"] = json!(5)));
+    let report = replica.sync().await.unwrap();
+    assert_eq!(
+        (report.mode, report.changed),
+        (SyncMode::Incremental, 1),
+        "{report}"
+    );
+}
