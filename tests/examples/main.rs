@@ -14,6 +14,7 @@ mod resume;
 #[cfg(unix)]
 mod serve_fake;
 mod sync_account;
+mod sync_killed;
 #[cfg(unix)]
 mod terminal;
 mod tokens;
