@@ -32,6 +32,7 @@ mod requests;
 mod retries;
 mod scripting;
 mod statuses;
+mod sync;
 mod today;
 mod tokens_secrets;
 mod trace_recorder;

@@ -1,0 +1,60 @@
+//! Edits by someone else.
+
+/// One edit, decided before it is known which records there are.
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    pub(super) kind: EditKind,
+    /// Which record, counted round.
+    pub(super) pick: usize,
+    pub(super) heads: u16,
+    /// How long after the edit before, in milliseconds; 0: at the same instant.
+    pub(super) pause: i64,
+    /// The minutes from UTC in which the date is written.
+    pub(super) offset: i32,
+    pub(super) movement: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EditKind {
+    Insert,
+    Change,
+    Submit,
+    /// The date alone.
+    Touch,
+    /// Neither lists nor reads show it.
+    Delete,
+    /// Lists leave it out; a read finds it.
+    Hide,
+    /// Listed again, with the date that it had.
+    Unhide,
+    /// Listed, and a read does not find it.
+    Unreadable,
+    /// The content changes, and the date becomes an earlier one.
+    OlderDate,
+}
+
+impl Edit {
+    pub(super) fn random(random: &mut fastrand::Rng) -> Self {
+        let kind = match random.u8(..32) {
+            0..8 => EditKind::Insert,
+            8..18 => EditKind::Change,
+            18..20 => EditKind::Submit,
+            20..22 => EditKind::Touch,
+            22..26 => EditKind::Delete,
+            26..28 => EditKind::Hide,
+            28..30 => EditKind::Unhide,
+            30 => EditKind::Unreadable,
+            _ => EditKind::OlderDate,
+        };
+        let pauses = [0, 0, 1, 500, 1_000, 60_000, 3_600_000, 90_000_000];
+        let days = ["2026-01-01", "2026-11-22", "2027-06-01"];
+        Self {
+            kind,
+            pick: random.usize(..1_000),
+            heads: random.u16(..),
+            pause: pauses[random.usize(..pauses.len())],
+            offset: [0, 0, 600, -570][random.usize(..4)],
+            movement: days[random.usize(..days.len())],
+        }
+    }
+}
