@@ -72,7 +72,7 @@ async fn drain(replica: &Replica) {
 /// The median time of each of several queries for 20 records.
 async fn query(replica: &Replica) {
     let all = || replica.consignments().page_size(20);
-    let day = Day::new(2025, 6, 1).unwrap();
+    let day = Day::new(2025, 6, 2).unwrap();
     let deep = all()
         .order(Order::LastUpdated)
         .page_size(10_000)
