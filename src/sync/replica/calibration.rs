@@ -190,10 +190,12 @@ pub(super) fn questions(latest_first: &[Dates]) -> impl Iterator<Item = (usize, 
         let older: Vec<String> = older.take(20).map(|dates| dates.id.clone()).collect();
         let expected: HashSet<String> = listed.iter().map(|dates| dates.id.clone()).collect();
         let question = Question {
-            evidence: format!(
-                "it listed the {} records changed since, among them {first}, created before",
-                expected.len()
-            ),
+            evidence: match expected.len() {
+                1 => format!("it listed the one record changed since, {first}, created before"),
+                count => format!(
+                    "it listed the {count} records changed since, among them {first}, created before"
+                ),
+            },
             from: Timestamp::from_utc(from),
             expected,
             moving: Vec::new(),

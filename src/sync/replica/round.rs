@@ -108,7 +108,11 @@ impl<'a> Round<'a> {
             return Some(state.calibration.to_string());
         }
         if self.start_date(state).is_none() {
-            return Some("no full walk was clean so far".to_owned());
+            let why = match state.clean_walk {
+                Some(_) => "no record has a date of its last change near the date of this machine",
+                None => "no full walk was clean so far",
+            };
+            return Some(why.to_owned());
         }
         let (now, before) = (self.replica.settings.clock.now(), before.to_time());
         // After the clock was set back, the time of the last full walk may be in the future.
