@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml --bin table [-- --quick] [--check] [--date YYYY-MM-DD]`
 //!
-//! The programs run in turn, several times; each figure is the median of the runs. `--quick` runs each once with fewer rounds
-//! and writes nothing. `--check` exits with an error when a goal is missed. The date is that of the commit unless it is given.
+//! The programs run in turn, several times; each figure is the median of the runs, but clean builds are measured once.
+//! `--quick` runs each once with fewer rounds and writes nothing. `--check` exits with an error when a goal is missed. The date is that of the commit unless it is given.
 
 mod block;
 mod programs;
