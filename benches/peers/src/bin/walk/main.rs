@@ -38,7 +38,7 @@ fn main() {
         Peer::new("reqwest by hand", |run| {
             by_hand::reqwest::<Summary>(run, |text| read::<Summary>(text))
         }),
-        Peer::new("graphql_client and reqwest", by_derive::walk),
+        Peer::new("`graphql_client` and reqwest", by_derive::walk),
         Peer::new("cynic and reqwest", by_cynic::walk),
         Peer::new("envd-sdk", by_sdk::walk).at_most(1.10, None),
     ];
@@ -53,7 +53,7 @@ fn main() {
         Peer::new("reqwest by hand", |run| {
             by_hand::reqwest::<Consignment>(run, |text| read::<Consignment>(text))
         }),
-        Peer::new("graphql_client and reqwest", by_derive::walk_full),
+        Peer::new("`graphql_client` and reqwest", by_derive::walk_full),
         Peer::new("cynic and reqwest", by_cynic_full::walk),
         Peer::new("envd-sdk", by_sdk::walk_full).at_most(1.10, None),
     ];

@@ -34,7 +34,7 @@ pub fn compare(rounds: usize) {
         Peer::new("reqwest by hand", |run| {
             by_hand::reqwest(run, lanes(SAVES, ANSWERS))
         }),
-        Peer::new("graphql_client and reqwest", |run| {
+        Peer::new("`graphql_client` and reqwest", |run| {
             by_derive::save(run, lanes(SAVES, ANSWERS))
         }),
         Peer::new("cynic and reqwest", |run| {
