@@ -122,7 +122,7 @@ fn show(
         met &= row(&case, request[at] / header[at], "times", Goal::AtMost(1.3));
     }
     for (name, lock) in [("std", std_lock), ("tokio", tokio_lock)] {
-        let case = format!("read through a RwLock of {name} on 8 threads, beside ours");
+        let case = format!("read through a `RwLock` of {name} on 8 threads, beside ours");
         row(&case, lock[most] / borrowed[most], "times", Goal::None);
     }
     met

@@ -61,7 +61,7 @@ const IN_README: [(&str, &str); 6] = [
         "envd-sdk, token manager",
     ),
     ("full record of a list", "envd-sdk"),
-    ("full record of a list", "graphql_client"),
+    ("full record of a list", "`graphql_client`"),
     ("record of the register", "envd-sdk"),
     ("start without TLS", "first client"),
 ];
