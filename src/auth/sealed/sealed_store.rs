@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chacha20poly1305::aead::{Aead, Generate, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use hmac_sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::auth::store::StoreErrorKind;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
+use hmac_sha2::Sha256;
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
 
 use crate::auth::StoreError;
 use crate::auth::sealed::SealingKey;
