@@ -77,8 +77,8 @@ fn save_for(
         }
         Arc::new(users)
     };
-    run.timed_after(users, |users| {
-        side_by_side(lanes.into_iter().enumerate().map(move |(lane, inputs)| {
+    let (time, (saved, _users)) = run.timed_after(users, |users| async move {
+        let lanes = lanes.into_iter().enumerate().map(|(lane, inputs)| {
             let users = Arc::clone(&users);
             async move {
                 let mut saved = 0;
@@ -89,8 +89,11 @@ fn save_for(
                 }
                 saved
             }
-        }))
-    })
+        });
+        // The accounts are returned as well: their end is not part of a save.
+        (side_by_side(lanes).await, users)
+    });
+    (time, saved)
 }
 
 fn walks(rounds: usize, threads: Threads) {
