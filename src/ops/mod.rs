@@ -50,3 +50,5 @@ mod templates;
 pub use self::account_choice::AccountChoice;
 pub use self::candidates::Candidates;
 pub use self::filter::{ConsignmentFilter, TemplateFilter};
+#[cfg(feature = "sync")]
+pub(crate) use self::similarity::{Similarity, same_value, shown, similarity};

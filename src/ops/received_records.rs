@@ -1,14 +1,16 @@
-//! Consignments as they are received, unknown fields included.
+//! Consignments as they are received, unknown fields included, and as they were written.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::ConsignmentFilter;
 use crate::client::{Account, Client, Connection};
-use crate::graphql::generated::{consignment, consignments};
+use crate::graphql::generated::{
+    CreateOrSaveConsignment, consignment, consignments, create_or_save_consignment,
+};
 use crate::graphql::{Outcome, levels};
-use crate::model::{Consignment, ConsignmentId, List, PageInfo};
+use crate::model::{Consignment, ConsignmentId, List, PageInfo, SavedConsignment};
 use crate::send::Call;
 use crate::send::pages::Pager;
 
@@ -80,5 +82,18 @@ impl Account {
                 let record = record.ok().flatten();
                 record.map_or(0, |record| levels(&record.questions))
             })
+    }
+}
+
+impl Account {
+    /// Saves an input that is written already.
+    pub(crate) fn save_consignment_text(
+        &self,
+        input: &impl Serialize,
+    ) -> Call<Outcome<SavedConsignment>> {
+        let document = create_or_save_consignment::QUERY;
+        self.save::<CreateOrSaveConsignment, _>(document, input, |data| {
+            data.create_or_save_consignment?.data
+        })
     }
 }

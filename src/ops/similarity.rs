@@ -12,7 +12,7 @@ use crate::model::{
 
 /// How a record, or one of its fields, compares with an input; that of a record is the greatest of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Similarity {
+pub(crate) enum Similarity {
     /// It shows everything that was sent.
     Agrees,
     /// Nothing differs, but it does not show everything that was sent.
@@ -27,7 +27,7 @@ use Similarity::{Agrees, Differs, Open};
 type Same = fn(&str, &str) -> bool;
 
 /// Compares what was sent with what a record shows, in the shape of an input.
-pub(super) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
+pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
     let [signed, shown] = [sent, read].map(|input| {
         let declaration = input.declaration.value();
         declaration.cloned().unwrap_or_default()
@@ -109,7 +109,7 @@ fn answer(sent: &AnswerInput, read: &[AnswerInput]) -> Similarity {
 }
 
 /// What a list shows of a record.
-pub(super) fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
+pub(crate) fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
     let party = |party: &Option<_>| party.as_ref().map(PartyInput::from);
     let forms = record.forms.iter();
     ConsignmentInput {
@@ -171,7 +171,7 @@ fn minute(text: &str) -> Option<u32> {
 
 /// An answer may come back in another form: a number with decimals, a day as an instant, a year as its first day (public
 /// material shows answers for a year as days), an image in another encoding.
-fn same_value(one: &str, other: &str) -> bool {
+pub(crate) fn same_value(one: &str, other: &str) -> bool {
     if instant(one).and(instant(other)).is_some() {
         return same_day(one, other);
     }

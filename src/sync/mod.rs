@@ -6,6 +6,7 @@
 //! | do so every few minutes, until stopped | [`Replica::run`](replica::Replica::run) |
 //! | look records up without a request | [`Replica::consignments`](replica::Replica::consignments), [`LocalQuery`](replica::LocalQuery) |
 //! | react to changes, each at least once and in order | [`Replica::changes`](replica::Replica::changes), [`Changes`](replica::Changes) |
+//! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
 //! | keep the copy in a file or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
 //!
 //! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers.
@@ -42,5 +43,6 @@
 //! # Ok(()) }
 //! ```
 
+pub mod outbox;
 pub mod replica;
 pub mod store;

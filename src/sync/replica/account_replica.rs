@@ -215,8 +215,12 @@ impl Replica {
         &*self.store
     }
 
-    pub(super) fn shared_store(&self) -> Arc<dyn SyncStore> {
+    pub(crate) fn shared_store(&self) -> Arc<dyn SyncStore> {
         Arc::clone(&self.store)
+    }
+
+    pub(crate) fn clock_used(&self) -> &Clock {
+        &self.settings.clock
     }
 
     /// What the store keeps the account under.

@@ -181,13 +181,26 @@ pub(crate) async fn needless_up_to(store: &dyn SyncStore, account: &str, last: u
 }
 
 /// The version of [`STATE`] and the number of the last change; 0 and 0 before the first sync.
-pub(super) async fn last_sequence(store: &dyn SyncStore, account: &str) -> Result<(u64, u64)> {
+pub(crate) async fn last_sequence(store: &dyn SyncStore, account: &str) -> Result<(u64, u64)> {
     let Some(document) = document(store, account, STATE).await? else {
         return Ok((0, 0));
     };
     let state: NextSequence = serde_json::from_str(&document.text)
         .map_err(|_| unreadable(format!("the document {STATE} cannot be read")))?;
     Ok((document.version, state.next_sequence.saturating_sub(1)))
+}
+
+/// The document of a consumer that needs the changes after this one; of `None` it is removed. Who writes it expects the
+/// version of [`STATE`] at which that change was the last.
+pub(crate) fn consumer_document(name: &str, acknowledged: Option<u64>) -> (String, Option<String>) {
+    let position = acknowledged.map(|acknowledged| ConsumerPosition {
+        acknowledged,
+        snapshot_up_to: None,
+    });
+    (
+        format!("{PREFIX}{name}"),
+        position.map(ConsumerPosition::to_text),
+    )
 }
 
 pub(super) fn removed(name: &str) -> Error {

@@ -30,3 +30,6 @@ pub use self::local_query::{LocalPage, LocalPosition, LocalQuery};
 pub use self::local_record::{Depth, LocalRecord};
 pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
+
+pub(crate) use self::consumer::{consumer_document, last_sequence};
+pub(crate) use self::difference::changed_fields;

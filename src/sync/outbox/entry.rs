@@ -1,0 +1,238 @@
+//! An entry as it is shown.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::compare::Conflict;
+use crate::error::Error;
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
+
+/// The number of an entry, unique in its account and never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryId(pub(super) u64);
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for EntryId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let number = text.parse();
+        number
+            .map(Self)
+            .map_err(|_| Error::config(format!("{text:?} is not the number of an entry")))
+    }
+}
+
+/// What an entry does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EntryKind {
+    /// Creates a draft, or saves a record that is there.
+    Save,
+    /// Submits a record.
+    Submit,
+    /// Deletes a record.
+    Delete,
+    /// Comments on a record.
+    Comment,
+    /// Copies a record.
+    Copy,
+}
+
+impl fmt::Display for EntryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Save => "save",
+            Self::Submit => "submit",
+            Self::Delete => "delete",
+            Self::Comment => "comment",
+            Self::Copy => "copy",
+        })
+    }
+}
+
+/// Where an entry is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EntryState {
+    /// It waits for its turn, for reception or for a login.
+    Queued,
+    /// It is being sent, or was when the program ended.
+    Sending,
+    /// It was sent, and no clear answer came: the service is asked whether it arrived, before anything is sent again.
+    Unconfirmed,
+    /// The service has it.
+    Confirmed,
+    /// The service refused it: see [`Entry::findings`].
+    Refused,
+    /// A person decides: see [`Entry::reason`] and [`Outbox::decide`](super::Outbox::decide).
+    NeedsAttention,
+    /// A person gave it up.
+    Discarded,
+}
+
+impl EntryState {
+    /// Whether the entry is at its end: confirmed, or discarded.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Confirmed | Self::Discarded)
+    }
+}
+
+impl fmt::Display for EntryState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Queued => "queued",
+            Self::Sending => "sending",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Confirmed => "confirmed",
+            Self::Refused => "refused",
+            Self::NeedsAttention => "needs_attention",
+            Self::Discarded => "discarded",
+        })
+    }
+}
+
+/// Why an entry is in its state. `Display` tells it in a sentence, and what can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// The service refused it.
+    Refused,
+    /// It was sent, and no clear answer came.
+    NoClearAnswer,
+    /// The record changed on the service since it was edited here.
+    Conflict,
+    /// The record is no draft any more: it was submitted or locked there.
+    NotADraft,
+    /// The service does not show the record any more.
+    Gone,
+    /// One record may be what was sent, but does not show all of it; or several are.
+    Candidates,
+    /// Its `not_after` has passed.
+    NotAfterPassed,
+    /// The day of the movement is over.
+    MovementPassed,
+    /// A form of it can not be created any more (specification 9).
+    FormRetired,
+    /// The user may not do this with this account, or not any more.
+    Forbidden,
+    /// The entry that it follows was given up.
+    EarlierGivenUp,
+    /// A person took what the service has.
+    TookTheirs,
+    /// A person gave it up.
+    GivenUp,
+    /// Nothing is sent before the user has logged in again.
+    LoginNeeded,
+    /// The service could not be reached, or asked to wait.
+    NoReception,
+    /// It waits for an earlier entry of the same declaration, or for a creation that is not confirmed.
+    WaitsForEarlier,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Refused => "the service refused it: correct and edit it, or discard it",
+            Self::NoClearAnswer => "no clear answer came: the service is asked before it is sent again",
+            Self::Conflict => "the record was changed on the service: keep mine, take theirs, or edit",
+            Self::NotADraft => "the record is no draft any more on the service: take theirs, or keep mine",
+            Self::Gone => "the service does not show the record any more: discard it, or send it again as a new one",
+            Self::Candidates => "the service may have it already: adopt a record, or send it again",
+            Self::NotAfterPassed => "its time has passed: discard it",
+            Self::MovementPassed => "the day of the movement is over: edit it, keep mine to send it anyway, or discard it",
+            Self::FormRetired => "a form of it cannot be created any more: edit it, or discard it",
+            Self::Forbidden => "the user may not do this with this account: resend when that is settled, or discard it",
+            Self::EarlierGivenUp => "the entry before it was given up: edit it, or discard it",
+            Self::TookTheirs => "what the service has was kept",
+            Self::GivenUp => "it was given up",
+            Self::LoginNeeded => "waits until the user has logged in again",
+            Self::NoReception => "waits for the service to be reached",
+            Self::WaitsForEarlier => "waits for an earlier entry",
+        })
+    }
+}
+
+/// One time that an entry was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Attempt {
+    /// When it began, on the clock of this machine.
+    pub at: Timestamp,
+    /// When its answer came, or was given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// What came back, in words without personal data; `None`: the program ended before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The HTTP status of the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
+}
+
+/// An entry of an [`Outbox`](super::Outbox). `Debug` hides what was written, which holds personal data.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its number.
+    pub id: EntryId,
+    /// What it does.
+    pub kind: EntryKind,
+    /// Where it is.
+    pub state: EntryState,
+    /// Why it is there; `None` when there is nothing to say.
+    pub reason: Option<Reason>,
+    /// What the service said of it last, whether it refused it or only warned.
+    pub findings: Vec<ServerError>,
+    /// The records that may be what was sent, if no single one surely is.
+    pub candidates: Vec<ConsignmentId>,
+    /// The record, once it is known.
+    pub consignment: Option<ConsignmentId>,
+    /// The number of the record, once it is known.
+    pub number: Option<ConsignmentNumber>,
+    /// Whether the record was found after the reply was lost.
+    pub is_adopted: bool,
+    /// Further records that agree with what was sent and appeared later: a request that was given up arrived nevertheless.
+    pub strays: Vec<ConsignmentId>,
+    /// The times that it was sent.
+    pub attempts: Vec<Attempt>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// Nothing is sent after this instant.
+    pub not_after: Option<Timestamp>,
+    /// When it is looked for next.
+    pub next_at: Option<Timestamp>,
+    /// What differs, with [`Reason::Conflict`] and [`Reason::NotADraft`].
+    pub conflict: Option<Conflict>,
+    /// What is sent: the input of a save or submit.
+    pub input: Option<ConsignmentInput>,
+    /// The text of a comment.
+    pub comment: Option<String>,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("id", &self.id)
+            .field("kind", &self.kind)
+            .field("state", &self.state)
+            .field("reason", &self.reason)
+            .field("consignment", &self.consignment)
+            .field("candidates", &self.candidates)
+            .field("attempts", &self.attempts.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,99 @@
+//! What was sent, when, and what came back.
+
+use super::entry::{Entry, EntryId};
+use super::journal::{BLOCK, record_name};
+use super::outbox::Outbox;
+use crate::error::Result;
+use crate::model::Timestamp;
+
+/// A page of the history, from [`Outbox::history`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HistoryPage {
+    /// The entries, the latest number first.
+    pub entries: Vec<Entry>,
+    /// Where the next page begins; `None`: this is the last one.
+    pub next: Option<EntryId>,
+}
+
+impl Outbox {
+    /// The entries that are at their end, confirmed or discarded, with all that was sent and came back: the latest number
+    /// first, about a hundred at a time. `before` is the [`next`](HistoryPage::next) of the page before.
+    ///
+    /// They are kept until [`prune`](Self::prune) removes them.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store).
+    pub async fn history(&self, before: Option<EntryId>) -> Result<HistoryPage> {
+        let head = self.journal().load().await?.head;
+        let mut before = before.map_or(head.next, |id| id.0.min(head.next));
+        loop {
+            let Some(last) = before.checked_sub(1).filter(|last| *last >= head.pruned) else {
+                return Ok(HistoryPage {
+                    entries: Vec::new(),
+                    next: None,
+                });
+            };
+            let block = last / BLOCK;
+            let mut past = self.journal().past_block(block).await?;
+            past.retain(|entry| entry.id < before);
+            before = block * BLOCK;
+            if past.is_empty() && before > 0 {
+                continue;
+            }
+            let entries = past.iter().rev().map(|entry| entry.show());
+            let next = Some(EntryId(before)).filter(|next| next.0 > head.pruned.max(1));
+            return Ok(HistoryPage {
+                entries: entries.collect(),
+                next,
+            });
+        }
+    }
+
+    /// Removes entries from the history that were written before an instant, and returns how many. Those that are still
+    /// looked for stay.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store).
+    pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
+        let before = before.into();
+        let head = self.journal().load().await?.head;
+        let mut removed = 0;
+        let mut all_before = true;
+        for block in head.pruned / BLOCK..=head.next / BLOCK {
+            let mut past = self.journal().past_block(block).await?;
+            let held = self.journal().load().await?;
+            let is_held = |id: u64| {
+                held.head.watches.iter().any(|watch| watch.entry <= id)
+                    || held
+                        .live
+                        .range(..id)
+                        .any(|(_, entry)| entry.baseline.is_some())
+            };
+            let found = past.len();
+            past.retain(|entry| entry.created_at < before && !is_held(entry.id));
+            let is_open = held
+                .live
+                .range(block * BLOCK..(block + 1) * BLOCK)
+                .next()
+                .is_some();
+            all_before &= past.len() == found && !is_open && (block + 1) * BLOCK <= held.head.next;
+            let change = self.journal().change(|draft| {
+                for entry in &past {
+                    draft.past.insert(entry.id, None);
+                    let record = entry.consignment.as_ref().filter(|_| entry.creates());
+                    draft.forgotten.extend(record.map(record_name));
+                }
+                if all_before {
+                    draft.head.pruned = (block + 1) * BLOCK;
+                }
+                Ok(())
+            });
+            change.await?;
+            removed += past.len() as u64;
+        }
+        Ok(removed)
+    }
+}

@@ -1,0 +1,127 @@
+//! The text of an input, kept as it was written.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus, WithExtra};
+
+/// An input as the fields that are sent, each as the JSON that was written when the entry was made: what is sent equals what
+/// was signed, byte for byte. Only `id`, `number` and `status`, which say which record is meant, are replaced.
+#[derive(Clone)]
+pub(super) struct InputText(Vec<(String, Box<RawValue>)>);
+
+const NAMES: [&str; 2] = ["id", "number"];
+const STATUS: &str = "status";
+
+impl InputText {
+    pub(super) fn new(input: &WithExtra<ConsignmentInput>) -> Result<Self> {
+        let text = serde_json::to_string(input)
+            .map_err(|error| Error::config(format!("the input cannot be written: {error}")))?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text)
+            .map_err(|error| Error::config(format!("the input is no JSON object: {error}")))
+    }
+
+    /// The input, typed. Fields that this crate does not know are left out.
+    pub(super) fn input(&self) -> ConsignmentInput {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        // OK because it was written from an input.
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// The fields as a value, for comparisons.
+    pub(super) fn value(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// For a new record: a draft without a name.
+    pub(super) fn as_new_draft(&self) -> Self {
+        let mut new = self.clone();
+        new.0.retain(|(name, _)| !NAMES.contains(&name.as_str()));
+        new.set(STATUS, &ConsignmentStatus::Draft);
+        new
+    }
+
+    /// For a record that is there.
+    pub(super) fn as_update_of(&self, id: &ConsignmentId) -> Self {
+        let mut update = self.clone();
+        update.set(NAMES[0], id);
+        update
+    }
+
+    pub(super) fn with_status(&self, status: &ConsignmentStatus) -> Self {
+        let mut with = self.clone();
+        with.set(STATUS, status);
+        with
+    }
+
+    fn set(&mut self, name: &str, value: &impl Serialize) {
+        // OK because ids and statuses are texts.
+        let Ok(value) = serde_json::value::to_raw_value(value) else {
+            return;
+        };
+        match self.0.iter_mut().find(|(field, _)| field == name) {
+            Some((_, field)) => *field = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+}
+
+impl Serialize for InputText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for InputText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = InputText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InputText, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(InputText(fields))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+impl PartialEq for InputText {
+    fn eq(&self, other: &Self) -> bool {
+        let fields = |text: &Self| -> Vec<(String, String)> {
+            let fields = text.0.iter();
+            fields
+                .map(|(name, value)| (name.clone(), value.get().to_owned()))
+                .collect()
+        };
+        fields(self) == fields(other)
+    }
+}
+
+/// Hides the input, which holds personal data.
+impl fmt::Debug for InputText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InputText").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,339 @@
+//! Reads and writes of the outbox: each whole, and only over the state that it was made from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::entry::{Entry, EntryState};
+use super::events::EventSender;
+use super::stored::{Base, FORMAT, Head, Stored, Target};
+use crate::auth::StoreError;
+use crate::error::Result;
+use crate::model::ConsignmentId;
+use crate::sync::replica::consumer_document;
+use crate::sync::store::{Batch, SyncStore};
+
+pub(super) const HEAD: &str = "outbox/head";
+pub(super) const LIVE: &str = "outbox/live/";
+const PAST: &str = "outbox/past/";
+const RECORD: &str = "outbox/record/";
+
+/// How many entries of the history are read at once.
+pub(super) const BLOCK: u64 = 100;
+
+/// The name of the consumer whose position keeps the changes that a look needs.
+const CONSUMER: &str = "outbox";
+
+/// The outbox of one account as it was at a moment.
+#[derive(Clone, Default)]
+pub(super) struct Snapshot {
+    pub(super) version: u64,
+    pub(super) head: Head,
+    /// The entries that are not at their end, by number.
+    pub(super) live: BTreeMap<u64, Arc<Stored>>,
+}
+
+/// A change of the outbox that is not written yet.
+pub(super) struct Draft {
+    pub(super) head: Head,
+    pub(super) live: BTreeMap<u64, Arc<Stored>>,
+    /// Entries of the history that are written anew, or removed.
+    pub(super) past: BTreeMap<u64, Option<Stored>>,
+    /// Documents that are removed.
+    pub(super) forgotten: Vec<String>,
+    /// The replica must still have this version.
+    pub(super) replica: Option<u64>,
+}
+
+impl Draft {
+    pub(super) fn next(&mut self) -> u64 {
+        let next = self.head.next;
+        self.head.next += 1;
+        next
+    }
+
+    pub(super) fn add(&mut self, entry: Stored) -> &mut Stored {
+        let id = entry.id;
+        let entry = self.live.entry(id).or_insert_with(|| Arc::new(entry));
+        Arc::make_mut(entry)
+    }
+
+    pub(super) fn entry(&mut self, id: u64) -> Option<&mut Stored> {
+        self.live.get_mut(&id).map(Arc::make_mut)
+    }
+}
+
+/// The documents of one account.
+pub(super) struct Journal {
+    store: Arc<dyn SyncStore>,
+    account: String,
+    cache: Mutex<Snapshot>,
+    events: EventSender,
+}
+
+impl Journal {
+    pub(super) fn new(store: Arc<dyn SyncStore>, account: String, events: EventSender) -> Self {
+        Self {
+            store,
+            account,
+            cache: Mutex::default(),
+            events,
+        }
+    }
+
+    pub(super) fn store(&self) -> &dyn SyncStore {
+        &*self.store
+    }
+
+    pub(super) fn account(&self) -> &str {
+        &self.account
+    }
+
+    /// The outbox as it is now. The entries are read only if another process has written since.
+    pub(super) async fn load(&self) -> Result<Snapshot> {
+        loop {
+            let (version, head) = self.head().await?;
+            {
+                let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+                if cache.version == version {
+                    return Ok(cache.clone());
+                }
+            }
+            let documents = self.store.documents(&self.account, LIVE).await?;
+            let (again, _) = self.head().await?;
+            if again != version {
+                // The entries may be of either version.
+                continue;
+            }
+            let mut live = BTreeMap::new();
+            for document in documents {
+                let entry = parse(&document.name, &document.text)?;
+                live.insert(entry.id, Arc::new(entry));
+            }
+            let snapshot = Snapshot {
+                version,
+                head,
+                live,
+            };
+            self.keep(snapshot.clone());
+            return Ok(snapshot);
+        }
+    }
+
+    async fn head(&self) -> Result<(u64, Head)> {
+        let documents = self.store.documents(&self.account, HEAD).await?;
+        let Some(document) = documents.into_iter().find(|found| found.name == HEAD) else {
+            return Ok((0, Head::default()));
+        };
+        let head: Head =
+            serde_json::from_str(&document.text).map_err(|_| unreadable(&document.name))?;
+        if head.format > FORMAT {
+            let what = "a newer version of this crate wrote the outbox: update this program";
+            return Err(StoreError::new(what).into());
+        }
+        Ok((document.version, head))
+    }
+
+    fn keep(&self, snapshot: Snapshot) {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.version < snapshot.version {
+            *cache = snapshot;
+        }
+    }
+
+    /// Changes the outbox. When another process was faster, the change is made again of what that one has written.
+    pub(super) async fn change<T>(
+        &self,
+        mut change: impl FnMut(&mut Draft) -> Result<T>,
+    ) -> Result<T> {
+        loop {
+            if let Some(result) = self.try_change(&mut change).await? {
+                return Ok(result);
+            }
+        }
+    }
+
+    /// As [`change`](Self::change); `None` if another process was faster.
+    pub(super) async fn try_change<T>(
+        &self,
+        change: impl FnOnce(&mut Draft) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let before = self.load().await?;
+        let mut draft = Draft {
+            head: before.head.clone(),
+            live: before.live.clone(),
+            past: BTreeMap::new(),
+            forgotten: Vec::new(),
+            replica: None,
+        };
+        let result = change(&mut draft)?;
+        Ok(self.commit(&before, draft).await?.then_some(result))
+    }
+
+    async fn commit(&self, before: &Snapshot, mut draft: Draft) -> Result<bool> {
+        draft.head.pin = pin(&draft);
+        let mut batch = Batch {
+            expected: vec![(HEAD.to_owned(), before.version)],
+            ..Batch::default()
+        };
+        if let Some(version) = draft.replica {
+            batch.expected.push(("replica".to_owned(), version));
+        }
+        let changed = self.write_entries(before, &mut draft, &mut batch);
+        if changed.is_empty() && draft.past.is_empty() && draft.head == before.head {
+            return Ok(true);
+        }
+        let forgotten = draft.forgotten.drain(..);
+        batch.documents.extend(forgotten.map(|name| (name, None)));
+        if draft.head.pin != before.head.pin {
+            batch
+                .documents
+                .push(consumer_document(CONSUMER, draft.head.pin));
+        }
+        batch
+            .documents
+            .push((HEAD.to_owned(), Some(text(&draft.head))));
+        if !self.store.commit(&self.account, &batch).await? {
+            return Ok(false);
+        }
+        self.keep(Snapshot {
+            version: before.version + 1,
+            head: draft.head,
+            live: draft.live,
+        });
+        for entry in changed {
+            self.events.send(entry);
+        }
+        Ok(true)
+    }
+
+    /// Puts what differs into the batch, and moves what is at its end to the history. Returns the entries that changed.
+    fn write_entries(&self, before: &Snapshot, draft: &mut Draft, batch: &mut Batch) -> Vec<Entry> {
+        let mut changed = Vec::new();
+        let mut ended = Vec::new();
+        for (id, entry) in &draft.live {
+            let known = before.live.get(id);
+            if known.is_some_and(|known| Arc::ptr_eq(known, entry) || known == entry) {
+                continue;
+            }
+            changed.push(entry.show());
+            if entry.state.is_final() {
+                ended.push(*id);
+                batch.documents.push((past_name(*id), Some(text(&**entry))));
+                if known.is_some() {
+                    batch.documents.push((live_name(*id), None));
+                }
+                if let Some(record) = entry.consignment.as_ref().filter(|_| entry.creates()) {
+                    batch
+                        .documents
+                        .push((record_name(record), Some(id.to_string())));
+                }
+            } else {
+                batch.documents.push((live_name(*id), Some(text(&**entry))));
+            }
+        }
+        for id in ended {
+            draft.live.remove(&id);
+        }
+        for (id, entry) in &draft.past {
+            let Some(entry) = entry else {
+                batch.documents.push((past_name(*id), None));
+                continue;
+            };
+            changed.push(entry.show());
+            batch.documents.push((past_name(*id), Some(text(entry))));
+        }
+        changed
+    }
+
+    /// An entry of the history.
+    pub(super) async fn past(&self, id: u64) -> Result<Option<Stored>> {
+        let name = past_name(id);
+        let documents = self.store.documents(&self.account, &name).await?;
+        let Some(found) = documents.into_iter().find(|document| document.name == name) else {
+            return Ok(None);
+        };
+        parse(&found.name, &found.text).map(Some)
+    }
+
+    /// The entries of a block of the history, by number.
+    pub(super) async fn past_block(&self, block: u64) -> Result<Vec<Stored>> {
+        let prefix = format!("{PAST}{block:012}/");
+        let documents = self.store.documents(&self.account, &prefix).await?;
+        let entries = documents.iter();
+        entries
+            .map(|document| parse(&document.name, &document.text))
+            .collect()
+    }
+
+    /// The entry that made a record.
+    pub(super) async fn maker(&self, record: &ConsignmentId) -> Result<Option<u64>> {
+        let name = record_name(record);
+        let documents = self.store.documents(&self.account, &name).await?;
+        let found = documents.into_iter().find(|document| document.name == name);
+        Ok(found.and_then(|document| document.text.parse().ok()))
+    }
+}
+
+/// The earliest change of the replica after which a look needs all.
+fn pin(draft: &Draft) -> Option<u64> {
+    let live = draft.live.values().filter(|entry| !entry.state.is_final());
+    let live = live.filter_map(|entry| entry.baseline);
+    live.chain(draft.head.watches.iter().map(|watch| watch.baseline))
+        .min()
+}
+
+fn live_name(id: u64) -> String {
+    format!("{LIVE}{id:012}")
+}
+
+fn past_name(id: u64) -> String {
+    format!("{PAST}{:012}/{id:012}", id / BLOCK)
+}
+
+pub(super) fn record_name(record: &ConsignmentId) -> String {
+    format!("{RECORD}{record}")
+}
+
+fn text(document: &impl serde::Serialize) -> String {
+    // OK because the documents are structs of texts, numbers and JSON.
+    serde_json::to_string(document).unwrap_or_default()
+}
+
+fn parse(name: &str, text: &str) -> Result<Stored> {
+    Ok(serde_json::from_str(text).map_err(|_| unreadable(name))?)
+}
+
+fn unreadable(name: &str) -> StoreError {
+    StoreError::new(format!("the document {name} cannot be read"))
+}
+
+impl Draft {
+    /// A record was made, or found: entries that wait for it know it now, and are changes of what it is now.
+    pub(super) fn settle_lane(&mut self, settled: u64, id: &ConsignmentId, base: Option<&Base>) {
+        let waiting: Vec<u64> = self.live.keys().copied().collect();
+        for other in waiting.into_iter().filter(|other| *other != settled) {
+            let Some(entry) = self.entry_ref(other) else {
+                continue;
+            };
+            let follows = match &entry.target {
+                Target::Entry(before) => *before == settled,
+                Target::Record(record) => record == id,
+                _ => false,
+            };
+            if !follows || entry.is_in_flight() {
+                continue;
+            }
+            let Some(entry) = self.entry(other) else {
+                continue;
+            };
+            entry.target = Target::Record(id.clone());
+            if matches!(entry.state, EntryState::Queued | EntryState::Refused) {
+                entry.base = base.cloned().or(entry.base.take());
+            }
+        }
+    }
+
+    pub(super) fn entry_ref(&self, id: u64) -> Option<&Stored> {
+        self.live.get(&id).map(AsRef::as_ref)
+    }
+}

@@ -1,0 +1,156 @@
+//! Looks for records that a request without a clear answer has made.
+
+use super::input_text::InputText;
+use super::outbox::Outbox;
+use super::pass::Requests;
+use super::stored::{Base, Stored};
+use crate::error::{Error, Result};
+use crate::model::{ConsignmentId, ConsignmentInput, Maybe};
+use crate::ops::{Similarity, shown, similarity};
+use crate::sync::replica::{Change, last_sequence};
+use crate::sync::store::{ChangeRange, ChangeRow};
+
+/// How many changes are read from the store at once.
+const CHUNK: usize = 100;
+
+/// The replica as it was when a sync had ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Synced {
+    /// The version of its document.
+    pub(super) version: u64,
+    /// Its last change.
+    pub(super) last: u64,
+}
+
+/// The records that appeared since a creation was sent first, and may be what was sent.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// They show all that was sent.
+    pub(super) agreeing: Vec<ConsignmentId>,
+    /// Nothing differs, but they do not show all that was sent.
+    pub(super) partly: Vec<ConsignmentId>,
+}
+
+impl Outbox {
+    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
+    pub(super) async fn sync_completely(&self, requests: &Requests) -> Result<Synced> {
+        let report = self.shared.replica.sync().await;
+        requests.add(report.as_ref().map_or(1, |report| report.requests));
+        if !report?.clean {
+            let what = "the list of consignments changed while it was read";
+            return Err(Error::protocol(what).with_operation("consignments"));
+        }
+        self.synced().await
+    }
+
+    /// The replica as it is in the store.
+    pub(super) async fn synced(&self) -> Result<Synced> {
+        let journal = self.journal();
+        let (version, last) = last_sequence(journal.store(), journal.account()).await?;
+        Ok(Synced { version, last })
+    }
+
+    /// What the replica knows of records that appeared after the entry was sent first and belong to no entry. A record that
+    /// cannot be read now makes it fail: it could be the one.
+    pub(super) async fn appeared(&self, entry: &Stored, requests: &Requests) -> Result<Found> {
+        let journal = self.journal();
+        let (mut found, mut after) = (Found::default(), entry.baseline.unwrap_or(0));
+        let sent = entry.sent();
+        loop {
+            let range = ChangeRange::After(after);
+            let store = journal.store();
+            let changes = store.changes(journal.account(), range, CHUNK).await?;
+            let Some(last) = changes.last() else {
+                return Ok(found);
+            };
+            after = last.sequence;
+            for change in changes.iter().filter(|change| change.previous == 0) {
+                self.compare(entry, &sent, change, &mut found, requests)
+                    .await?;
+            }
+        }
+    }
+
+    async fn compare(
+        &self,
+        entry: &Stored,
+        sent: &[ConsignmentInput],
+        change: &ChangeRow,
+        found: &mut Found,
+        requests: &Requests,
+    ) -> Result<()> {
+        let id = ConsignmentId::from(change.id.clone());
+        if entry.known.contains(&change.id) || self.belongs_to_another(entry, &id).await? {
+            return Ok(());
+        }
+        let summary = Change::from_row(change)?.record().summary();
+        // One that cannot be read as a summary is read as a whole.
+        if summary.is_ok_and(|summary| best(sent, &shown(&summary)) == Similarity::Differs) {
+            return Ok(());
+        }
+        let journal = self.journal();
+        let ids = [change.id.clone()];
+        if journal
+            .store()
+            .rows(journal.account(), &ids)
+            .await?
+            .is_empty()
+        {
+            // It is gone again.
+            return Ok(());
+        }
+        requests.add(1);
+        // A record that is listed and cannot be read now could be the one.
+        let record = self.account().consignment(id.clone()).await?.value;
+        match best(sent, &ConsignmentInput::from(&record)) {
+            Similarity::Agrees => found.agreeing.push(id),
+            Similarity::Open => found.partly.push(id),
+            Similarity::Differs => {}
+        }
+        Ok(())
+    }
+
+    /// Whether the replica holds the record.
+    pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
+        Ok(self.replica().consignment(id.clone()).await?.is_some())
+    }
+
+    /// Whether another entry has made the record, or is about it.
+    async fn belongs_to_another(&self, entry: &Stored, id: &ConsignmentId) -> Result<bool> {
+        let live = self.journal().load().await?.live;
+        let is_of_live = live
+            .values()
+            .filter(|other| other.id != entry.id)
+            .any(|other| other.show().consignment.as_ref() == Some(id));
+        Ok(is_of_live
+            || entry.consignment.as_ref() == Some(id)
+            || self.journal().maker(id).await?.is_some())
+    }
+}
+
+/// The closest of what was sent.
+fn best(sent: &[ConsignmentInput], read: &ConsignmentInput) -> Similarity {
+    let all = sent.iter().map(|sent| similarity(sent, read));
+    all.min().unwrap_or(Similarity::Differs)
+}
+
+impl Stored {
+    /// What the entry has sent, for comparisons with new records: without names, which the server gives.
+    fn sent(&self) -> Vec<ConsignmentInput> {
+        let without_names = |mut input: ConsignmentInput| {
+            (input.id, input.number) = (Maybe::Absent, Maybe::Absent);
+            input
+        };
+        if let (Some(_), Some(Base::Record(original))) = (&self.original, &self.base) {
+            // What a copy keeps of dates and declaration is not shown.
+            let original: ConsignmentInput =
+                serde_json::from_value(original.clone()).unwrap_or_default();
+            let mut copy = without_names(original);
+            copy.declaration = Maybe::Absent;
+            (copy.movement_date, copy.movement_time) = (Maybe::Absent, Maybe::Absent);
+            return vec![copy];
+        }
+        let inputs = self.input.iter().chain(&self.earlier_inputs);
+        inputs.map(InputText::input).map(without_names).collect()
+    }
+}

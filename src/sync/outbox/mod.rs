@@ -1,0 +1,67 @@
+//! What is to be sent, kept until it is: declarations written without reception.
+//!
+//! | task | see |
+//! | --- | --- |
+//! | write a declaration down, and have it sent once | [`Outbox::save`], [`Outbox::submit`] |
+//! | change a record of the service | [`Outbox::update`], [`Outbox::delete`], [`Outbox::comment`], [`Outbox::copy`] |
+//! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
+//! | show what waits and what became of it | [`Outbox::entries`], [`Outbox::events`], [`Outbox::history`] |
+//! | answer what only a person can | [`Outbox::decide`], [`Decision`] |
+//!
+//! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot.
+//!
+//! A declaration whose reply is lost is found again, and not made twice:
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use envd_sdk::fake::Fault;
+//! use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+//! use envd_sdk::sync::outbox::EntryState;
+//! use envd_sdk::sync::store::MemorySync;
+//!
+//! # let fake = envd_sdk::fake::Fake::start().await;
+//! # let account = fake.client().build()?.account(fake.account_id());
+//! # let before = fake.consignments::<serde_json::Value>(fake.account_id()).len();
+//! let outbox = account.outbox(MemorySync::new());
+//! let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+//!     .movement("2027-01-15", "05:15");
+//! let entry = outbox.save(input).await?;
+//! assert_eq!(entry.state, EntryState::Queued);
+//!
+//! // The server saves it, and the connection is lost before the reply.
+//! fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_after());
+//! let report = outbox.send().await?;
+//! assert_eq!(report.confirmed, 1);
+//! # assert_eq!(fake.consignments::<serde_json::Value>(fake.account_id()).len(), before + 1);
+//! # Ok(()) }
+//! ```
+
+mod compare;
+mod decision;
+mod entry;
+mod events;
+mod history;
+mod input_text;
+mod journal;
+mod lane;
+mod look;
+mod outbox;
+mod outbox_loop;
+mod pass;
+mod report;
+mod step;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod waiting;
+mod write;
+
+pub use self::compare::{ChangedBy, Conflict, FieldDifference};
+pub use self::decision::Decision;
+pub use self::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
+pub use self::events::OutboxEvents;
+pub use self::history::HistoryPage;
+pub use self::outbox::Outbox;
+pub use self::outbox_loop::{OutboxEvent, OutboxLoop, OutboxLoopHandle};
+pub use self::report::OutboxReport;
+pub use self::waiting::{RecordWithWaiting, WaitingPage};

@@ -1,0 +1,197 @@
+//! The handle of an outbox, and its settings.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Notify;
+
+use super::entry::{Entry, EntryId, EntryState, Reason};
+use super::events::{EventSender, OutboxEvents};
+use super::journal::{Journal, Snapshot};
+use super::lane::waits_for_earlier;
+use super::pass::{Pause, Waits};
+use crate::client::Account;
+use crate::error::Result;
+use crate::model::Timestamp;
+use crate::sync::replica::Replica;
+use crate::sync::store::SyncStore;
+use crate::transport::Clock;
+
+/// What is to be sent for an account, from [`Account::outbox`]. Cheap to clone; clones share it.
+///
+/// An entry is in the store when the call that makes it returns, with or without reception. [`send`](Self::send) sends what
+/// is due once, [`run`](Self::run) whenever it can be. Several processes may use one store: one of them sends at a time.
+#[derive(Clone)]
+#[must_use]
+pub struct Outbox {
+    pub(super) shared: Arc<Shared>,
+    pub(super) settings: Settings,
+}
+
+/// What the clones of an outbox share.
+pub(super) struct Shared {
+    pub(super) replica: Replica,
+    pub(super) journal: Journal,
+    events: EventSender,
+    /// One pass at a time in this process.
+    pub(super) passing: tokio::sync::Mutex<()>,
+    pub(super) waits: Mutex<Waits>,
+    pub(super) written: Notify,
+}
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) settle: Duration,
+    pub(super) lease: Duration,
+    pub(super) stray_watch: Duration,
+    pub(super) not_after: Option<Timestamp>,
+    pub(super) clock: Clock,
+}
+
+impl Account {
+    /// What is to be sent for the account, in a store. The store may hold other accounts as well, and the account's
+    /// [replica](Account::replica). Nothing is sent and nothing is read yet.
+    pub fn outbox(&self, store: impl SyncStore) -> Outbox {
+        self.replica(store).outbox()
+    }
+}
+
+impl Replica {
+    /// The outbox of the replica's account, in the same store and with the replica's settings. It uses the replica to find
+    /// out what became of a creation whose reply was lost.
+    pub fn outbox(&self) -> Outbox {
+        let events = EventSender::new();
+        let account = self.account().id().as_str().to_owned();
+        Outbox {
+            shared: Arc::new(Shared {
+                replica: self.clone(),
+                journal: Journal::new(self.shared_store(), account, events.clone()),
+                events,
+                passing: tokio::sync::Mutex::default(),
+                waits: Mutex::default(),
+                written: Notify::new(),
+            }),
+            settings: Settings {
+                settle: Duration::from_secs(60),
+                lease: Duration::from_secs(10),
+                stray_watch: Duration::from_secs(24 * 60 * 60),
+                not_after: None,
+                clock: self.clock_used().clone(),
+            },
+        }
+    }
+}
+
+impl Outbox {
+    /// How long a request without a clear answer may still arrive: it is looked for at once and after this time, and only
+    /// then sent again; 60 seconds unless set. A service that carries a request out later than that makes a second draft,
+    /// which is told as a [stray](Entry::strays).
+    pub fn settle(mut self, time: Duration) -> Self {
+        self.settings.settle = time;
+        self
+    }
+
+    /// After what time another process takes over from one that ended or hangs; 10 seconds unless set. One that works says
+    /// so in the store three times as often.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.settings.lease = time.max(Duration::from_millis(30));
+        self
+    }
+
+    /// How long records that appear late are looked for, after an entry that was sent more than once was confirmed; a day
+    /// unless set.
+    pub fn stray_watch(mut self, time: Duration) -> Self {
+        self.settings.stray_watch = time;
+        self
+    }
+
+    /// The clock that decides when something is due; that of the client unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.settings.clock = clock;
+        self
+    }
+
+    /// The account whose outbox it is.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        self.shared.replica.account()
+    }
+
+    /// The replica that the outbox uses.
+    pub fn replica(&self) -> &Replica {
+        &self.shared.replica
+    }
+
+    /// The entries that are not at their end, by number. Those that are at their end are in the
+    /// [history](Self::history).
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store).
+    pub async fn entries(&self) -> Result<Vec<Entry>> {
+        let snapshot = self.journal().load().await?;
+        Ok(self.show(&snapshot))
+    }
+
+    /// One entry, also one of the history; `None`: there is none with this number, or it was pruned.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store).
+    pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
+        let snapshot = self.journal().load().await?;
+        if snapshot.live.contains_key(&id.0) {
+            let mut shown = self.show(&snapshot).into_iter();
+            return Ok(shown.find(|entry| entry.id == id));
+        }
+        let past = self.journal().past(id.0).await?;
+        Ok(past.map(|entry| entry.show()))
+    }
+
+    /// The changes of entries from now on, for a screen.
+    #[must_use]
+    pub fn events(&self) -> OutboxEvents {
+        self.shared.events.subscribe()
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        &self.shared.journal
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.settings.clock.now()
+    }
+
+    pub(super) fn timestamp(&self) -> Timestamp {
+        self.now().into()
+    }
+
+    /// The entries as they are shown, with what only this process knows: why those wait that could be sent.
+    fn show(&self, snapshot: &Snapshot) -> Vec<Entry> {
+        let waits = self.shared.waits.lock();
+        let waits = waits.unwrap_or_else(PoisonError::into_inner);
+        let entries = snapshot.live.values();
+        let shown = entries.map(|stored| {
+            let mut entry = stored.show();
+            if entry.state == EntryState::Queued && entry.reason.is_none() {
+                entry.reason = match &waits.pause {
+                    Some(Pause::Login) => Some(Reason::LoginNeeded),
+                    _ if waits_for_earlier(&snapshot.live, stored) => Some(Reason::WaitsForEarlier),
+                    Some(Pause::Until(_)) => Some(Reason::NoReception),
+                    None => waits.entries.get(&stored.id).map(|_| Reason::NoReception),
+                };
+            }
+            entry
+        });
+        shown.collect()
+    }
+}
+
+impl fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbox")
+            .field("account", self.account().id())
+            .finish_non_exhaustive()
+    }
+}

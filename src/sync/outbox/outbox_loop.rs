@@ -1,0 +1,170 @@
+//! Sends again and again.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use tokio::sync::{Notify, watch};
+
+use super::outbox::Outbox;
+use super::report::OutboxReport;
+use crate::auth::BoxFuture;
+use crate::error::Error;
+
+/// How often at least it is looked whether another process has written an entry, and whether the user has logged in again.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+
+/// What is called with each event.
+type OnEvent = Box<dyn FnMut(&OutboxEvent) + Send>;
+
+/// Sends until it is stopped, from [`Outbox::run`]. Await it, or spawn its future; dropping it at any time is safe.
+#[must_use = "it does nothing until it is awaited"]
+pub struct OutboxLoop {
+    outbox: Outbox,
+    on_event: OnEvent,
+    handle: OutboxLoopHandle,
+}
+
+/// Stops or wakes an [`OutboxLoop`]. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct OutboxLoopHandle {
+    stopped: Arc<watch::Sender<bool>>,
+    wake: Arc<Notify>,
+}
+
+/// What an [`OutboxLoop`] did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum OutboxEvent {
+    /// A pass ended: everything that could be sent was.
+    #[non_exhaustive]
+    Passed {
+        /// What it did, and what is left.
+        report: OutboxReport,
+    },
+    /// The store failed. It is tried again.
+    #[non_exhaustive]
+    Failed {
+        /// Why.
+        error: Error,
+    },
+}
+
+impl Outbox {
+    /// Sends what is due now, whenever something becomes due, and at once what this process writes, until it is stopped.
+    /// Failures do not end it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sdk::sync::outbox::EntryState;
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let outbox = account.outbox(MemorySync::new());
+    /// let mut events = outbox.events();
+    /// let sending = outbox.run();
+    /// let handle = sending.handle();
+    /// let sending = tokio::spawn(sending.into_future());
+    ///
+    /// outbox.save(ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))).await?;
+    /// while let Some(entry) = events.next().await {
+    ///     println!("entry {}: {}", entry.id, entry.state);
+    ///     if entry.state == EntryState::Confirmed {
+    ///         break;
+    ///     }
+    /// }
+    /// handle.stop();
+    /// sending.await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn run(&self) -> OutboxLoop {
+        OutboxLoop {
+            outbox: self.clone(),
+            on_event: Box::new(|_| {}),
+            handle: OutboxLoopHandle {
+                stopped: Arc::new(watch::Sender::new(false)),
+                wake: Arc::default(),
+            },
+        }
+    }
+}
+
+impl OutboxLoop {
+    /// Is called after each pass. It must not block.
+    pub fn on_event(mut self, report: impl FnMut(&OutboxEvent) + Send + 'static) -> Self {
+        self.on_event = Box::new(report);
+        self
+    }
+
+    /// A handle that stops or wakes it.
+    #[must_use]
+    pub fn handle(&self) -> OutboxLoopHandle {
+        self.handle.clone()
+    }
+
+    async fn run(mut self) {
+        let mut stopped = self.handle.stopped.subscribe();
+        // OK to ignore: the sender lives in `self.handle`.
+        let stopped = async move {
+            let _ = stopped.wait_for(|stopped| *stopped).await;
+        };
+        let mut stopped = pin!(stopped);
+        loop {
+            let pass = self.outbox.pass();
+            let Either::Left((result, _)) = select(pin!(pass), &mut stopped).await else {
+                return;
+            };
+            let wait = match result {
+                Ok((report, due)) => {
+                    (self.on_event)(&OutboxEvent::Passed { report });
+                    due.at().map(|at| self.outbox.time_until(at))
+                }
+                Err(error) => {
+                    (self.on_event)(&OutboxEvent::Failed { error });
+                    None
+                }
+            };
+            let wait = wait.unwrap_or(LOOK_EVERY).min(LOOK_EVERY);
+            let slept = pin!(self.outbox.settings.clock.sleep(wait));
+            let written = pin!(self.outbox.shared.written.notified());
+            let woken = pin!(self.handle.wake.notified());
+            let wait = select(select(slept, written), woken);
+            if let Either::Right(_) = select(wait, &mut stopped).await {
+                return;
+            }
+        }
+    }
+}
+
+impl IntoFuture for OutboxLoop {
+    type Output = ();
+    type IntoFuture = BoxFuture<'static, ()>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl fmt::Debug for OutboxLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutboxLoop")
+            .field("outbox", &self.outbox)
+            .finish_non_exhaustive()
+    }
+}
+
+impl OutboxLoopHandle {
+    /// Ends the loop, also a request in flight: what became of it is looked for by the next one.
+    pub fn stop(&self) {
+        self.stopped.send_replace(true);
+    }
+
+    /// Ends the wait, for example after a login or when there is reception again.
+    pub fn send_now(&self) {
+        self.wake.notify_one();
+    }
+}

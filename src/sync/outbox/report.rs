@@ -1,0 +1,54 @@
+//! What a pass did.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::model::Timestamp;
+
+/// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OutboxReport {
+    /// How many entries were confirmed.
+    pub confirmed: u64,
+    /// How many entries are refused now.
+    pub refused: u64,
+    /// How many entries need a decision now.
+    pub needs_attention: u64,
+    /// How many entries are not at their end and need no decision: they wait for reception, a login, a look or each other.
+    pub waiting: u64,
+    /// How many requests were made; one that is retried counts once.
+    pub requests: u64,
+    /// How many records were found that agree with an entry that has another one.
+    pub strays: u64,
+    /// Whether nothing is sent before the user has logged in again.
+    pub login_needed: bool,
+    /// Why nothing more was sent, in words; `None`: everything that could be sent was.
+    pub stopped_by: Option<String>,
+    /// When something is due again, on the clock of the outbox; `None`: nothing is, until something is written or decided.
+    pub next_at: Option<Timestamp>,
+}
+
+impl fmt::Display for OutboxReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} confirmed, {} refused, {} need attention, {} waiting; {} requests",
+            self.confirmed, self.refused, self.needs_attention, self.waiting, self.requests
+        )?;
+        if self.strays > 0 {
+            write!(f, "; {} records too many were found", self.strays)?;
+        }
+        if self.login_needed {
+            f.write_str("; a login is needed")?;
+        } else if let Some(why) = &self.stopped_by {
+            write!(f, "; stopped: {why}")?;
+        }
+        match &self.next_at {
+            Some(at) => write!(f, "; next at {at}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Comments: they have no name of their own when they are sent, so the comments of the consignment are read before and after.
+
+use super::super::entry::Reason;
+use super::super::pass::Pass;
+use super::super::stored::{Stored, Target};
+use super::{Applied, Marked, Reply, Step};
+use crate::error::{Error, Result};
+use crate::model::{Comment, CommentInput, ConsignmentNumber};
+
+impl Pass<'_> {
+    pub(super) async fn comment(&mut self, entry: &Stored) -> Step {
+        let (Target::Number(number), Some(text)) = (&entry.target, &entry.comment) else {
+            return Ok(true);
+        };
+        let known = match self.while_held(self.comments(number)).await {
+            Ok(known) => known,
+            Err(error) if error.is_not_found() => return self.attend(entry, Reason::Gone).await,
+            Err(error) => return Err(error),
+        };
+        let marked = self.mark(entry, None, |entry| {
+            entry.known = known.iter().map(name).collect()
+        });
+        match marked.await? {
+            Some(Marked::Sending) => {}
+            Some(Marked::LostLease) => return Ok(false),
+            Some(Marked::Changed) | None => return Ok(true),
+        }
+        self.requests.add(1);
+        let input = CommentInput::new(number.clone(), text.clone());
+        let call = self.outbox.account().create_comment(input);
+        let result = self.while_held(call.into_future()).await;
+        let applied = result.map(|outcome| Applied {
+            status: outcome.http_status(),
+            id: None,
+            number: None,
+            problems: outcome.problems,
+        });
+        self.finish(entry, Reply::new(applied)).await
+    }
+
+    pub(super) async fn settle_comment(&mut self, entry: &Stored) -> Step {
+        let Target::Number(number) = &entry.target else {
+            return Ok(true);
+        };
+        let comments = self.while_held(self.comments(number)).await?;
+        let is_there = comments.iter().any(|comment| {
+            comment.comment_text == entry.comment && !entry.known.contains(&name(comment))
+        });
+        if is_there {
+            return self.adopt(entry, None).await;
+        }
+        self.not_found(entry).await
+    }
+
+    async fn comments(&self, number: &ConsignmentNumber) -> Result<Vec<Comment>> {
+        self.requests.add(1);
+        let comments = self.outbox.account().comments(number.clone()).await?;
+        if !comments.problems.is_empty() {
+            let what = "the comments could not be read completely";
+            return Err(Error::protocol(what).with_operation("comments"));
+        }
+        Ok(comments.value.into_iter().collect())
+    }
+}
+
+/// What tells a comment from others.
+fn name(comment: &Comment) -> String {
+    match &comment.comment_id {
+        Some(id) => id.clone(),
+        None => {
+            let time = comment.created_at.as_ref().map(ToString::to_string);
+            format!(
+                "{} {}",
+                time.unwrap_or_default(),
+                comment.comment_text.as_deref().unwrap_or_default()
+            )
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Creations and copies: after a lost reply nothing but the list of the account shows whether there is a record.
+
+use super::super::compare::shape;
+use super::super::entry::{EntryKind, Reason};
+use super::super::look::Found;
+use super::super::pass::Pass;
+use super::super::stored::{Base, Stored};
+use super::{Applied, Marked, Reply, Step};
+use crate::error::{Error, Result};
+use crate::model::{ConsignmentId, ConsignmentStatus};
+
+impl Pass<'_> {
+    pub(super) async fn create(&mut self, entry: &Stored) -> Step {
+        let original = match entry.kind {
+            EntryKind::Copy => match self.original(entry).await? {
+                Some(original) => Some(original),
+                None => return self.attend(entry, Reason::Gone).await,
+            },
+            _ => None,
+        };
+        // Known must be what was there before: with every change of the replica meanwhile, it is asked again.
+        loop {
+            let known = match self.outbox.fresh() {
+                Some(_) => self.outbox.synced().await?,
+                None => {
+                    self.while_held(self.outbox.sync_completely(&self.requests))
+                        .await?
+                }
+            };
+            self.outbox.set_fresh(known);
+            let marked = self.mark(entry, Some(known.version), |entry| {
+                entry.baseline.get_or_insert(known.last);
+                if let Some(original) = original.clone() {
+                    entry.base = Some(Base::Record(original));
+                }
+            });
+            match marked.await? {
+                Some(Marked::Sending) => break,
+                Some(Marked::Changed) => return Ok(true),
+                Some(Marked::LostLease) => return Ok(false),
+                None => {}
+            }
+        }
+        let reply = self.request_creation(entry).await;
+        let created = match &reply {
+            Reply::Applied(Applied { id: Some(id), .. }) => Some(id.clone()),
+            _ => None,
+        };
+        let step = self.finish(entry, reply).await?;
+        if let Some(id) = created {
+            self.read_back(entry, &id).await?;
+        }
+        Ok(step)
+    }
+
+    async fn request_creation(&self, entry: &Stored) -> Reply {
+        self.requests.add(1);
+        let account = self.outbox.account();
+        let call = match (&entry.original, &entry.input) {
+            (Some(original), _) => account.copy_consignment(original.clone()),
+            (None, Some(input)) => account.save_consignment_text(&input.as_new_draft()),
+            (None, None) => return Reply::Refused(Error::config("the entry has no input")),
+        };
+        let result = self.while_held(call.into_future()).await;
+        if let Ok(saved) = &result {
+            // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
+            let _ = self.outbox.replica().witness(&saved.value).await;
+        }
+        Reply::new(result.map(Applied::from))
+    }
+
+    async fn original(&self, entry: &Stored) -> Result<Option<serde_json::Value>> {
+        let Some(id) = &entry.original else {
+            return Ok(None);
+        };
+        Ok(self.read(id).await?.map(|record| shape(&record)))
+    }
+
+    pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
+        let outbox = self.outbox;
+        let look = async {
+            let synced = outbox.sync_completely(&self.requests).await?;
+            outbox.set_fresh(synced);
+            outbox.appeared(entry, &self.requests).await
+        };
+        let found = self.while_held(look).await?;
+        let Found { agreeing, partly } = found;
+        match (agreeing.as_slice(), partly.as_slice()) {
+            ([id], []) => self.adopt(entry, Some(id)).await,
+            ([], []) => self.not_found(entry).await,
+            _ => {
+                let candidates: Vec<ConsignmentId> = agreeing.into_iter().chain(partly).collect();
+                self.change_if_same(entry, |entry| {
+                    entry.candidates.clone_from(&candidates);
+                    entry.needs_attention(Reason::Candidates);
+                })
+                .await
+            }
+        }
+    }
+
+    /// Reads a record that was saved: the next edit is compared with it. A failure is none of the entry.
+    pub(super) async fn read_back(&mut self, entry: &Stored, id: &ConsignmentId) -> Result<()> {
+        if entry.kind != EntryKind::Save && entry.kind != EntryKind::Copy {
+            return Ok(());
+        }
+        let Ok(Some(record)) = self.while_held(self.read(id)).await else {
+            return Ok(());
+        };
+        let after = shape(&record);
+        let past = self.outbox.journal().past(entry.id).await?;
+        let change = self.outbox.journal().change(|draft| {
+            if let Some(past) = past.clone() {
+                let after = Some(after.clone());
+                draft.past.insert(
+                    past.id,
+                    Some(Stored {
+                        after,
+                        number: record.number.clone(),
+                        ..past
+                    }),
+                );
+            }
+            if record.status == Some(ConsignmentStatus::Draft) {
+                draft.settle_lane(entry.id, id, Some(&Base::Record(after.clone())));
+            }
+            Ok(())
+        });
+        change.await
+    }
+}

@@ -1,0 +1,337 @@
+//! One step of a pass: an entry is sent, or looked for.
+
+mod by_id;
+mod comment;
+mod creation;
+mod strays;
+
+use serde_json::Value;
+
+use super::decision::confirm;
+use super::entry::{Attempt, EntryKind, EntryState, Reason};
+use super::journal::Draft;
+use super::pass::Pass;
+use super::stored::Stored;
+use crate::error::{Error, Result};
+use crate::graphql::Outcome;
+use crate::model::{
+    ConsignmentId, ConsignmentNumber, Day, Jurisdiction, SavedConsignment, ServerError, Timestamp,
+};
+
+/// What came back.
+pub(super) enum Reply {
+    /// The service has carried it out.
+    Applied(Applied),
+    /// It surely was not carried out, and another request may be.
+    NotSent(Error),
+    /// The service refused it.
+    Refused(Error),
+    /// The user may not do it.
+    Forbidden(Error),
+    /// No clear answer.
+    InDoubt(Error),
+}
+
+/// What the service says of a change that it has carried out.
+pub(super) struct Applied {
+    id: Option<ConsignmentId>,
+    number: Option<ConsignmentNumber>,
+    problems: Vec<ServerError>,
+    status: u16,
+}
+
+impl From<Outcome<SavedConsignment>> for Applied {
+    fn from(outcome: Outcome<SavedConsignment>) -> Self {
+        Self {
+            status: outcome.http_status(),
+            id: outcome.value.id,
+            number: outcome.value.number,
+            problems: outcome.problems,
+        }
+    }
+}
+
+impl Reply {
+    pub(super) fn new(result: Result<Applied>) -> Self {
+        match result {
+            Ok(applied) => Self::Applied(applied),
+            Err(error) if error.may_have_applied() => Self::InDoubt(error),
+            Err(error) if error.is_forbidden() => Self::Forbidden(error),
+            Err(error)
+                if error.is_retryable()
+                    || error.is_unauthorized()
+                    || error.is_reauth_required()
+                    || error.is_transport() =>
+            {
+                Self::NotSent(error)
+            }
+            Err(error) => Self::Refused(error),
+        }
+    }
+}
+
+/// A lane goes on: an entry was sent or settled, unless another process has taken over (`false`).
+pub(super) type Step = Result<bool>;
+
+impl Pass<'_> {
+    pub(super) async fn send_entry(&mut self, id: u64) -> Step {
+        let Some(entry) = self.entry(id).await? else {
+            return Ok(true);
+        };
+        if let Some(reason) = self.too_late(&entry) {
+            return self.attend(&entry, reason).await;
+        }
+        match entry.kind {
+            EntryKind::Save | EntryKind::Copy if entry.creates() => self.create(&entry).await,
+            EntryKind::Comment => self.comment(&entry).await,
+            _ => self.send_by_id(&entry).await,
+        }
+    }
+
+    pub(super) async fn settle_entry(&mut self, id: u64) -> Step {
+        let Some(entry) = self.entry(id).await? else {
+            return Ok(true);
+        };
+        match entry.kind {
+            EntryKind::Save | EntryKind::Copy if entry.creates() => {
+                self.settle_creation(&entry).await
+            }
+            EntryKind::Comment => self.settle_comment(&entry).await,
+            _ => self.settle_by_id(&entry).await,
+        }
+    }
+
+    async fn entry(&self, id: u64) -> Result<Option<Stored>> {
+        let snapshot = self.outbox.journal().load().await?;
+        Ok(snapshot.live.get(&id).map(|entry| Stored::clone(entry)))
+    }
+
+    /// Why the entry must not be sent any more, or not yet by itself.
+    fn too_late(&self, entry: &Stored) -> Option<Reason> {
+        let now = self.outbox.now();
+        let not_after = entry.not_after.as_ref();
+        // A limit that cannot be read is taken for one that has passed.
+        if not_after.is_some_and(|limit| limit.to_time().is_none_or(|limit| now > limit)) {
+            return Some(Reason::NotAfterPassed);
+        }
+        if !matches!(entry.kind, EntryKind::Save | EntryKind::Submit) {
+            return None;
+        }
+        let input = entry.input.as_ref()?.input();
+        // In the west the day ends last.
+        let today = Day::today_in(Jurisdiction::Wa, now);
+        let day = input
+            .movement_date
+            .value()
+            .and_then(|date| Day::parse(date).ok());
+        if !entry.is_late_accepted && day.is_some_and(|day| day < today) {
+            return Some(Reason::MovementPassed);
+        }
+        let is_closed =
+            |form: &crate::model::FormType| form.closed_from().is_some_and(|day| day <= today);
+        (entry.creates() && input.forms.iter().any(is_closed)).then_some(Reason::FormRetired)
+    }
+
+    /// Leaves the entry to a person.
+    async fn attend(&mut self, entry: &Stored, reason: Reason) -> Step {
+        self.change_if_same(entry, |entry| entry.needs_attention(reason))
+            .await
+    }
+
+    /// Changes an entry that is as it was when the step began; otherwise the next step decides anew.
+    async fn change_if_same(&self, entry: &Stored, change: impl Fn(&mut Stored)) -> Step {
+        let result = self.outbox.journal().change(|draft| {
+            if !self.hold(draft) {
+                return Ok(false);
+            }
+            if let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) {
+                change(found);
+            }
+            Ok(true)
+        });
+        result.await
+    }
+
+    /// Marks the entry as being sent, durably: from here on its request may have arrived. `None`: something has changed
+    /// meanwhile.
+    async fn mark(
+        &self,
+        entry: &Stored,
+        replica: Option<u64>,
+        fill: impl FnOnce(&mut Stored),
+    ) -> Result<Option<Marked>> {
+        let now = self.outbox.timestamp();
+        let marked = self.outbox.journal().try_change(|draft| {
+            if !self.hold(draft) {
+                return Ok(Marked::LostLease);
+            }
+            let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
+                return Ok(Marked::Changed);
+            };
+            fill(found);
+            found.state = EntryState::Sending;
+            found.reason = None;
+            found.findings.clear();
+            found.next_at = None;
+            found.looks = 0;
+            found.attempts.push(Attempt {
+                at: now,
+                ended_at: None,
+                outcome: None,
+                http_status: None,
+            });
+            draft.replica = replica;
+            Ok(Marked::Sending)
+        });
+        marked.await
+    }
+
+    /// Writes down what came back. It counts also when another process has taken over meanwhile: it is true.
+    async fn finish(&mut self, entry: &Stored, reply: Reply) -> Step {
+        let outbox = self.outbox;
+        let attempts = entry.attempts.len() + 1;
+        let now = outbox.timestamp();
+        let watch_until = outbox.watch_until();
+        let is_confirmed = outbox.journal().change(|draft| {
+            let Some(found) = draft.entry(entry.id) else {
+                return Ok(false);
+            };
+            if !found.is_in_flight() || found.attempts.len() != attempts {
+                return Ok(false);
+            }
+            record(found, &reply, &now);
+            match &reply {
+                Reply::Applied(applied) => apply(draft, entry, applied, &watch_until),
+                _ => Ok(false),
+            }
+        });
+        if is_confirmed.await? {
+            self.confirmed();
+        }
+        match reply {
+            Reply::NotSent(error) => Err(error),
+            _ => Ok(true),
+        }
+    }
+
+    /// Confirms an entry whose record was found.
+    async fn adopt(&mut self, entry: &Stored, id: Option<&ConsignmentId>) -> Step {
+        let outbox = self.outbox;
+        let watch_until = outbox.watch_until();
+        let result = outbox.journal().change(|draft| {
+            if !self.hold(draft) {
+                return Ok(false);
+            }
+            let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
+                return Ok(true);
+            };
+            found.is_adopted = true;
+            confirm(draft, entry.id, id, &watch_until)?;
+            Ok(true)
+        });
+        let is_held = result.await?;
+        if is_held {
+            self.confirmed();
+        }
+        if let Some(id) = id.filter(|_| is_held) {
+            self.read_back(entry, id).await?;
+        }
+        Ok(is_held)
+    }
+
+    /// Nothing was found: after the settle time the entry is sent again.
+    async fn not_found(&mut self, entry: &Stored) -> Step {
+        let settle = self.outbox.settings.settle;
+        let now = self.outbox.now();
+        let next_at = now.checked_add(settle).unwrap_or(now);
+        self.change_if_same(entry, |entry| {
+            entry.looks += 1;
+            if entry.looks >= LOOKS {
+                entry.queue_again();
+            } else {
+                entry.next_at = Some(next_at.into());
+            }
+        })
+        .await
+    }
+}
+
+/// How many complete looks, the settle time apart, find nothing before an entry is sent again.
+const LOOKS: u32 = 2;
+
+/// What became of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marked {
+    Sending,
+    /// The entry is not what it was: the next step decides anew.
+    Changed,
+    LostLease,
+}
+
+impl super::Outbox {
+    fn watch_until(&self) -> Timestamp {
+        let now = self.now();
+        now.checked_add(self.settings.stray_watch)
+            .unwrap_or(now)
+            .into()
+    }
+}
+
+/// The reply becomes part of the entry.
+fn record(entry: &mut Stored, reply: &Reply, now: &Timestamp) {
+    let (outcome, status) = match reply {
+        Reply::Applied(applied) => ("carried out".to_owned(), Some(applied.status)),
+        Reply::NotSent(error)
+        | Reply::Refused(error)
+        | Reply::Forbidden(error)
+        | Reply::InDoubt(error) => (error.to_string(), error.http_status()),
+    };
+    if let Some(attempt) = entry.attempts.last_mut() {
+        attempt.ended_at = Some(now.clone());
+        attempt.outcome = Some(outcome);
+        attempt.http_status = status;
+    }
+    let raw = |errors: &[ServerError]| -> Vec<Value> {
+        errors.iter().map(|error| error.raw().clone()).collect()
+    };
+    match reply {
+        Reply::Applied(applied) => entry.findings = raw(&applied.problems),
+        Reply::NotSent(_) => entry.queue_again(),
+        Reply::InDoubt(error) => {
+            entry.state = EntryState::Unconfirmed;
+            entry.reason = Some(Reason::NoClearAnswer);
+            entry.findings = raw(error.server_errors());
+        }
+        Reply::Refused(error) => {
+            entry.state = EntryState::Refused;
+            entry.reason = Some(Reason::Refused);
+            entry.findings = raw(error.server_errors());
+        }
+        Reply::Forbidden(error) => {
+            entry.findings = raw(error.server_errors());
+            entry.needs_attention(Reason::Forbidden);
+        }
+    }
+}
+
+/// A clear answer confirms the entry if it names the record; otherwise the record is looked for.
+fn apply(
+    draft: &mut Draft,
+    entry: &Stored,
+    applied: &Applied,
+    watch_until: &Timestamp,
+) -> Result<bool> {
+    let is_comment = entry.kind == EntryKind::Comment;
+    let record = entry.record_id().or(applied.id.clone());
+    let Some(found) = draft.entry(entry.id) else {
+        return Ok(false);
+    };
+    found.number = applied.number.clone().or(found.number.take());
+    if record.is_none() && !is_comment {
+        found.state = EntryState::Unconfirmed;
+        found.reason = Some(Reason::NoClearAnswer);
+        return Ok(false);
+    }
+    confirm(draft, entry.id, record.as_ref(), watch_until)?;
+    Ok(true)
+}

@@ -1,0 +1,51 @@
+//! Records that a request made after it was given up.
+
+use super::super::journal::Snapshot;
+use super::super::pass::Pass;
+use super::super::stored::Stored;
+use super::Step;
+use crate::model::ConsignmentId;
+
+impl Pass<'_> {
+    /// Looks for records that agree with what an entry has sent, appeared since, and belong to no entry.
+    pub(in crate::sync::outbox) async fn look_for_strays(&mut self, snapshot: &Snapshot) -> Step {
+        let outbox = self.outbox;
+        let synced = self
+            .while_held(outbox.sync_completely(&self.requests))
+            .await?;
+        outbox.set_fresh(synced);
+        for watch in &snapshot.head.watches {
+            let Some(mut entry) = outbox.journal().past(watch.entry).await? else {
+                continue;
+            };
+            entry.baseline = Some(watch.baseline);
+            let found = outbox.appeared(&entry, &self.requests);
+            let found = self.while_held(found).await?.agreeing;
+            self.tell_strays(&entry, found).await?;
+        }
+        self.looked_for_strays();
+        Ok(true)
+    }
+
+    async fn tell_strays(&mut self, entry: &Stored, found: Vec<ConsignmentId>) -> Step {
+        let new = found.into_iter().filter(|id| !entry.strays.contains(id));
+        let new: Vec<ConsignmentId> = new.collect();
+        if new.is_empty() {
+            return Ok(true);
+        }
+        self.found_strays(new.len() as u64);
+        let strays: Vec<ConsignmentId> = entry.strays.iter().cloned().chain(new).collect();
+        let change = self.outbox.journal().change(|draft| {
+            let strays = strays.clone();
+            draft.past.insert(
+                entry.id,
+                Some(Stored {
+                    strays,
+                    ..entry.clone()
+                }),
+            );
+            Ok(true)
+        });
+        change.await
+    }
+}

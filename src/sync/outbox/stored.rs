@@ -1,0 +1,260 @@
+//! What the store keeps of the outbox.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::compare::Conflict;
+use super::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
+use super::input_text::InputText;
+use crate::model::{ConsignmentId, ConsignmentNumber, ServerError, Timestamp};
+
+/// The format of the documents; a greater one was written by a later version of this crate.
+pub(super) const FORMAT: u32 = 1;
+
+/// What concerns all entries. Its version fences every write of the outbox.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Head {
+    pub(super) format: u32,
+    /// The next number of an entry or of a place in the order.
+    pub(super) next: u64,
+    /// How often the right to send was taken.
+    pub(super) leases: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lease: Option<Lease>,
+    /// Sent more than once and confirmed: a further record may still appear.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) watches: Vec<Watch>,
+    /// The change of the replica after which the outbox still needs all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) pin: Option<u64>,
+    /// All entries that ended with a smaller number were removed from the history.
+    #[serde(default)]
+    pub(super) pruned: u64,
+}
+
+/// The right to send, of one pass of one process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Lease {
+    pub(super) number: u64,
+    pub(super) until: Timestamp,
+}
+
+/// An entry whose first request may still arrive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Watch {
+    pub(super) entry: u64,
+    pub(super) baseline: u64,
+    pub(super) until: Timestamp,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            next: 1,
+            leases: 0,
+            lease: None,
+            watches: Vec::new(),
+            pin: None,
+            pruned: 0,
+        }
+    }
+}
+
+/// Which record an entry is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Target {
+    /// None yet.
+    New,
+    /// One of the service.
+    Record(ConsignmentId),
+    /// One of the service, by its number: comments name it so.
+    Number(ConsignmentNumber),
+    /// The one that an earlier entry makes.
+    Entry(u64),
+}
+
+/// What the record was when the user edited it.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Base {
+    /// The record in the shape of an input, with its status.
+    Record(Value),
+    /// What was sent before, as nothing was read since.
+    Sent(InputText),
+}
+
+/// One entry.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Stored {
+    pub(super) id: u64,
+    /// The place in the order of its lane.
+    pub(super) order: u64,
+    pub(super) kind: EntryKind,
+    pub(super) target: Target,
+    /// Of a copy: the record that is copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) original: Option<ConsignmentId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<InputText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) comment: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) base: Option<Base>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) not_after: Option<Timestamp>,
+    /// A person wants it sent although the day of the movement is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_late_accepted: bool,
+    pub(super) created_at: Timestamp,
+    pub(super) state: EntryState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<Reason>,
+    /// The server's errors as received.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) findings: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) candidates: Vec<ConsignmentId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) conflict: Option<Conflict>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) attempts: Vec<Attempt>,
+    /// What was sent before a person replaced the input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) earlier_inputs: Vec<InputText>,
+    /// The last change of the replica before a creation was sent first: records that appeared later may be what was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) baseline: Option<u64>,
+    /// What was there before it was sent, or was ruled out by a person: records, and comments by their ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) known: Vec<String>,
+    /// How many complete looks after the last attempt found nothing.
+    #[serde(default)]
+    pub(super) looks: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) next_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) consignment: Option<ConsignmentId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) number: Option<ConsignmentNumber>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_adopted: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) strays: Vec<ConsignmentId>,
+    /// The record as it was read after the change was confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<Value>,
+}
+
+impl Stored {
+    pub(super) fn new(id: u64, kind: EntryKind, target: Target, now: Timestamp) -> Self {
+        Self {
+            id,
+            order: id,
+            kind,
+            target,
+            original: None,
+            input: None,
+            comment: None,
+            base: None,
+            not_after: None,
+            is_late_accepted: false,
+            created_at: now,
+            state: EntryState::Queued,
+            reason: None,
+            findings: Vec::new(),
+            candidates: Vec::new(),
+            conflict: None,
+            attempts: Vec::new(),
+            earlier_inputs: Vec::new(),
+            baseline: None,
+            known: Vec::new(),
+            looks: 0,
+            next_at: None,
+            consignment: None,
+            number: None,
+            is_adopted: false,
+            strays: Vec::new(),
+            after: None,
+        }
+    }
+
+    /// Whether it makes a record, so that a lost reply leaves open whether there is one.
+    pub(super) fn creates(&self) -> bool {
+        self.kind == EntryKind::Copy || self.kind == EntryKind::Save && self.target == Target::New
+    }
+
+    /// Whether the user has put a signature to it: then nobody changes it any more.
+    pub(super) fn is_signed(&self) -> bool {
+        let Some(input) = &self.input else {
+            return false;
+        };
+        let input = input.input();
+        let Some(declaration) = input.declaration.value() else {
+            return false;
+        };
+        let signature = declaration.signature.value();
+        declaration.accept.value() == Some(&true)
+            || signature.is_some_and(|signature| !signature.is_empty())
+    }
+
+    /// Whether bytes of it may have left this machine.
+    pub(super) fn is_in_flight(&self) -> bool {
+        matches!(self.state, EntryState::Sending | EntryState::Unconfirmed)
+    }
+
+    pub(super) fn was_ambiguous(&self) -> bool {
+        self.baseline.is_some() && (self.attempts.len() > 1 || self.is_adopted)
+    }
+
+    pub(super) fn needs_attention(&mut self, reason: Reason) {
+        self.state = EntryState::NeedsAttention;
+        self.reason = Some(reason);
+        self.next_at = None;
+    }
+
+    pub(super) fn queue_again(&mut self) {
+        self.state = EntryState::Queued;
+        self.reason = None;
+        self.next_at = None;
+        self.looks = 0;
+        self.candidates.clear();
+        self.conflict = None;
+    }
+
+    pub(super) fn show(&self) -> Entry {
+        Entry {
+            id: EntryId(self.id),
+            kind: self.kind,
+            state: self.state,
+            reason: self.reason,
+            findings: self
+                .findings
+                .iter()
+                .cloned()
+                .map(ServerError::from_value)
+                .collect(),
+            candidates: self.candidates.clone(),
+            consignment: self.consignment.clone().or_else(|| match &self.target {
+                Target::Record(id) => Some(id.clone()),
+                _ => None,
+            }),
+            number: self.number.clone().or_else(|| match &self.target {
+                Target::Number(number) => Some(number.clone()),
+                _ => None,
+            }),
+            is_adopted: self.is_adopted,
+            strays: self.strays.clone(),
+            attempts: self.attempts.clone(),
+            created_at: self.created_at.clone(),
+            not_after: self.not_after.clone(),
+            next_at: self.next_at.clone(),
+            conflict: self.conflict.clone(),
+            input: self.input.as_ref().map(InputText::input),
+            comment: self.comment.clone(),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! New entries, and edits of those that wait.
+
+use super::compare::shape;
+use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
+use super::input_text::InputText;
+use super::journal::Draft;
+use super::lane::Lane;
+use super::outbox::Outbox;
+use super::stored::{Base, Stored, Target};
+use crate::error::{Error, Result};
+use crate::model::{
+    CommentInput, Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp,
+    WithExtra,
+};
+
+impl Outbox {
+    /// Entries that are written through this handle are not sent after this instant: they then need a decision.
+    pub fn not_after(mut self, instant: impl Into<Timestamp>) -> Self {
+        self.settings.not_after = Some(instant.into());
+        self
+    }
+
+    /// Writes a declaration down: a new draft, or with an `id` the next state of that record. It is in the store when this
+    /// returns, and is validated by nobody.
+    ///
+    /// A new declaration is always sent as a draft, and is submitted by [`submit`](Self::submit) only: if a reply is lost,
+    /// a draft too many is the worst that can happen. Edits of one record that still wait become one entry. A record that is
+    /// edited should be named with [`update`](Self::update): without its earlier state nothing shows what others changed.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the input cannot be written or has a status other than `DRAFT`;
+    /// [`is_store`](Error::is_store).
+    pub async fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> Result<Entry> {
+        self.write(&input.into(), None).await
+    }
+
+    /// Writes the next state of a record down. `base` is the record as the user edited it: if it is not the same any more
+    /// when the entry is sent, nothing is sent, and a person decides.
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save), and [`is_config`](Error::is_config) when `base` has no id, or not that of the input.
+    pub async fn update(
+        &self,
+        base: &Consignment,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Entry> {
+        let Some(id) = &base.id else {
+            return Err(Error::config(
+                "the record has no id, so it cannot be updated",
+            ));
+        };
+        let input = input.into();
+        if input.input().id.value().is_some_and(|named| named != id) {
+            return Err(Error::config(
+                "the input names another record than the one that was edited",
+            ));
+        }
+        let input = input.map(|input| input.id(id.clone()));
+        self.write(&input, Some(Base::Record(shape(base)))).await
+    }
+
+    /// Submits what an entry saves, after it and after all edits that are written until then.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when there is no such entry, or it was discarded or does not save anything;
+    /// [`is_store`](Error::is_store).
+    pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
+        let past = self.journal().past(entry.0).await?;
+        let id = self.journal().change(|draft| {
+            let before = self.source(draft, past.as_ref(), entry)?;
+            if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
+                return Err(Error::config(format!(
+                    "entry {entry} saves nothing that can be submitted"
+                )));
+            }
+            let new = self.after(draft, &before, EntryKind::Submit);
+            let lane = new.lane();
+            let of_lane = draft.live.values().filter(|live| live.lane() == lane);
+            if let Some(waiting) = of_lane
+                .clone()
+                .find(|live| live.kind == EntryKind::Submit && live.state == EntryState::Queued)
+            {
+                return Ok(waiting.id);
+            }
+            let last = of_lane
+                .filter(|live| live.kind == EntryKind::Save)
+                .max_by_key(|live| live.order);
+            let input = last.and_then(|last| last.input.clone()).or(before.input);
+            let new = Stored { input, ..new };
+            Ok(draft.add(new).id)
+        });
+        self.written(id.await?).await
+    }
+
+    /// Deletes a record.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store).
+    pub async fn delete(&self, id: impl Into<ConsignmentId>) -> Result<Entry> {
+        self.add(EntryKind::Delete, Target::Record(id.into()), |_| {})
+            .await
+    }
+
+    /// Comments on a consignment.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store).
+    pub async fn comment(&self, comment: CommentInput) -> Result<Entry> {
+        let target = Target::Number(comment.consignment_number);
+        let text = comment.comment_text;
+        self.add(EntryKind::Comment, target, |entry| {
+            entry.comment = Some(text.clone())
+        })
+        .await
+    }
+
+    /// Copies a consignment.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store).
+    pub async fn copy(&self, original: impl Into<ConsignmentId>) -> Result<Entry> {
+        let original = original.into();
+        self.add(EntryKind::Copy, Target::New, |entry| {
+            entry.original = Some(original.clone())
+        })
+        .await
+    }
+
+    /// Writes the next state of what an entry saves. An entry that waits, was refused or needs a decision is replaced; one
+    /// that is signed, in flight or at its end stays as it is, and the edit is an entry of its own after it, before a submit
+    /// that waits. Returns the entry that holds the edit.
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save), and [`is_config`](Error::is_config) when there is no such entry, or it does not save
+    /// anything.
+    pub async fn edit(
+        &self,
+        entry: EntryId,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Entry> {
+        let input = input.into();
+        check_status(input.input())?;
+        let text = InputText::new(&input)?;
+        let past = self.journal().past(entry.0).await?;
+        let id = self.journal().change(|draft| {
+            let before = self.source(draft, past.as_ref(), entry)?;
+            if before.is_replaceable() {
+                let order = draft.entry(entry.0).map(|live| {
+                    live.replace_input(text.clone());
+                    live.order
+                });
+                follow_with_submits(draft, &before.lane(), order.unwrap_or(0), &text);
+                return Ok(entry.0);
+            }
+            if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
+                return Err(Error::config(format!(
+                    "entry {entry} saves nothing that can be edited"
+                )));
+            }
+            let new = self.after(draft, &before, EntryKind::Save);
+            Ok(put(
+                draft,
+                Stored {
+                    input: Some(text.clone()),
+                    ..new
+                },
+            ))
+        });
+        self.written(id.await?).await
+    }
+
+    async fn write(
+        &self,
+        input: &WithExtra<ConsignmentInput>,
+        base: Option<Base>,
+    ) -> Result<Entry> {
+        check_status(input.input())?;
+        let target = match input.input().id.value() {
+            Some(id) => Target::Record(id.clone()),
+            None => Target::New,
+        };
+        let text = InputText::new(input)?;
+        let id = self.journal().change(|draft| {
+            let number = draft.next();
+            let new = self.new_entry(number, EntryKind::Save, target.clone());
+            Ok(put(
+                draft,
+                Stored {
+                    input: Some(text.clone()),
+                    base: base.clone(),
+                    ..new
+                },
+            ))
+        });
+        self.written(id.await?).await
+    }
+
+    async fn add(
+        &self,
+        kind: EntryKind,
+        target: Target,
+        fill: impl Fn(&mut Stored),
+    ) -> Result<Entry> {
+        let id = self.journal().change(|draft| {
+            let number = draft.next();
+            let mut new = self.new_entry(number, kind, target.clone());
+            fill(&mut new);
+            Ok(draft.add(new).id)
+        });
+        self.written(id.await?).await
+    }
+
+    fn new_entry(&self, number: u64, kind: EntryKind, target: Target) -> Stored {
+        Stored {
+            not_after: self.settings.not_after.clone(),
+            ..Stored::new(number, kind, target, self.timestamp())
+        }
+    }
+
+    /// The entry that another one builds on.
+    fn source(&self, draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
+        let found = draft.entry_ref(id.0).or(past).cloned();
+        let found = found.ok_or_else(|| Error::config(format!("there is no entry {id}")))?;
+        if found.state == EntryState::Discarded {
+            return Err(Error::config(format!("entry {id} was given up")));
+        }
+        Ok(found)
+    }
+
+    /// A new entry about the record of another one.
+    fn after(&self, draft: &mut Draft, before: &Stored, kind: EntryKind) -> Stored {
+        let target = match (&before.consignment, &before.target) {
+            (Some(id), _) | (None, Target::Record(id)) => Target::Record(id.clone()),
+            (None, Target::Entry(id)) => Target::Entry(*id),
+            _ => Target::Entry(before.id),
+        };
+        let sent = before
+            .input
+            .clone()
+            .filter(|_| before.state == EntryState::Confirmed);
+        let number = draft.next();
+        Stored {
+            base: before
+                .after
+                .clone()
+                .map(Base::Record)
+                .or(sent.map(Base::Sent)),
+            ..self.new_entry(number, kind, target)
+        }
+    }
+
+    /// The entry as it is shown, after it was written.
+    async fn written(&self, id: u64) -> Result<Entry> {
+        self.shared.written.notify_one();
+        let entry = self.entry(EntryId(id)).await?;
+        entry.ok_or_else(|| Error::config(format!("entry {id} was removed meanwhile")))
+    }
+}
+
+impl Stored {
+    /// Whether an edit takes its place: nothing of it is with the service, and no person has signed it.
+    fn is_replaceable(&self) -> bool {
+        self.kind == EntryKind::Save
+            && match self.state {
+                EntryState::Queued => self.attempts.is_empty() && !self.is_signed(),
+                EntryState::Refused => true,
+                EntryState::NeedsAttention => self.reason != Some(Reason::Candidates),
+                _ => false,
+            }
+    }
+
+    /// Takes an edit, and is sent again.
+    pub(super) fn replace_input(&mut self, text: InputText) {
+        if let (Some(before), false) = (self.input.replace(text), self.attempts.is_empty()) {
+            self.earlier_inputs.push(before);
+        }
+        if let Some(conflict) = self.conflict.take() {
+            self.base = Some(Base::Record(conflict.theirs));
+        }
+        self.queue_again();
+    }
+}
+
+/// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.
+fn put(draft: &mut Draft, new: Stored) -> u64 {
+    let lane = new.lane();
+    let of_lane = draft.live.values().filter(|entry| entry.lane() == lane);
+    let last = of_lane
+        .filter(|entry| entry.kind == EntryKind::Save)
+        .max_by_key(|entry| entry.order);
+    let waiting = last
+        .filter(|entry| entry.state == EntryState::Queued && entry.is_replaceable())
+        .map(|entry| entry.id);
+    let (id, order) = match (waiting.and_then(|id| draft.entry(id)), new) {
+        (Some(entry), new) => {
+            entry.input = new.input;
+            entry.not_after = new.not_after.or(entry.not_after.take());
+            (entry.id, entry.order)
+        }
+        (None, new) => {
+            let entry = draft.add(new);
+            (entry.id, entry.order)
+        }
+    };
+    if let Some(text) = draft.entry_ref(id).and_then(|entry| entry.input.clone()) {
+        follow_with_submits(draft, &lane, order, &text);
+    }
+    id
+}
+
+/// What is submitted is what the user wrote last.
+fn follow_with_submits(draft: &mut Draft, lane: &Lane, order: u64, text: &InputText) {
+    let submits = draft.live.values().filter(|entry| {
+        entry.kind == EntryKind::Submit
+            && entry.state == EntryState::Queued
+            && entry.lane() == *lane
+    });
+    let submits: Vec<u64> = submits.map(|entry| entry.id).collect();
+    for id in submits {
+        let later = draft.next();
+        if let Some(submit) = draft.entry(id) {
+            submit.input = Some(text.clone());
+            if submit.order < order {
+                submit.order = later;
+            }
+        }
+    }
+}
+
+fn check_status(input: &ConsignmentInput) -> Result<()> {
+    match input.status.value() {
+        None | Some(ConsignmentStatus::Draft) => Ok(()),
+        Some(status) => Err(Error::config(format!(
+            "an outbox saves drafts only, and the input has the status {status}: save it without, then submit or delete it"
+        ))),
+    }
+}
