@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
 use super::journal::Draft;
-use super::outbox::Outbox;
 use super::stored::{Base, Stored, Target, Watch};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Timestamp, WithExtra};
@@ -150,12 +150,11 @@ fn take_theirs(draft: &mut Draft, stored: &Stored) -> Result<()> {
 
 fn resend(draft: &mut Draft, stored: &Stored) -> Result<()> {
     let fits = match stored.state {
-        EntryState::Refused => true,
+        EntryState::Refused | EntryState::Unconfirmed => true,
         EntryState::NeedsAttention => matches!(
             stored.reason,
             Some(Reason::Candidates | Reason::Forbidden | Reason::Gone)
         ),
-        EntryState::Unconfirmed => true,
         _ => false,
     };
     if !fits {
@@ -237,7 +236,7 @@ pub(super) fn confirm(
 
 /// A request that was given up may still arrive.
 fn watch(draft: &mut Draft, stored: &Stored, until: &Timestamp) {
-    let Some(baseline) = stored.baseline.filter(|_| stored.was_ambiguous()) else {
+    let Some(baseline) = stored.baseline.filter(|_| stored.may_still_arrive()) else {
         return;
     };
     draft.head.watches.push(Watch {

@@ -181,6 +181,8 @@ pub struct Attempt {
     /// The HTTP status of the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
+    /// Whether no clear answer came: it may have been carried out.
+    pub in_doubt: bool,
 }
 
 /// An entry of an [`Outbox`](super::Outbox). `Debug` hides what was written, which holds personal data.

@@ -1,8 +1,9 @@
 //! What was sent, when, and what came back.
 
+use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId};
 use super::journal::{BLOCK, record_name};
-use super::outbox::Outbox;
+use super::stored::Stored;
 use crate::error::Result;
 use crate::model::Timestamp;
 
@@ -42,7 +43,7 @@ impl Outbox {
             if past.is_empty() && before > 0 {
                 continue;
             }
-            let entries = past.iter().rev().map(|entry| entry.show());
+            let entries = past.iter().rev().map(Stored::show);
             let next = Some(EntryId(before)).filter(|next| next.0 > head.pruned.max(1));
             return Ok(HistoryPage {
                 entries: entries.collect(),
@@ -64,22 +65,17 @@ impl Outbox {
         let mut all_before = true;
         for block in head.pruned / BLOCK..=head.next / BLOCK {
             let mut past = self.journal().past_block(block).await?;
-            let held = self.journal().load().await?;
-            let is_held = |id: u64| {
-                held.head.watches.iter().any(|watch| watch.entry <= id)
-                    || held
-                        .live
-                        .range(..id)
-                        .any(|(_, entry)| entry.baseline.is_some())
-            };
+            let now = self.journal().load().await?;
+            // What a look compares new records with is needed.
+            let is_held = |entry: &Stored| now.head.pin.is_some() && entry.creates();
             let found = past.len();
-            past.retain(|entry| entry.created_at < before && !is_held(entry.id));
-            let is_open = held
+            past.retain(|entry| entry.created_at < before && !is_held(entry));
+            let is_open = now
                 .live
                 .range(block * BLOCK..(block + 1) * BLOCK)
                 .next()
                 .is_some();
-            all_before &= past.len() == found && !is_open && (block + 1) * BLOCK <= held.head.next;
+            all_before &= past.len() == found && !is_open && (block + 1) * BLOCK <= now.head.next;
             let change = self.journal().change(|draft| {
                 for entry in &past {
                     draft.past.insert(entry.id, None);

@@ -178,7 +178,7 @@ impl Journal {
         if let Some(version) = draft.replica {
             batch.expected.push(("replica".to_owned(), version));
         }
-        let changed = self.write_entries(before, &mut draft, &mut batch);
+        let changed = Self::write_entries(before, &mut draft, &mut batch);
         if changed.is_empty() && draft.past.is_empty() && draft.head == before.head {
             return Ok(true);
         }
@@ -207,7 +207,7 @@ impl Journal {
     }
 
     /// Puts what differs into the batch, and moves what is at its end to the history. Returns the entries that changed.
-    fn write_entries(&self, before: &Snapshot, draft: &mut Draft, batch: &mut Batch) -> Vec<Entry> {
+    fn write_entries(before: &Snapshot, draft: &mut Draft, batch: &mut Batch) -> Vec<Entry> {
         let mut changed = Vec::new();
         let mut ended = Vec::new();
         for (id, entry) in &draft.live {

@@ -30,7 +30,7 @@ impl Stored {
 }
 
 /// What a pass does next, if time allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Next {
     /// The entry is sent.
     Send(u64),
@@ -52,8 +52,9 @@ pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
     for entry in entries {
         let is_first = *first.entry(entry.lane()).or_insert(entry.id) == entry.id;
         match entry.state {
-            _ if !is_first => {}
+            // It sends nothing, so it need not wait.
             EntryState::Unconfirmed => next.push(Next::Settle(entry.id)),
+            _ if !is_first => {}
             EntryState::Queued if matches!(entry.target, Target::Entry(_)) => {}
             EntryState::Queued if entry.creates() => {
                 if may_create {
@@ -66,9 +67,4 @@ pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
         }
     }
     next
-}
-
-/// Whether an entry waits for another one.
-pub(super) fn waits_for_earlier(live: &BTreeMap<u64, Arc<Stored>>, entry: &Stored) -> bool {
-    entry.state == EntryState::Queued && !next(live).contains(&Next::Send(entry.id))
 }

@@ -1,9 +1,9 @@
 //! Looks for records that a request without a clear answer has made.
 
+use super::account_outbox::Outbox;
 use super::input_text::InputText;
-use super::outbox::Outbox;
-use super::pass::Requests;
-use super::stored::{Base, Stored};
+use super::stored::{Base, Stored, Target};
+use super::waits::Requests;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Maybe};
 use crate::ops::{Similarity, shown, similarity};
@@ -34,7 +34,7 @@ pub(super) struct Found {
 impl Outbox {
     /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
     pub(super) async fn sync_completely(&self, requests: &Requests) -> Result<Synced> {
-        let report = self.shared.replica.sync().await;
+        let report = Box::pin(self.shared.replica.sync()).await;
         requests.add(report.as_ref().map_or(1, |report| report.requests));
         if !report?.clean {
             let what = "the list of consignments changed while it was read";
@@ -121,10 +121,11 @@ impl Outbox {
         let is_of_live = live
             .values()
             .filter(|other| other.id != entry.id)
-            .any(|other| other.show().consignment.as_ref() == Some(id));
-        Ok(is_of_live
-            || entry.consignment.as_ref() == Some(id)
-            || self.journal().maker(id).await?.is_some())
+            .any(|other| {
+                other.consignment.as_ref() == Some(id) || other.target == Target::Record(id.clone())
+            });
+        let is_own = entry.consignment.as_ref() == Some(id);
+        Ok(is_of_live || is_own || self.journal().maker(id).await?.is_some())
     }
 }
 

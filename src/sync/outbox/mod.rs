@@ -36,6 +36,7 @@
 //! # Ok(()) }
 //! ```
 
+mod account_outbox;
 mod compare;
 mod decision;
 mod entry;
@@ -44,8 +45,9 @@ mod history;
 mod input_text;
 mod journal;
 mod lane;
+mod lease;
 mod look;
-mod outbox;
+
 mod outbox_loop;
 mod pass;
 mod report;
@@ -54,14 +56,15 @@ mod stored;
 #[cfg(test)]
 mod tests;
 mod waiting;
+mod waits;
 mod write;
 
+pub use self::account_outbox::Outbox;
 pub use self::compare::{ChangedBy, Conflict, FieldDifference};
 pub use self::decision::Decision;
 pub use self::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
 pub use self::events::OutboxEvents;
 pub use self::history::HistoryPage;
-pub use self::outbox::Outbox;
 pub use self::outbox_loop::{OutboxEvent, OutboxLoop, OutboxLoopHandle};
 pub use self::report::OutboxReport;
 pub use self::waiting::{RecordWithWaiting, WaitingPage};

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use tokio::sync::{Notify, watch};
 
-use super::outbox::Outbox;
+use super::account_outbox::Outbox;
 use super::report::OutboxReport;
 use crate::auth::BoxFuture;
 use crate::error::Error;
@@ -32,6 +33,8 @@ pub struct OutboxLoop {
 pub struct OutboxLoopHandle {
     stopped: Arc<watch::Sender<bool>>,
     wake: Arc<Notify>,
+    /// The next pass tries what failed before its wait is over.
+    is_impatient: Arc<AtomicBool>,
 }
 
 /// What an [`OutboxLoop`] did.
@@ -88,6 +91,7 @@ impl Outbox {
             handle: OutboxLoopHandle {
                 stopped: Arc::new(watch::Sender::new(false)),
                 wake: Arc::default(),
+                is_impatient: Arc::default(),
             },
         }
     }
@@ -114,6 +118,9 @@ impl OutboxLoop {
         };
         let mut stopped = pin!(stopped);
         loop {
+            if self.handle.is_impatient.swap(false, Ordering::Relaxed) {
+                self.outbox.forget_waits();
+            }
             let pass = self.outbox.pass();
             let Either::Left((result, _)) = select(pin!(pass), &mut stopped).await else {
                 return;
@@ -165,6 +172,7 @@ impl OutboxLoopHandle {
 
     /// Ends the wait, for example after a login or when there is reception again.
     pub fn send_now(&self) {
+        self.is_impatient.store(true, Ordering::Relaxed);
         self.wake.notify_one();
     }
 }

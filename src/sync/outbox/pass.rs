@@ -1,21 +1,16 @@
 //! One pass: everything that is due now, by one process at a time.
 
-use std::collections::HashMap;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use futures_util::future::{Either, select};
-
+use super::account_outbox::Outbox;
 use super::entry::{EntryState, Reason};
-use super::journal::{Draft, Snapshot};
+use super::journal::Snapshot;
 use super::lane::{Next, next};
 use super::look::Synced;
-use super::outbox::Outbox;
 use super::report::OutboxReport;
-use super::stored::Lease;
+use super::waits::{Pause, Requests, Waits};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 
@@ -28,48 +23,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 /// How old the replica may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
 const FRESH: Duration = Duration::from_secs(5 * 60);
 
+/// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
+const TRIES: u32 = 3;
+
 /// How often records that arrive late are looked for.
 const STRAY_LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
-
-/// What only this process knows: what it waits for. It is not stored, since it is over when the process is.
-#[derive(Debug, Default)]
-pub(super) struct Waits {
-    pub(super) pause: Option<Pause>,
-    /// Entries for which the service gave no usable answer, how often in a row, and when they are tried again.
-    pub(super) entries: HashMap<u64, (u32, SystemTime)>,
-    failures: u32,
-    /// The lease that this process took last.
-    lease: u64,
-    synced: Option<(SystemTime, Synced)>,
-    strays_looked_at: Option<SystemTime>,
-}
-
-/// Why nothing is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pause {
-    Login,
-    Until(SystemTime),
-}
-
-/// Counts requests.
-#[derive(Debug, Default)]
-pub(super) struct Requests(AtomicU64);
-
-impl Requests {
-    pub(super) fn add(&self, requests: u64) {
-        self.0.fetch_add(requests, Ordering::Relaxed);
-    }
-
-    fn total(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// The right to send, and what was done with it.
 pub(super) struct Pass<'a> {
     pub(super) outbox: &'a Outbox,
     pub(super) requests: Requests,
-    lease: u64,
+    /// The number of the lease that this pass holds; 0: it has written nothing yet.
+    pub(super) lease: AtomicU64,
     report: OutboxReport,
 }
 
@@ -107,9 +72,10 @@ impl Outbox {
     /// [`is_store`](Error::is_store): nothing was sent that was not marked before. Failures of the service are in the report
     /// and in the entries.
     pub async fn send(&self) -> Result<OutboxReport> {
+        self.forget_waits();
         let mut total = OutboxReport::default();
         loop {
-            let (report, due) = self.pass().await?;
+            let (report, due) = Box::pin(self.pass()).await?;
             total.add(report);
             let Some(at) = due
                 .settles_at
@@ -127,7 +93,7 @@ impl Outbox {
         let mut pass = Pass {
             outbox: self,
             requests: Requests::default(),
-            lease: 0,
+            lease: AtomicU64::new(0),
             report: OutboxReport::default(),
         };
         let result = pass.run().await;
@@ -138,6 +104,14 @@ impl Outbox {
         let snapshot = self.journal().load().await?;
         due = pass.count(&snapshot, due);
         Ok((pass.report, due))
+    }
+
+    /// The next pass tries everything, whatever failed before.
+    pub(super) fn forget_waits(&self) {
+        self.with_waits(|waits| {
+            (waits.pause, waits.failures) = (None, 0);
+            waits.entries.clear();
+        });
     }
 
     pub(super) fn time_until(&self, at: SystemTime) -> Duration {
@@ -189,35 +163,43 @@ impl Pass<'_> {
             due.retry(until);
             return Ok(due);
         }
+        let mut last = None;
         loop {
             let snapshot = self.outbox.journal().load().await?;
             let Some(step) = self.choose(&snapshot) else {
                 return Ok(due);
             };
-            if self.lease == 0 {
-                if let Some(until) = self.take_lease().await? {
-                    due.settle(until);
-                    return Ok(due);
-                }
+            if last.replace((step, snapshot.version)) == Some((step, snapshot.version)) {
+                // It has changed nothing, so it would change nothing now.
+                self.put_off(step);
                 continue;
             }
+            if let Some(until) = self.held_by_another(&snapshot.head) {
+                due.settle(until);
+                return Ok(due);
+            }
             let done = match step {
+                Step::TakeOver => self
+                    .change_held(|_| Ok(()))
+                    .await
+                    .map(|done| done.is_some()),
                 Step::Strays => self.look_for_strays(&snapshot).await,
                 Step::Entry(Next::Send(id)) => self.send_entry(id).await,
                 Step::Entry(Next::Settle(id)) => self.settle_entry(id).await,
-                Step::TakeOver => Ok(true),
             };
-            match done {
-                // Another process has taken over.
-                Ok(false) => self.lease = 0,
-                Ok(true) => self.outbox.with_waits(|waits| {
+            match (done, step) {
+                (Ok(_), Step::TakeOver) => {}
+                (Ok(_), _) => self.outbox.with_waits(|waits| {
                     (waits.pause, waits.failures) = (None, 0);
-                    if let Step::Entry(Next::Send(id) | Next::Settle(id)) = step {
+                    if let Some(id) = step.entry() {
                         waits.entries.remove(&id);
                     }
                 }),
-                Err(error) if error.is_store() => return Err(error),
-                Err(error) => {
+                (Err(error), _) if error.is_store() => return Err(error),
+                (Err(error), Step::Entry(Next::Send(id))) if error.is_forbidden() => {
+                    self.forbidden(id, &error).await?;
+                }
+                (Err(error), _) => {
                     if let Some(at) = self.failed(step, &error) {
                         due.retry(at);
                         return Ok(due);
@@ -234,7 +216,7 @@ impl Pass<'_> {
         let is_held = |id: &u64| {
             outbox.with_waits(|waits| waits.entries.get(id).is_some_and(|(_, at)| now < *at))
         };
-        if self.lease == 0
+        if self.lease.load(Ordering::Relaxed) == 0
             && snapshot
                 .live
                 .values()
@@ -266,11 +248,10 @@ impl Pass<'_> {
         let told = error
             .retry_at()
             .max(error.retry_after().and_then(|wait| now.checked_add(wait)));
-        let at = |failures: u32| {
-            let wait = FIRST_WAIT
-                .saturating_mul(2_u32.saturating_pow(failures))
-                .min(LONGEST_WAIT);
-            now.checked_add(wait).max(told).unwrap_or(now)
+        let at = |failures| {
+            now.checked_add(wait_after(failures))
+                .max(told)
+                .unwrap_or(now)
         };
         if error.is_reauth_required() {
             self.report.login_needed = true;
@@ -281,20 +262,16 @@ impl Pass<'_> {
             });
             return Some(at(4));
         }
-        let concerns_all = error.is_transport()
-            || error.is_rate_limited()
-            || error.is_unavailable()
-            || error.is_unauthorized();
+        // The service has answered, and what it said is about this record.
+        let concerns_one =
+            error.is_not_found() || error.is_rejected() || error.is_decode() || error.is_protocol();
+        if concerns_one && !error.is_transient() && step.entry().is_some() {
+            self.outbox.with_waits(|waits| waits.synced = None);
+            self.put_off(step);
+            return None;
+        }
         self.outbox.with_waits(|waits| {
             waits.synced = None;
-            if let (false, Step::Entry(Next::Send(id) | Next::Settle(id))) = (concerns_all, step) {
-                let failures = waits
-                    .entries
-                    .get(&id)
-                    .map_or(0, |(failures, _)| failures + 1);
-                waits.entries.insert(id, (failures, at(failures)));
-                return None;
-            }
             if let Step::Strays = step {
                 waits.strays_looked_at = Some(now);
             }
@@ -306,101 +283,18 @@ impl Pass<'_> {
         })
     }
 
-    /// Takes the right to send; what was in flight with another one is looked for first. Returns until when another process
-    /// has it.
-    async fn take_lease(&mut self) -> Result<Option<SystemTime>> {
-        let outbox = self.outbox;
-        let own = outbox.with_waits(|waits| waits.lease);
-        let result = outbox.journal().change(|draft| {
-            if let Some(lease) = &draft.head.lease {
-                let is_over =
-                    lease.number == own || outbox.has_come(&lease.until, outbox.settings.lease);
-                if let (false, Some(until)) = (is_over, lease.until.to_time()) {
-                    return Ok(Err(until));
-                }
-            }
-            draft.head.leases += 1;
-            let number = draft.head.leases;
-            draft.head.lease = Some(Lease {
-                number,
-                until: outbox.lease_until(),
-            });
-            draft.head.watches.retain(|watch| {
-                watch
-                    .until
-                    .to_time()
-                    .is_none_or(|until| outbox.now() < until)
-            });
-            let in_flight: Vec<u64> = (draft.live.values())
-                .filter(|entry| entry.state == EntryState::Sending)
-                .map(|entry| entry.id)
-                .collect();
-            for id in in_flight {
-                if let Some(entry) = draft.entry(id) {
-                    entry.state = EntryState::Unconfirmed;
-                    entry.reason = Some(Reason::NoClearAnswer);
-                    entry.looks = 0;
-                }
-            }
-            Ok(Ok(number))
+    /// Tries an entry later, and goes on with others.
+    fn put_off(&self, step: Step) {
+        let now = self.outbox.now();
+        self.outbox.with_waits(|waits| {
+            let Some(id) = step.entry() else {
+                return;
+            };
+            let before = waits.entries.get(&id);
+            let failures = before.map_or(0, |(failures, _)| failures + 1);
+            let at = now.checked_add(wait_after(failures)).unwrap_or(now);
+            waits.entries.insert(id, (failures, at));
         });
-        match result.await? {
-            Ok(number) => {
-                self.lease = number;
-                outbox.with_waits(|waits| waits.lease = number);
-                Ok(None)
-            }
-            Err(until) => Ok(Some(until)),
-        }
-    }
-
-    /// Whether this process may still send, and for longer. Every write before a request goes through it.
-    pub(super) fn hold(&self, draft: &mut Draft) -> bool {
-        match &mut draft.head.lease {
-            Some(lease) if lease.number == self.lease => {
-                lease.until = self.outbox.lease_until();
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Waits for a request, and says meanwhile that this process works.
-    pub(super) async fn while_held<T>(&self, request: impl Future<Output = T>) -> T {
-        let mut request = pin!(request);
-        loop {
-            let third = self.outbox.settings.lease / 3;
-            let slept = pin!(self.outbox.settings.clock.sleep(third));
-            match select(request.as_mut(), slept).await {
-                Either::Left((result, _)) => return result,
-                Either::Right(_) => {
-                    // A store that fails now fails again when the result is written.
-                    let _ = self
-                        .outbox
-                        .journal()
-                        .change(|draft| Ok(self.hold(draft)))
-                        .await;
-                }
-            }
-        }
-    }
-
-    async fn release(&mut self) -> Result<()> {
-        if self.lease == 0 {
-            return Ok(());
-        }
-        let change = self.outbox.journal().change(|draft| {
-            if draft
-                .head
-                .lease
-                .as_ref()
-                .is_some_and(|lease| lease.number == self.lease)
-            {
-                draft.head.lease = None;
-            }
-            Ok(())
-        });
-        change.await
     }
 
     /// What is left, and when.
@@ -413,19 +307,22 @@ impl Pass<'_> {
                 EntryState::NeedsAttention => self.report.needs_attention += 1,
                 _ => self.report.waiting += 1,
             }
-            if let Some(at) = entry
-                .next_at
-                .as_ref()
-                .filter(|_| !stopped)
-                .and_then(Timestamp::to_time)
-            {
+            let is_held = self
+                .outbox
+                .with_waits(|waits| waits.entries.contains_key(&entry.id));
+            let at = entry.next_at.as_ref().and_then(Timestamp::to_time);
+            if let Some(at) = at.filter(|_| !stopped && !is_held) {
                 due.settle(at);
             }
         }
         self.outbox.with_waits(|waits| {
             waits.entries.retain(|id, _| snapshot.live.contains_key(id));
-            for (_, at) in waits.entries.values() {
-                due.retry(*at);
+            for (failures, at) in waits.entries.values() {
+                if *failures < TRIES && !stopped {
+                    due.settle(*at);
+                } else {
+                    due.retry(*at);
+                }
             }
         });
         if let (false, Some(at)) = (
@@ -436,6 +333,26 @@ impl Pass<'_> {
         }
         self.report.next_at = due.at().map(Timestamp::from);
         due
+    }
+
+    /// The user may not do what the entry needs, or not any more.
+    async fn forbidden(&self, id: u64, error: &Error) -> Result<()> {
+        let findings: Vec<_> = error
+            .server_errors()
+            .iter()
+            .map(|error| error.raw().clone())
+            .collect();
+        let change = self.change_held(|draft| {
+            if let Some(entry) = draft
+                .entry(id)
+                .filter(|entry| entry.state == EntryState::Queued)
+            {
+                entry.findings.clone_from(&findings);
+                entry.needs_attention(Reason::Forbidden);
+            }
+            Ok(())
+        });
+        change.await.map(drop)
     }
 
     pub(super) fn confirmed(&mut self) {
@@ -453,20 +370,28 @@ impl Pass<'_> {
     }
 }
 
-impl Outbox {
-    fn lease_until(&self) -> Timestamp {
-        let now = self.now();
-        now.checked_add(self.settings.lease).unwrap_or(now).into()
-    }
-}
-
 /// What a pass does at a time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// Another process ended while it was sending.
     TakeOver,
     Strays,
     Entry(Next),
+}
+
+impl Step {
+    fn entry(self) -> Option<u64> {
+        match self {
+            Self::Entry(Next::Send(id) | Next::Settle(id)) => Some(id),
+            Self::TakeOver | Self::Strays => None,
+        }
+    }
+}
+
+/// The wait after a number of failures in a row before this one.
+fn wait_after(failures: u32) -> Duration {
+    let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures));
+    wait.min(LONGEST_WAIT)
 }
 
 impl OutboxReport {

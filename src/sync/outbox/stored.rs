@@ -206,8 +206,14 @@ impl Stored {
         matches!(self.state, EntryState::Sending | EntryState::Unconfirmed)
     }
 
-    pub(super) fn was_ambiguous(&self) -> bool {
-        self.baseline.is_some() && (self.attempts.len() > 1 || self.is_adopted)
+    /// Whether a request of it may still make a further record.
+    pub(super) fn may_still_arrive(&self) -> bool {
+        let in_doubt = self
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.in_doubt)
+            .count();
+        in_doubt > usize::from(self.is_adopted)
     }
 
     pub(super) fn needs_attention(&mut self, reason: Reason) {

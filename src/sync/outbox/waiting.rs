@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryKind};
-use super::outbox::Outbox;
 use crate::error::Result;
 use crate::model::ConsignmentId;
 use crate::sync::replica::{LocalPage, LocalPosition, LocalRecord};

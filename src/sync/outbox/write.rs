@@ -1,11 +1,11 @@
 //! New entries, and edits of those that wait.
 
+use super::account_outbox::Outbox;
 use super::compare::shape;
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
 use super::input_text::InputText;
 use super::journal::Draft;
 use super::lane::Lane;
-use super::outbox::Outbox;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -70,7 +70,7 @@ impl Outbox {
     pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
         let past = self.journal().past(entry.0).await?;
         let id = self.journal().change(|draft| {
-            let before = self.source(draft, past.as_ref(), entry)?;
+            let before = source(draft, past.as_ref(), entry)?;
             if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
                 return Err(Error::config(format!(
                     "entry {entry} saves nothing that can be submitted"
@@ -114,7 +114,7 @@ impl Outbox {
         let target = Target::Number(comment.consignment_number);
         let text = comment.comment_text;
         self.add(EntryKind::Comment, target, |entry| {
-            entry.comment = Some(text.clone())
+            entry.comment = Some(text.clone());
         })
         .await
     }
@@ -127,7 +127,7 @@ impl Outbox {
     pub async fn copy(&self, original: impl Into<ConsignmentId>) -> Result<Entry> {
         let original = original.into();
         self.add(EntryKind::Copy, Target::New, |entry| {
-            entry.original = Some(original.clone())
+            entry.original = Some(original.clone());
         })
         .await
     }
@@ -150,7 +150,7 @@ impl Outbox {
         let text = InputText::new(&input)?;
         let past = self.journal().past(entry.0).await?;
         let id = self.journal().change(|draft| {
-            let before = self.source(draft, past.as_ref(), entry)?;
+            let before = source(draft, past.as_ref(), entry)?;
             if before.is_replaceable() {
                 let order = draft.entry(entry.0).map(|live| {
                     live.replace_input(text.clone());
@@ -224,16 +224,6 @@ impl Outbox {
         }
     }
 
-    /// The entry that another one builds on.
-    fn source(&self, draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
-        let found = draft.entry_ref(id.0).or(past).cloned();
-        let found = found.ok_or_else(|| Error::config(format!("there is no entry {id}")))?;
-        if found.state == EntryState::Discarded {
-            return Err(Error::config(format!("entry {id} was given up")));
-        }
-        Ok(found)
-    }
-
     /// A new entry about the record of another one.
     fn after(&self, draft: &mut Draft, before: &Stored, kind: EntryKind) -> Stored {
         let target = match (&before.consignment, &before.target) {
@@ -286,6 +276,16 @@ impl Stored {
         }
         self.queue_again();
     }
+}
+
+/// The entry that another one builds on.
+fn source(draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
+    let found = draft.entry_ref(id.0).or(past).cloned();
+    let found = found.ok_or_else(|| Error::config(format!("there is no entry {id}")))?;
+    if found.state == EntryState::Discarded {
+        return Err(Error::config(format!("entry {id} was given up")));
+    }
+    Ok(found)
 }
 
 /// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.

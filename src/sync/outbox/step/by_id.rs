@@ -55,7 +55,7 @@ impl Pass<'_> {
         }
         let text = entry.text_for(&id, &read);
         let marked = self.mark(entry, None, |entry| {
-            entry.base = Some(Base::Record(read.clone()))
+            entry.base = Some(Base::Record(read.clone()));
         });
         match marked.await? {
             Some(Marked::Sending) => {}
@@ -147,7 +147,7 @@ impl Pass<'_> {
             Ok(record) => Ok(Some(record.value)),
             Err(error) if error.is_not_found() => {
                 let outbox = self.outbox;
-                let report = outbox.replica().sync_full().await;
+                let report = Box::pin(outbox.replica().sync_full()).await;
                 self.requests
                     .add(report.as_ref().map_or(1, |report| report.requests));
                 if report?.clean && !outbox.is_listed(id).await? {

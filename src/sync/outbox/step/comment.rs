@@ -18,7 +18,7 @@ impl Pass<'_> {
             Err(error) => return Err(error),
         };
         let marked = self.mark(entry, None, |entry| {
-            entry.known = known.iter().map(name).collect()
+            entry.known = known.iter().map(name).collect();
         });
         match marked.await? {
             Some(Marked::Sending) => {}
@@ -65,15 +65,14 @@ impl Pass<'_> {
 
 /// What tells a comment from others.
 fn name(comment: &Comment) -> String {
-    match &comment.comment_id {
-        Some(id) => id.clone(),
-        None => {
-            let time = comment.created_at.as_ref().map(ToString::to_string);
-            format!(
-                "{} {}",
-                time.unwrap_or_default(),
-                comment.comment_text.as_deref().unwrap_or_default()
-            )
-        }
+    if let Some(id) = &comment.comment_id {
+        id.clone()
+    } else {
+        let time = comment.created_at.as_ref().map(ToString::to_string);
+        format!(
+            "{} {}",
+            time.unwrap_or_default(),
+            comment.comment_text.as_deref().unwrap_or_default()
+        )
     }
 }

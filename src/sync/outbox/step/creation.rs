@@ -2,12 +2,14 @@
 
 use super::super::compare::shape;
 use super::super::entry::{EntryKind, Reason};
+use super::super::input_text::InputText;
 use super::super::look::Found;
 use super::super::pass::Pass;
 use super::super::stored::{Base, Stored};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentStatus};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus};
+use crate::ops::{Similarity, similarity};
 
 impl Pass<'_> {
     pub(super) async fn create(&mut self, entry: &Stored) -> Step {
@@ -107,6 +109,12 @@ impl Pass<'_> {
         let Ok(Some(record)) = self.while_held(self.read(id)).await else {
             return Ok(());
         };
+        let sent = entry.input.as_ref().map(InputText::input);
+        let read = ConsignmentInput::from(&record);
+        if sent.is_some_and(|sent| similarity(&sent, &read) == Similarity::Differs) {
+            // Somebody was faster: the next edit is compared with what was sent, and differs.
+            return Ok(());
+        }
         let after = shape(&record);
         let past = self.outbox.journal().past(entry.id).await?;
         let change = self.outbox.journal().change(|draft| {

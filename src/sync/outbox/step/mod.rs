@@ -140,19 +140,16 @@ impl Pass<'_> {
 
     /// Changes an entry that is as it was when the step began; otherwise the next step decides anew.
     async fn change_if_same(&self, entry: &Stored, change: impl Fn(&mut Stored)) -> Step {
-        let result = self.outbox.journal().change(|draft| {
-            if !self.hold(draft) {
-                return Ok(false);
-            }
+        let result = self.change_held(|draft| {
             if let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) {
                 change(found);
             }
-            Ok(true)
+            Ok(())
         });
-        result.await
+        Ok(result.await?.is_some())
     }
 
-    /// Marks the entry as being sent, durably: from here on its request may have arrived. `None`: something has changed
+    /// Marks the entry as being sent, durably: from here on its request may have arrived. `None`: something was written
     /// meanwhile.
     async fn mark(
         &self,
@@ -161,10 +158,7 @@ impl Pass<'_> {
         fill: impl FnOnce(&mut Stored),
     ) -> Result<Option<Marked>> {
         let now = self.outbox.timestamp();
-        let marked = self.outbox.journal().try_change(|draft| {
-            if !self.hold(draft) {
-                return Ok(Marked::LostLease);
-            }
+        let marked = self.try_change_held(|draft| {
             let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
                 return Ok(Marked::Changed);
             };
@@ -179,11 +173,12 @@ impl Pass<'_> {
                 ended_at: None,
                 outcome: None,
                 http_status: None,
+                in_doubt: true,
             });
             draft.replica = replica;
             Ok(Marked::Sending)
         });
-        marked.await
+        Ok(marked.await?.map(|held| held.unwrap_or(Marked::LostLease)))
     }
 
     /// Writes down what came back. It counts also when another process has taken over meanwhile: it is true.
@@ -216,27 +211,23 @@ impl Pass<'_> {
 
     /// Confirms an entry whose record was found.
     async fn adopt(&mut self, entry: &Stored, id: Option<&ConsignmentId>) -> Step {
-        let outbox = self.outbox;
-        let watch_until = outbox.watch_until();
-        let result = outbox.journal().change(|draft| {
-            if !self.hold(draft) {
-                return Ok(false);
-            }
+        let watch_until = self.outbox.watch_until();
+        let result = self.change_held(|draft| {
             let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
-                return Ok(true);
+                return Ok(false);
             };
-            found.is_adopted = true;
+            found.is_adopted = !found.attempts.is_empty();
             confirm(draft, entry.id, id, &watch_until)?;
             Ok(true)
         });
-        let is_held = result.await?;
-        if is_held {
+        let adopted = result.await?;
+        if adopted == Some(true) {
             self.confirmed();
+            if let Some(id) = id {
+                self.read_back(entry, id).await?;
+            }
         }
-        if let Some(id) = id.filter(|_| is_held) {
-            self.read_back(entry, id).await?;
-        }
-        Ok(is_held)
+        Ok(adopted.is_some())
     }
 
     /// Nothing was found: after the settle time the entry is sent again.
@@ -290,6 +281,7 @@ fn record(entry: &mut Stored, reply: &Reply, now: &Timestamp) {
         attempt.ended_at = Some(now.clone());
         attempt.outcome = Some(outcome);
         attempt.http_status = status;
+        attempt.in_doubt = matches!(reply, Reply::InDoubt(_));
     }
     let raw = |errors: &[ServerError]| -> Vec<Value> {
         errors.iter().map(|error| error.raw().clone()).collect()
@@ -328,6 +320,9 @@ fn apply(
     };
     found.number = applied.number.clone().or(found.number.take());
     if record.is_none() && !is_comment {
+        if let Some(attempt) = found.attempts.last_mut() {
+            attempt.in_doubt = true;
+        }
         found.state = EntryState::Unconfirmed;
         found.reason = Some(Reason::NoClearAnswer);
         return Ok(false);

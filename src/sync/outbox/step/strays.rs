@@ -2,7 +2,7 @@
 
 use super::super::journal::Snapshot;
 use super::super::pass::Pass;
-use super::super::stored::Stored;
+use super::super::stored::{Stored, Watch};
 use super::Step;
 use crate::model::ConsignmentId;
 
@@ -24,7 +24,15 @@ impl Pass<'_> {
             self.tell_strays(&entry, found).await?;
         }
         self.looked_for_strays();
-        Ok(true)
+        let is_over = |watch: &Watch| outbox.has_come(&watch.until, outbox.settings.stray_watch);
+        if !snapshot.head.watches.iter().any(is_over) {
+            return Ok(true);
+        }
+        let change = self.outbox.journal().change(|draft| {
+            draft.head.watches.retain(|watch| !is_over(watch));
+            Ok(true)
+        });
+        change.await
     }
 
     async fn tell_strays(&mut self, entry: &Stored, found: Vec<ConsignmentId>) -> Step {

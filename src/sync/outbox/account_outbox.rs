@@ -1,5 +1,6 @@
 //! The handle of an outbox, and its settings.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -9,8 +10,8 @@ use tokio::sync::Notify;
 use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EventSender, OutboxEvents};
 use super::journal::{Journal, Snapshot};
-use super::lane::waits_for_earlier;
-use super::pass::{Pause, Waits};
+use super::lane::{Next, next};
+use super::waits::{Pause, Waits};
 use crate::client::Account;
 use crate::error::Result;
 use crate::model::Timestamp;
@@ -171,13 +172,15 @@ impl Outbox {
     fn show(&self, snapshot: &Snapshot) -> Vec<Entry> {
         let waits = self.shared.waits.lock();
         let waits = waits.unwrap_or_else(PoisonError::into_inner);
+        let next = next(&snapshot.live).into_iter();
+        let first: HashSet<Next> = next.collect();
         let entries = snapshot.live.values();
         let shown = entries.map(|stored| {
             let mut entry = stored.show();
             if entry.state == EntryState::Queued && entry.reason.is_none() {
                 entry.reason = match &waits.pause {
                     Some(Pause::Login) => Some(Reason::LoginNeeded),
-                    _ if waits_for_earlier(&snapshot.live, stored) => Some(Reason::WaitsForEarlier),
+                    _ if !first.contains(&Next::Send(stored.id)) => Some(Reason::WaitsForEarlier),
                     Some(Pause::Until(_)) => Some(Reason::NoReception),
                     None => waits.entries.get(&stored.id).map(|_| Reason::NoReception),
                 };

@@ -1,0 +1,142 @@
+//! The right to send, of one process at a time.
+//!
+//! It saves requests and keeps order. That nothing is sent twice does not rest on it: every mark is written over the state that
+//! it was made from, and what is in flight with another process is looked for before it is sent again.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::{Either, select};
+
+use super::account_outbox::Outbox;
+use super::entry::{EntryState, Reason};
+use super::journal::Draft;
+use super::pass::Pass;
+use super::stored::{Head, Lease};
+use crate::error::Result;
+use crate::model::Timestamp;
+
+/// A lease that ends later than this was written before the clock was set back.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+impl Pass<'_> {
+    /// Until when another process has the right to send, if one has.
+    pub(super) fn held_by_another(&self, head: &Head) -> Option<SystemTime> {
+        let lease = head.lease.as_ref()?;
+        let own = self.outbox.with_waits(|waits| waits.lease);
+        let is_over = lease.number == own || self.outbox.has_come(&lease.until, LONGEST);
+        lease.until.to_time().filter(|_| !is_over)
+    }
+
+    /// Changes the outbox with the right to send, which the first change of a pass takes: what was in flight with another
+    /// process, or an earlier pass, is unconfirmed from then on. `None`: another process has the right.
+    pub(super) async fn change_held<T>(
+        &self,
+        mut change: impl FnMut(&mut Draft) -> Result<T>,
+    ) -> Result<Option<T>> {
+        loop {
+            if let Some(result) = self.try_change_held(&mut change).await? {
+                return Ok(result);
+            }
+        }
+    }
+
+    /// As [`change_held`](Self::change_held); the outer `None`: another process was faster.
+    pub(super) async fn try_change_held<T>(
+        &self,
+        change: impl FnOnce(&mut Draft) -> Result<T>,
+    ) -> Result<Option<Option<T>>> {
+        let result = self.outbox.journal().try_change(|draft| {
+            let Some(number) = self.hold(draft) else {
+                return Ok(None);
+            };
+            Ok(Some((number, change(draft)?)))
+        });
+        let result = result.await?;
+        // Only what is written counts: another process may have taken the same number.
+        let number = result
+            .as_ref()
+            .map(|held| held.as_ref().map_or(0, |(number, _)| *number));
+        if let Some(number) = number {
+            self.lease.store(number, Ordering::Relaxed);
+        }
+        if let Some(number) = number.filter(|number| *number > 0) {
+            self.outbox.with_waits(|waits| waits.lease = number);
+        }
+        Ok(result.map(|held| held.map(|(_, result)| result)))
+    }
+
+    /// The right to send, taken or prolonged; `None`: another process has it.
+    fn hold(&self, draft: &mut Draft) -> Option<u64> {
+        let held = self.lease.load(Ordering::Relaxed);
+        let until = self.outbox.lease_until();
+        if let Some(lease) = draft
+            .head
+            .lease
+            .as_mut()
+            .filter(|lease| lease.number == held)
+        {
+            lease.until = until;
+            return Some(held);
+        }
+        if self.held_by_another(&draft.head).is_some() {
+            return None;
+        }
+        draft.head.leases += 1;
+        let number = draft.head.leases;
+        draft.head.lease = Some(Lease { number, until });
+        let in_flight: Vec<u64> = (draft.live.values())
+            .filter(|entry| entry.state == EntryState::Sending)
+            .map(|entry| entry.id)
+            .collect();
+        for id in in_flight {
+            if let Some(entry) = draft.entry(id) {
+                entry.state = EntryState::Unconfirmed;
+                entry.reason = Some(Reason::NoClearAnswer);
+                entry.looks = 0;
+            }
+        }
+        Some(number)
+    }
+
+    /// Waits for a request, and says meanwhile that this process works.
+    pub(super) async fn while_held<T>(&self, request: impl Future<Output = T>) -> T {
+        let mut request = pin!(request);
+        loop {
+            let third = self.outbox.settings.lease / 3;
+            let slept = pin!(self.outbox.settings.clock.sleep(third));
+            match select(request.as_mut(), slept).await {
+                Either::Left((result, _)) => return result,
+                Either::Right(_) => {
+                    // A store that fails now fails again when the result is written.
+                    let _ = self
+                        .outbox
+                        .journal()
+                        .change(|draft| Ok(self.hold(draft)))
+                        .await;
+                }
+            }
+        }
+    }
+
+    pub(super) async fn release(&mut self) -> Result<()> {
+        let held = self.lease.load(Ordering::Relaxed);
+        if held == 0 {
+            return Ok(());
+        }
+        let change = self.outbox.journal().change(|draft| {
+            draft.head.lease = draft.head.lease.take().filter(|lease| lease.number != held);
+            Ok(())
+        });
+        change.await
+    }
+}
+
+impl Outbox {
+    fn lease_until(&self) -> Timestamp {
+        let now = self.now();
+        now.checked_add(self.settings.lease).unwrap_or(now).into()
+    }
+}
