@@ -1,5 +1,6 @@
 //! What a record is compared with before it is saved, and after a reply was lost.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,6 @@ use serde_json::{Map, Value};
 
 use crate::model::{Consignment, ConsignmentInput};
 use crate::ops::same_value;
-use crate::sync::replica::changed_fields;
 
 /// Who changed a field since it was edited here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -169,25 +169,37 @@ fn overlaid(record: &Value, sent: &Value) -> Value {
 
 /// The paths of the fields that differ. Answers are told apart by their question and row, not by their place.
 fn paths(one: &Value, other: &Value) -> Vec<String> {
-    let [one, other] = [one, other].map(by_question);
-    let mut paths = changed_fields(&one, &other);
-    paths.retain(|path| !is_same(&field(&one, path), &field(&other, path)));
+    let mut paths = Vec::new();
+    collect(&mut paths, &[], &by_question(one), &by_question(other));
     paths
 }
 
-fn at(record: &Value, path: &str) -> Value {
-    field(&by_question(record), path)
+fn collect(paths: &mut Vec<String>, path: &[&str], one: &Value, other: &Value) {
+    let fields = |value: &Value| match value {
+        Value::Object(fields) => Some(fields.clone()),
+        Value::Null => Some(Map::new()),
+        _ => None,
+    };
+    match (fields(one), fields(other)) {
+        (Some(some), Some(others)) if !(some.is_empty() && others.is_empty()) => {
+            let names: BTreeSet<&String> = some.keys().chain(others.keys()).collect();
+            for name in names {
+                let path = [path, &[name.as_str()]].concat();
+                collect(paths, &path, &one[name], &other[name]);
+            }
+        }
+        _ if is_same(one, other) => {}
+        _ => paths.push(path.join(".")),
+    }
 }
 
-fn field(record: &Value, path: &str) -> Value {
-    if let Some(answer) = path.strip_prefix("answers.") {
-        return record["answers"][answer].clone();
-    }
-    let mut part = record;
-    for name in path.split('.') {
-        part = &part[name];
-    }
-    part.clone()
+fn at(record: &Value, path: &str) -> Value {
+    let record = by_question(record);
+    let mut names = path.split('.');
+    names
+        .try_fold(&record, |part, name| part.get(name))
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// The record with its answers as an object, and without its names: they never change.
@@ -232,6 +244,117 @@ fn is_same(one: &Value, other: &Value) -> bool {
     };
     match (one, other) {
         (Value::String(one), Value::String(other)) => same_value(one, other),
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| is_same(one, other)),
         (one, other) => one == other || is_empty(one) && is_empty(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn base() -> Value {
+        json!({
+            "id": "c-1", "number": "C-1", "status": "DRAFT", "forms": ["LPAC1"],
+            "origin": {"pic": "QAZZ7777", "name": "Sample Downs"}, "destination": {"pic": "QDZZ3333"},
+            "movementDate": "2026-11-23", "owner": null,
+            "answers": [
+                {"questionId": "17", "index": null, "value": "Yes"},
+                {"questionId": "3", "index": 0, "value": "24"},
+                {"questionId": "5", "index": null, "value": "M"},
+                {"questionId": "5", "index": null, "value": "F"},
+            ],
+        })
+    }
+
+    fn with(pointer: &str, value: Value) -> Value {
+        let mut record = base();
+        *record.pointer_mut(pointer).expect("a field") = value;
+        record
+    }
+
+    #[test]
+    fn a_record_is_unchanged_whatever_its_names_places_and_forms_of_values() {
+        let mut same = base();
+        same["answers"].as_array_mut().unwrap().swap(0, 1);
+        same["movementDate"] = json!("2026-11-23T00:00:00");
+        same["origin"]["pic"] = json!("qazz7777 ");
+        same["owner"] = json!({"name": ""});
+        assert!(is_unchanged(&base(), &same));
+        for (pointer, value, path) in [
+            ("/status", json!("SUBMITTED"), "status"),
+            ("/forms", json!(["EUC1"]), "forms"),
+            ("/forms", json!(["LPAC1", "EUC1"]), "forms"),
+            ("/origin/pic", json!("QBZZ2222"), "origin.pic"),
+            ("/origin/name", Value::Null, "origin.name"),
+            ("/owner", json!({"pic": "QBZZ2222"}), "owner.pic"),
+            ("/answers/0/value", json!("No"), "answers.17"),
+            ("/answers/1/value", json!("25"), "answers.3[0]"),
+            ("/answers/2/value", json!("Mixed"), "answers.5"),
+            ("/movementDate", json!("2026-11-24"), "movementDate"),
+        ] {
+            assert_eq!(paths(&base(), &with(pointer, value)), [path]);
+        }
+    }
+
+    #[test]
+    fn what_one_side_changed_is_told_apart() {
+        let mine = json!({"movementDate": "2026-11-25", "owner": {"pic": "QBZZ2222"}, "origin": {"pic": "QAZZ0001"}});
+        let mut theirs = with("/movementDate", json!("2026-11-26"));
+        theirs["destination"]["pic"] = json!("QAZZ7777");
+        // Both changed it, to the same.
+        theirs["origin"]["pic"] = json!("QAZZ0001");
+        let conflict = Conflict::new(Some(&base()), &mine, &theirs);
+        let fields = conflict.fields.iter();
+        let fields: Vec<(&str, ChangedBy)> = fields
+            .map(|field| (&*field.path, field.changed_by))
+            .collect();
+        assert_eq!(
+            fields,
+            [
+                ("destination.pic", ChangedBy::Theirs),
+                ("movementDate", ChangedBy::Both),
+                ("owner.pic", ChangedBy::Mine),
+            ]
+        );
+        assert_eq!(conflict.one_sided().count(), 2);
+        let day = &conflict.fields[1];
+        assert_eq!(
+            [&day.base, &day.mine, &day.theirs],
+            ["2026-11-23", "2026-11-25", "2026-11-26"]
+        );
+    }
+
+    #[test]
+    fn a_lost_change_is_there_not_there_or_something_else() {
+        let sent = json!({"movementDate": "2026-11-25", "status": "SUBMITTED"});
+        let mut applied = with("/movementDate", json!("2026-11-25T00:00:00"));
+        assert_eq!(trace(&base(), &sent, &base()), Trace::None);
+        assert_eq!(trace(&base(), &sent, &applied), Trace::Other);
+        applied["status"] = json!("SUBMITTED");
+        assert_eq!(trace(&base(), &sent, &applied), Trace::Applied);
+        // What somebody else changed beside it does not matter.
+        applied["destination"]["pic"] = json!("QAZZ7777");
+        assert_eq!(trace(&base(), &sent, &applied), Trace::Applied);
+        assert_eq!(
+            trace(&base(), &sent, &with("/forms", json!(["EUC1"]))),
+            Trace::Other
+        );
+    }
+
+    #[test]
+    fn debug_shows_no_values() {
+        let theirs = with("/origin/name", json!("Their Downs"));
+        let conflict = Conflict::new(Some(&base()), &base(), &theirs);
+        let shown = format!("{conflict:?}");
+        assert!(
+            shown.contains("origin.name") && !shown.contains("Downs"),
+            "{shown}"
+        );
     }
 }

@@ -221,6 +221,8 @@ pub struct Entry {
     pub conflict: Option<Conflict>,
     /// What is sent: the input of a save or submit.
     pub input: Option<ConsignmentInput>,
+    /// What was sent before the user edited it, the oldest first.
+    pub earlier_inputs: Vec<ConsignmentInput>,
     /// The text of a comment.
     pub comment: Option<String>,
 }

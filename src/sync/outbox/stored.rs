@@ -260,6 +260,7 @@ impl Stored {
             next_at: self.next_at.clone(),
             conflict: self.conflict.clone(),
             input: self.input.as_ref().map(InputText::input),
+            earlier_inputs: self.earlier_inputs.iter().map(InputText::input).collect(),
             comment: self.comment.clone(),
         }
     }

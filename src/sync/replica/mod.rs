@@ -32,4 +32,3 @@ pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
 
 pub(crate) use self::consumer::{consumer_document, last_sequence};
-pub(crate) use self::difference::changed_fields;
