@@ -9,7 +9,7 @@ use super::stored::{Base, FORMAT, Head, Stored, Target};
 use crate::auth::StoreError;
 use crate::error::Result;
 use crate::model::ConsignmentId;
-use crate::sync::replica::consumer_document;
+use crate::sync::replica::outbox_document;
 use crate::sync::store::{Batch, SyncStore};
 
 pub(super) const HEAD: &str = "outbox/head";
@@ -19,9 +19,6 @@ const RECORD: &str = "outbox/record/";
 
 /// How many entries of the history are read at once.
 pub(super) const BLOCK: u64 = 100;
-
-/// The name of the consumer whose position keeps the changes that a look needs.
-const CONSUMER: &str = "outbox";
 
 /// The outbox of one account as it was at a moment.
 #[derive(Clone, Default)]
@@ -185,9 +182,7 @@ impl Journal {
         let forgotten = draft.forgotten.drain(..);
         batch.documents.extend(forgotten.map(|name| (name, None)));
         if draft.head.pin != before.head.pin {
-            batch
-                .documents
-                .push(consumer_document(CONSUMER, draft.head.pin));
+            batch.documents.push(outbox_document(draft.head.pin));
         }
         batch
             .documents

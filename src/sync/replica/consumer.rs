@@ -134,15 +134,17 @@ pub(super) async fn acknowledge(
 pub(crate) async fn consumers(store: &dyn SyncStore, account: &str) -> Result<Vec<Consumer>> {
     let documents = store.documents(account, PREFIX).await?;
     let consumer = |document: &Document| {
-        let position = ConsumerPosition::from_document(document)?;
-        let name = document.name.strip_prefix(PREFIX).unwrap_or_default();
-        Ok(Consumer {
+        let name = document.name.strip_prefix(PREFIX)?;
+        // The outbox is none.
+        let name = Some(name).filter(|name| !name.is_empty())?;
+        let position = ConsumerPosition::from_document(document);
+        Some(position.map(|position| Consumer {
             name: name.to_owned(),
             acknowledged: position.acknowledged,
             is_catching_up: position.snapshot_up_to.is_some(),
-        })
+        }))
     };
-    documents.iter().map(consumer).collect()
+    documents.iter().filter_map(consumer).collect()
 }
 
 /// Removes a consumer, and returns whether there was one.
@@ -190,17 +192,14 @@ pub(crate) async fn last_sequence(store: &dyn SyncStore, account: &str) -> Resul
     Ok((document.version, state.next_sequence.saturating_sub(1)))
 }
 
-/// The document of a consumer that needs the changes after this one; of `None` it is removed. Who writes it expects the
-/// version of [`STATE`] at which that change was the last.
-pub(crate) fn consumer_document(name: &str, acknowledged: Option<u64>) -> (String, Option<String>) {
+/// The document by which the outbox keeps the changes after this one; `None` removes it. Its name is [`PREFIX`] alone, which no
+/// consumer can have. Who writes it expects the version of [`STATE`] at which that change was the last.
+pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<String>) {
     let position = acknowledged.map(|acknowledged| ConsumerPosition {
         acknowledged,
         snapshot_up_to: None,
     });
-    (
-        format!("{PREFIX}{name}"),
-        position.map(ConsumerPosition::to_text),
-    )
+    (PREFIX.to_owned(), position.map(ConsumerPosition::to_text))
 }
 
 pub(super) fn removed(name: &str) -> Error {

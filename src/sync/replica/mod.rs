@@ -31,4 +31,4 @@ pub use self::local_record::{Depth, LocalRecord};
 pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
 
-pub(crate) use self::consumer::{consumer_document, last_sequence};
+pub(crate) use self::consumer::{last_sequence, outbox_document};
