@@ -1,8 +1,10 @@
 //! Guide pages: calls and their settings, errors, forms and findings, differences of the live schema, documents of your own,
-//! tests, local copies, performance, coverage with its sources, and design decisions.
+//! tests, local copies, declarations written without reception, performance, coverage with its sources, and design decisions.
 //!
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
 
+#[cfg(feature = "sync")]
+pub mod outbox;
 #[cfg(feature = "sync")]
 pub mod sync;
 

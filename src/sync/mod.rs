@@ -1,4 +1,4 @@
-//! A local copy of what an account holds, and what changed in it.
+//! A local copy of what an account holds, what changed in it, and what is to be sent.
 //!
 //! | task | see |
 //! | --- | --- |
@@ -9,7 +9,8 @@
 //! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
 //! | keep the copy in a file or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
 //!
-//! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers.
+//! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;
+//! [`guide::outbox`](crate::guide::outbox) does so for what is sent.
 //!
 //! A copy and its changes on the fake, while someone else works on the website:
 //!

@@ -8,7 +8,7 @@
 //! | show what waits and what became of it | [`Outbox::entries`], [`Outbox::events`], [`Outbox::history`] |
 //! | answer what only a person can | [`Outbox::decide`], [`Decision`] |
 //!
-//! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot.
+//! [`guide::outbox`](crate::guide::outbox) says what this claims and what it cannot, what each state means, and how to choose the times.
 //!
 //! A declaration whose reply is lost is found again, and not made twice:
 //!
