@@ -19,10 +19,12 @@ use crate::sync::replica::Replica;
 use crate::sync::store::SyncStore;
 use crate::transport::Clock;
 
-/// What is to be sent for an account, from [`Account::outbox`]. Cheap to clone; clones share it.
+/// What is to be sent for an account, from [`Account::outbox`]. Cheap to clone; clones share its entries and events, and each
+/// has settings of its own.
 ///
 /// An entry is in the store when the call that makes it returns, with or without reception. [`send`](Self::send) sends what
-/// is due once, [`run`](Self::run) whenever it can be. Several processes may use one store: one of them sends at a time.
+/// is due once, [`run`](Self::run) whenever it can be. Several processes may use one store: one of them sends at a time. Within
+/// a process keep one outbox of an account and clone it: a second one counts as another process.
 #[derive(Clone)]
 #[must_use]
 pub struct Outbox {
@@ -53,6 +55,17 @@ pub(super) struct Settings {
 impl Account {
     /// What is to be sent for the account, in a store. The store may hold other accounts as well, and the account's
     /// [replica](Account::replica). Nothing is sent and nothing is read yet.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let outbox = account.outbox(MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
+    /// assert!(outbox.entries().await?.is_empty());
+    /// # Ok(()) }
+    /// ```
     pub fn outbox(&self, store: impl SyncStore) -> Outbox {
         self.replica(store).outbox()
     }
@@ -85,29 +98,51 @@ impl Replica {
 }
 
 impl Outbox {
-    /// How long a request without a clear answer may still arrive: it is looked for at once and after this time, and only
-    /// then sent again; 60 seconds unless set. A service that carries a request out later than that makes a second draft,
-    /// which is told as a [stray](Entry::strays).
+    /// How long a request without a clear answer may still be carried out: its record is looked for at once and after this
+    /// time, and only then it is sent again; 60 seconds unless set (assumed). A service that carries a request out later than
+    /// that makes a second draft, which is reported as a [stray](Entry::strays).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    ///
+    /// use envd_sdk::fake::Fault;
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let outbox = outbox.settle(Duration::from_millis(10));
+    /// let entry = outbox.save(input).await?;
+    /// // The connection is lost before the server has seen the request, which the client cannot know.
+    /// fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_before());
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// let entry = outbox.entry(entry.id).await?.ok_or("no entry")?;
+    /// assert_eq!(entry.attempts.len(), 2);
+    /// # Ok(()) }
+    /// ```
     pub fn settle(mut self, time: Duration) -> Self {
         self.settings.settle = time;
         self
     }
 
-    /// After what time another process takes over from one that ended or hangs; 10 seconds unless set. One that works says
-    /// so in the store three times as often.
+    /// After what time another process takes over from one that ended or hangs; 10 seconds unless set, at least 30
+    /// milliseconds. While a request runs, the process that sends renews the lease in the store three times as often. All
+    /// processes of a store should use the same.
     pub fn lease(mut self, time: Duration) -> Self {
         self.settings.lease = time.max(Duration::from_millis(30));
         self
     }
 
-    /// How long records that appear late are looked for, after an entry that was sent more than once was confirmed; a day
-    /// unless set.
+    /// How long records that appear late are looked for, once an hour, after an entry of which a request may still be carried
+    /// out came to its end; a day unless set.
     pub fn stray_watch(mut self, time: Duration) -> Self {
         self.settings.stray_watch = time;
         self
     }
 
-    /// The clock that decides when something is due; that of the client unless set.
+    /// The clock that decides when something is due, and whose instants the store keeps; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.settings.clock = clock;
         self
@@ -129,7 +164,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store).
+    /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entries(&self) -> Result<Vec<Entry>> {
         let snapshot = self.journal().load().await?;
         Ok(self.show(&snapshot))
@@ -139,7 +174,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store).
+    /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
         let snapshot = self.journal().load().await?;
         if snapshot.live.contains_key(&id.0) {
@@ -150,7 +185,7 @@ impl Outbox {
         Ok(past.map(|entry| entry.show()))
     }
 
-    /// The changes of entries from now on, for a screen.
+    /// The entries that change from now on, for a screen.
     #[must_use]
     pub fn events(&self) -> OutboxEvents {
         self.shared.events.subscribe()

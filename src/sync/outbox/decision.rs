@@ -9,22 +9,34 @@ use super::stored::{Base, Stored, Target, Watch};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Timestamp, WithExtra};
 
-/// What becomes of an entry, from a person. It holds for what was there when it was made: if the record changes again, the
-/// entry needs another decision.
+/// What becomes of an entry, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when.
+///
+/// It holds for what was there when it was made: if the record changes again, the entry needs another decision.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Sends what was written here, over what the service has now. A record that is gone is made anew.
+    /// Sends what was written here, over what the service has now. A record that is gone is made anew; a movement whose day
+    /// has passed is sent anyway.
+    ///
+    /// Fits [`Conflict`](Reason::Conflict), [`NotADraft`](Reason::NotADraft), [`MovementPassed`](Reason::MovementPassed),
+    /// [`Gone`](Reason::Gone) of a save, and [`EarlierGivenUp`](Reason::EarlierGivenUp) where there is a record.
     KeepMine,
-    /// Keeps what the service has; the entry is given up.
+    /// Keeps what the service has, and gives the entry up.
+    ///
+    /// Fits [`Conflict`](Reason::Conflict), [`NotADraft`](Reason::NotADraft), [`Gone`](Reason::Gone) and
+    /// [`EarlierGivenUp`](Reason::EarlierGivenUp).
     TakeTheirs,
-    /// Sends this instead.
+    /// Sends this in place of what was written: [`Outbox::edit`].
     Edit(Box<WithExtra<ConsignmentInput>>),
     /// Sends the entry again: none of the [candidates](Entry::candidates) is it.
+    ///
+    /// Fits an entry that is [`Refused`](EntryState::Refused) or [`Unconfirmed`](EntryState::Unconfirmed), and
+    /// [`Candidates`](Reason::Candidates), [`Forbidden`](Reason::Forbidden), and [`Gone`](Reason::Gone) of a save. One that is
+    /// unconfirmed may have been carried out: a person answers for it that it was not.
     Resend,
-    /// This record is what was sent.
+    /// This record is what was sent. Fits a save without id, or a copy, that was sent and has no answer.
     Adopt(ConsignmentId),
-    /// Gives the entry up. What may have arrived stays with the service.
+    /// Gives the entry up; nothing is deleted on the service. Fits every entry that is not at its end and not being sent.
     Discard,
 }
 
@@ -51,10 +63,70 @@ impl fmt::Debug for Decision {
 impl Outbox {
     /// Decides what becomes of an entry. Entries that were written on top of one that is given up need a decision as well.
     ///
+    /// One entry each, with the decision that ends it:
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    /// use envd_sdk::sync::outbox::{Decision, EntryState, Reason};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let website = account.clone();
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// // Changed on the website since it was edited here.
+    /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
+    /// let base = account.consignment(id.clone()).await?.value;
+    /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id.clone());
+    /// let mine = outbox.update(&base, moved("2027-01-15")).await?;
+    /// website.save_consignment(moved("2027-01-20")).await?;
+    /// outbox.send().await?;
+    /// assert_eq!(outbox.entry(mine.id).await?.and_then(|entry| entry.reason), Some(Reason::Conflict));
+    /// outbox.decide(mine.id, Decision::KeepMine).await?;
+    /// outbox.send().await?;
+    ///
+    /// // The same again, with the other answer.
+    /// let mine = outbox.update(&base, moved("2027-01-16")).await?;
+    /// outbox.send().await?;
+    /// let entry = outbox.decide(mine.id, Decision::TakeTheirs).await?;
+    /// assert_eq!(entry.state, EntryState::Discarded);
+    ///
+    /// // Refused: corrected, and sent again.
+    /// # fake.on_operation("CreateOrSaveConsignment").refuse("002", "a movement date is required");
+    /// let refused = outbox.save(input()).await?;
+    /// outbox.send().await?;
+    /// let corrected = input().movement("2027-01-15", "05:15");
+    /// outbox.decide(refused.id, Decision::Edit(Box::new(corrected.into()))).await?;
+    /// # fake.on_operation("CreateOrSaveConsignment").refuse("003", "the service is being moved");
+    /// outbox.send().await?;
+    ///
+    /// // Refused for a reason that has passed.
+    /// outbox.decide(refused.id, Decision::Resend).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    ///
+    /// // Not wanted any more.
+    /// let unwanted = outbox.save(input()).await?;
+    /// outbox.decide(unwanted.id, Decision::Discard).await?;
+    ///
+    /// // The reply was lost, and somebody has made the same declaration on the website: a person says which is which.
+    /// # let twin = || input().movement("2027-02-01", "05:15");
+    /// # website.save_consignment(twin()).await?;
+    /// # fake.on_operation("CreateOrSaveConsignment").fault(envd_sdk::fake::Fault::dropped_after());
+    /// let lost = outbox.save(twin()).await?;
+    /// outbox.send().await?;
+    /// let lost = outbox.entry(lost.id).await?.ok_or("no entry")?;
+    /// assert_eq!(lost.candidates.len(), 2);
+    /// let entry = outbox.decide(lost.id, Decision::Adopt(lost.candidates[1].clone())).await?;
+    /// assert_eq!(entry.state, EntryState::Confirmed);
+    /// # assert!(outbox.entries().await?.is_empty());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when there is no such entry, or the decision does not fit its state: the error says
-    /// which state that is; [`is_store`](Error::is_store).
+    /// [`is_config`](Error::is_config) when there is no such entry, or it is at its end, or the decision does not fit its state:
+    /// the error says which state that is; [`is_store`](Error::is_store) when the store fails. Nothing is changed then.
     pub async fn decide(&self, entry: EntryId, decision: Decision) -> Result<Entry> {
         if let Decision::Edit(input) = decision {
             return self.edit(entry, *input).await;

@@ -9,7 +9,7 @@ use super::compare::Conflict;
 use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
-/// The number of an entry, unique in its account and never used again.
+/// The number of an entry, unique in its account and never used again. Its text is the number in decimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryId(pub(super) u64);
@@ -36,7 +36,7 @@ impl FromStr for EntryId {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// Creates a draft, or saves a record that is there.
+    /// Creates a draft, or saves over a record of the service.
     Save,
     /// Submits a record.
     Submit,
@@ -65,13 +65,14 @@ impl fmt::Display for EntryKind {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryState {
-    /// It waits for its turn, for reception or for a login.
+    /// It waits for its turn, for reception or for a login; nothing of it is with the service, or what was sent surely did not
+    /// arrive.
     Queued,
     /// It is being sent, or was when the program ended.
     Sending,
     /// It was sent, and no clear answer came: the service is asked whether it arrived, before anything is sent again.
     Unconfirmed,
-    /// The service has it.
+    /// The service has carried it out.
     Confirmed,
     /// The service refused it: see [`Entry::findings`].
     Refused,
@@ -103,7 +104,7 @@ impl fmt::Display for EntryState {
     }
 }
 
-/// Why an entry is in its state. `Display` tells it in a sentence, and what can be done.
+/// Why an entry is in its state. `Display` tells it in words, and what can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -114,23 +115,23 @@ pub enum Reason {
     NoClearAnswer,
     /// The record changed on the service since it was edited here.
     Conflict,
-    /// The record is no draft any more: it was submitted or locked there.
+    /// The record is not a draft any more: it was submitted or locked on the service.
     NotADraft,
     /// The service does not show the record any more.
     Gone,
-    /// One record may be what was sent, but does not show all of it; or several are.
+    /// One record may be what was sent, but does not show all of it; or several may be: see [`Entry::candidates`].
     Candidates,
-    /// Its `not_after` has passed.
+    /// Its [`not_after`](super::Outbox::not_after) has passed, or cannot be read.
     NotAfterPassed,
-    /// The day of the movement is over.
+    /// The day of the movement is over everywhere in Australia.
     MovementPassed,
-    /// A form of it can not be created any more (specification 9).
+    /// A form of it cannot be created any more: see [`FormType::closed_from`](crate::model::FormType::closed_from).
     FormRetired,
     /// The user may not do this with this account, or not any more.
     Forbidden,
-    /// The entry that it follows was given up.
+    /// An earlier entry about the same record was given up.
     EarlierGivenUp,
-    /// A person took what the service has.
+    /// A person kept what the service has.
     TookTheirs,
     /// A person gave it up.
     GivenUp,
@@ -170,15 +171,15 @@ impl fmt::Display for Reason {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Attempt {
-    /// When it began, on the clock of this machine.
+    /// When it was marked as being sent, before its first byte, on the clock of the machine that sent it.
     pub at: Timestamp,
-    /// When its answer came, or was given up.
+    /// When its answer came, or the wait for it ended; `None`: the program ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// What came back, in words without personal data; `None`: the program ended before.
+    /// What came back, in words; `None`: the program ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// The HTTP status of the reply.
+    /// The HTTP status of the reply; `None`: there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
     /// Whether no clear answer came: it may have been carried out.
@@ -197,29 +198,30 @@ pub struct Entry {
     pub state: EntryState,
     /// Why it is there; `None` when there is nothing to say.
     pub reason: Option<Reason>,
-    /// What the service said of it last, whether it refused it or only warned.
+    /// The service's errors of the last attempt, as received: why it refused the entry, or what it warned of.
     pub findings: Vec<ServerError>,
-    /// The records that may be what was sent, if no single one surely is.
+    /// The records that may be what was sent, with [`Reason::Candidates`].
     pub candidates: Vec<ConsignmentId>,
-    /// The record, once it is known.
+    /// The id of the record, once it is known.
     pub consignment: Option<ConsignmentId>,
     /// The number of the record, once it is known.
     pub number: Option<ConsignmentNumber>,
     /// Whether the record was found after the reply was lost.
     pub is_adopted: bool,
-    /// Further records that agree with what was sent and appeared later: a request that was given up arrived nevertheless.
+    /// Further records that agree with what was sent and appeared later: a request that was taken for lost was carried out
+    /// nevertheless. They are drafts; a person deletes them.
     pub strays: Vec<ConsignmentId>,
-    /// The times that it was sent.
+    /// The times that it was sent, oldest first.
     pub attempts: Vec<Attempt>,
-    /// When it was written.
+    /// When it was written, on the clock of the machine that wrote it.
     pub created_at: Timestamp,
-    /// Nothing is sent after this instant.
+    /// It is not sent after this instant: [`Outbox::not_after`](super::Outbox::not_after).
     pub not_after: Option<Timestamp>,
-    /// When it is looked for next.
+    /// When the service is asked again what became of it, while it is [`Unconfirmed`](EntryState::Unconfirmed).
     pub next_at: Option<Timestamp>,
     /// What differs, with [`Reason::Conflict`] and [`Reason::NotADraft`].
     pub conflict: Option<Conflict>,
-    /// What is sent: the input of a save or submit.
+    /// What is sent: the input of a save or submit. Fields that this crate does not know are sent, and not shown here.
     pub input: Option<ConsignmentInput>,
     /// What was sent before the user edited it, the oldest first.
     pub earlier_inputs: Vec<ConsignmentInput>,

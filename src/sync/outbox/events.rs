@@ -30,14 +30,32 @@ impl EventSender {
 
 /// The entries that change, from [`Outbox::events`](super::Outbox::events), each as it is after the change.
 ///
-/// Only changes that this process writes are told, and only those after the call. For all that is there, ask
-/// [`Outbox::entries`](super::Outbox::entries).
+/// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
+/// there, and what other processes write, ask [`Outbox::entries`](super::Outbox::entries).
 pub struct OutboxEvents(broadcast::Receiver<Entry>);
 
 impl OutboxEvents {
-    /// The next entry that changed; `None` when all handles of the outbox are gone.
+    /// The next entry that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
     ///
     /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of an entry.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sdk::sync::outbox::EntryState;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let mut events = outbox.events();
+    /// outbox.save(input).await?;
+    /// outbox.send().await?;
+    /// for state in [EntryState::Queued, EntryState::Sending, EntryState::Confirmed] {
+    ///     assert_eq!(events.next().await.map(|entry| entry.state), Some(state));
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub async fn next(&mut self) -> Option<Entry> {
         loop {
             match self.0.recv().await {

@@ -23,9 +23,25 @@ impl Outbox {
     ///
     /// They are kept until [`prune`](Self::prune) removes them.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let entry = outbox.save(input).await?;
+    /// outbox.send().await?;
+    /// let page = outbox.history(None).await?;
+    /// assert_eq!(page.entries[0].id, entry.id);
+    /// assert_eq!(page.entries[0].attempts.len(), 1);
+    /// assert!(page.next.is_none());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store).
+    /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn history(&self, before: Option<EntryId>) -> Result<HistoryPage> {
         let head = self.journal().load().await?.head;
         let mut before = before.map_or(head.next, |id| id.0.min(head.next));
@@ -52,12 +68,26 @@ impl Outbox {
         }
     }
 
-    /// Removes entries from the history that were written before an instant, and returns how many. Those that are still
-    /// looked for stay.
+    /// Removes entries from the history that were written before an instant, and returns how many. While a record is being
+    /// looked for, entries that made records stay: a look compares with them.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # outbox.save(input).await?;
+    /// # outbox.send().await?;
+    /// assert_eq!(outbox.prune("2020-01-01T00:00:00Z").await?, 0);
+    /// assert_eq!(outbox.history(None).await?.entries.len(), 1);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store).
+    /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = before.into();
         let head = self.journal().load().await?.head;

@@ -41,7 +41,7 @@ pub struct OutboxLoopHandle {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum OutboxEvent {
-    /// A pass ended: everything that could be sent was.
+    /// A pass ended: everything that could be sent now was.
     #[non_exhaustive]
     Passed {
         /// What it did, and what is left.
@@ -165,7 +165,7 @@ impl fmt::Debug for OutboxLoop {
 }
 
 impl OutboxLoopHandle {
-    /// Ends the loop, also a request in flight: what became of it is looked for by the next one.
+    /// Ends the loop, and does not wait for a request in flight: what became of it is looked for by the next loop or send.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
     }

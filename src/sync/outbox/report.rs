@@ -19,9 +19,9 @@ pub struct OutboxReport {
     pub needs_attention: u64,
     /// How many entries are not at their end and need no decision: they wait for reception, a login, a look or each other.
     pub waiting: u64,
-    /// How many requests were made; one that is retried counts once.
+    /// How many requests were made, those of the replica included; one that the client sends again counts once.
     pub requests: u64,
-    /// How many records were found that agree with an entry that has another one.
+    /// How many further records of entries were found: [`Entry::strays`](super::Entry::strays).
     pub strays: u64,
     /// Whether nothing is sent before the user has logged in again.
     pub login_needed: bool,

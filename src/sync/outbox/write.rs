@@ -15,28 +15,74 @@ use crate::model::{
 
 impl Outbox {
     /// Entries that are written through this handle are not sent after this instant: they then need a decision.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sdk::sync::outbox::Reason;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let entry = outbox.clone().not_after("2020-01-15T05:00:00+10:00").save(input()).await?;
+    /// outbox.send().await?;
+    /// let late = outbox.entry(entry.id).await?.ok_or("no entry")?;
+    /// assert_eq!(late.reason, Some(Reason::NotAfterPassed));
+    /// # Ok(()) }
+    /// ```
     pub fn not_after(mut self, instant: impl Into<Timestamp>) -> Self {
         self.settings.not_after = Some(instant.into());
         self
     }
 
     /// Writes a declaration down: a new draft, or with an `id` the next state of that record. It is in the store when this
-    /// returns, and is validated by nobody.
+    /// returns. It is not validated.
     ///
     /// A new declaration is always sent as a draft, and is submitted by [`submit`](Self::submit) only: if a reply is lost,
-    /// a draft too many is the worst that can happen. Edits of one record that still wait become one entry. A record that is
-    /// edited should be named with [`update`](Self::update): without its earlier state nothing shows what others changed.
+    /// a draft too many is the worst that can happen. Edits of one record that still wait become one entry. To edit a record
+    /// of the service, prefer [`update`](Self::update): without the record as it was, nothing shows what others changed.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let entry = outbox.save(input).await?;
+    /// assert_eq!(outbox.entries().await?[0].id, entry.id);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the input cannot be written or has a status other than `DRAFT`;
-    /// [`is_store`](Error::is_store).
+    /// [`is_config`](Error::is_config) when the input cannot be written as JSON, or has a status other than `DRAFT`;
+    /// [`is_store`](Error::is_store) when the store fails.
     pub async fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> Result<Entry> {
         self.write(&input.into(), None).await
     }
 
     /// Writes the next state of a record down. `base` is the record as the user edited it: if it is not the same any more
     /// when the entry is sent, nothing is sent, and a person decides.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::ConsignmentInput;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # use envd_sdk::model::{FormType, PartyInput};
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
+    /// let base = account.consignment(id).await?.value;
+    /// let input = ConsignmentInput::from(&base).movement("2027-01-15", "05:15");
+    /// outbox.update(&base, input).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -61,12 +107,32 @@ impl Outbox {
         self.write(&input, Some(Base::Record(shape(base)))).await
     }
 
-    /// Submits what an entry saves, after it and after all edits that are written until then.
+    /// Submits what an entry saves, after it and after all edits that are written until then. A record that waits for a submit
+    /// gets no second one: the entry that waits is returned.
+    ///
+    /// It is sent as a save by id with the status `SUBMITTED` (assumed: see [`ops`](crate::ops)).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .movement("2027-01-15", "05:15");
+    /// let draft = outbox.save(input).await?;
+    /// let submit = outbox.submit(draft.id).await?;
+    /// outbox.send().await?;
+    /// let id = outbox.entry(submit.id).await?.and_then(|entry| entry.consignment).ok_or("not submitted")?;
+    /// assert_eq!(account.consignment(id).await?.value.status, Some(ConsignmentStatus::Submitted));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when there is no such entry, or it was discarded or does not save anything;
-    /// [`is_store`](Error::is_store).
+    /// [`is_store`](Error::is_store) when the store fails.
     pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
         let past = self.journal().past(entry.0).await?;
         let id = self.journal().change(|draft| {
@@ -95,21 +161,22 @@ impl Outbox {
         self.written(id.await?).await
     }
 
-    /// Deletes a record.
+    /// Deletes a record by its id. One that is deleted already counts as done. The record is not compared with an earlier state.
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store).
+    /// [`is_store`](Error::is_store) when the store fails.
     pub async fn delete(&self, id: impl Into<ConsignmentId>) -> Result<Entry> {
         self.add(EntryKind::Delete, Target::Record(id.into()), |_| {})
             .await
     }
 
-    /// Comments on a consignment.
+    /// Comments on a consignment, by its number. If the reply is lost, its comments are read and compared with those that
+    /// were there before.
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store).
+    /// [`is_store`](Error::is_store) when the store fails.
     pub async fn comment(&self, comment: CommentInput) -> Result<Entry> {
         let target = Target::Number(comment.consignment_number);
         let text = comment.comment_text;
@@ -119,11 +186,12 @@ impl Outbox {
         .await
     }
 
-    /// Copies a consignment.
+    /// Copies a consignment by its id: the service makes a draft of it. The entry can be [edited](Self::edit) and
+    /// [submitted](Self::submit) as one that saves.
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store).
+    /// [`is_store`](Error::is_store) when the store fails.
     pub async fn copy(&self, original: impl Into<ConsignmentId>) -> Result<Entry> {
         let original = original.into();
         self.add(EntryKind::Copy, Target::New, |entry| {
@@ -135,6 +203,24 @@ impl Outbox {
     /// Writes the next state of what an entry saves. An entry that waits, was refused or needs a decision is replaced; one
     /// that is signed, in flight or at its end stays as it is, and the edit is an entry of its own after it, before a submit
     /// that waits. Returns the entry that holds the edit.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let entry = outbox.save(input()).await?;
+    /// let edited = outbox.edit(entry.id, input().movement("2027-01-15", "05:15")).await?;
+    /// assert_eq!(edited.id, entry.id);
+    ///
+    /// outbox.send().await?;
+    /// let later = outbox.edit(entry.id, input().movement("2027-01-16", "05:15")).await?;
+    /// assert_ne!(later.id, entry.id);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
