@@ -29,11 +29,11 @@
 //! | check a declaration offline, build a form for it | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form), [`guide::forms`] |
 #![cfg_attr(
     feature = "sync",
-    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |"
+    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |"
 )]
 #![cfg_attr(
     not(feature = "sync"),
-    doc = "| keep a local copy in step, react to changes | the feature `sync` |"
+    doc = "| keep a local copy in step, react to changes, write declarations without reception | the feature `sync` |"
 )]
 //! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
 //! | handle an error | [`guide::errors`], [`Error`] |
@@ -96,8 +96,8 @@
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
 //! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed` |
-//! | `sync` | no | the module `sync`: a local copy of what accounts hold, with the changes in it |
-//! | `sqlite` | no | `sync::store::SqliteSync`: the copy in a file (`rusqlite`, bundled); brings `sync` |
+//! | `sync` | no | the module `sync`: a local copy of what accounts hold, an outbox, and question lists |
+//! | `sqlite` | no | `sync::store::SqliteSync`: all of that in a file (`rusqlite`, bundled); brings `sync` |
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!
