@@ -3,6 +3,8 @@
 mod batch;
 #[cfg(any(test, feature = "fake"))]
 pub mod conformance;
+#[cfg(test)]
+pub(crate) mod faulty_store;
 mod memory_sync;
 mod row;
 #[cfg(feature = "sealed")]

@@ -1,1 +1,11 @@
-//! Tests of the outbox.
+//! Each failure point of the outbox, counted at the service.
+
+mod by_id;
+mod creation;
+mod decisions;
+mod edits;
+mod farm;
+mod leases;
+mod lost_replies;
+mod twins;
+mod waiting;

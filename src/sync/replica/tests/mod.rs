@@ -1,7 +1,6 @@
 //! Syncs against a small service whose list can do everything that the live one may do.
 
 mod calibrating;
-mod faulty_store;
 mod gone;
 mod running;
 mod schedules;

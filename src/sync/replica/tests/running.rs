@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use wiremock::ResponseTemplate;
 
-use super::faulty_store::FaultyStore;
 use super::site::{Site, copied};
 use crate::error::{AuthProblem, Error, Kind};
 use crate::sync::replica::{Replica, SyncEvent, SyncLoopHandle};
 use crate::sync::store::MemorySync;
+use crate::sync::store::faulty_store::FaultyStore;
 use crate::transport::Clock;
 
 /// A loop in a task, and its events.

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::faulty_store::FaultyStore;
 use super::site::{Compared, ListOrder, Records, Site};
 use crate::auth::BoxFuture;
 use crate::seeded::seed;
 use crate::sync::replica::{ChangeKind, LocalRecord, Replica, SyncMode};
+use crate::sync::store::faulty_store::FaultyStore;
 use crate::sync::store::{MemorySync, Query, SyncStore};
 
 /// What a consumer knows, from nothing but what it was told.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::faulty_store::FaultyStore;
 use super::site::{ListOrder, Site, copied, told};
 use crate::auth::BoxFuture;
 use crate::sync::replica::SyncMode;
 use crate::sync::store::MemorySync;
+use crate::sync::store::faulty_store::FaultyStore;
 
 /// A sync by another process in place of nothing, before a commit of the first one.
 fn other(

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::faulty_store::FaultyStore;
 use super::site::{ListOrder, Site, copied, told};
 use crate::sync::replica::{Depth, SyncMode, WalkProgress};
 use crate::sync::store::MemorySync;
+use crate::sync::store::faulty_store::FaultyStore;
 
 #[tokio::test]
 async fn the_first_sync_copies_everything_and_tells_it_once() {

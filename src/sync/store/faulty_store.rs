@@ -1,19 +1,22 @@
-//! A store that ends a program after a number of commits, and counts them.
+//! A store that ends a program after a number of commits, fails as a test says, and counts commits.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::auth::BoxFuture;
-use crate::sync::store::{
+use super::{
     Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreError, StoreFuture,
     SyncStore,
 };
+use crate::auth::BoxFuture;
 
 /// Passes everything on to a store, until its commits are used up.
 #[derive(Clone)]
-pub(super) struct FaultyStore {
-    pub(super) store: MemorySync,
+pub(crate) struct FaultyStore {
+    store: MemorySync,
     left: Arc<AtomicUsize>,
+    /// The first commit that fails is written nevertheless.
+    writes_last: Arc<AtomicBool>,
+    fails_reads: Arc<AtomicBool>,
     commits: Arc<AtomicUsize>,
     before: Arc<Mutex<Option<(usize, Act)>>>,
 }
@@ -23,17 +26,42 @@ type Act = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
 impl FaultyStore {
     /// Fails all commits after so many.
-    pub(super) fn new(store: &MemorySync, commits: usize) -> Self {
+    pub(crate) fn new(store: &MemorySync, commits: usize) -> Self {
         Self {
             store: store.clone(),
             left: Arc::new(commits.into()),
+            writes_last: Arc::default(),
+            fails_reads: Arc::default(),
             commits: Arc::default(),
             before: Arc::default(),
         }
     }
 
+    /// The program ends after the first commit that fails was written, and before it knows.
+    pub(crate) fn writing_last(self) -> Self {
+        self.writes_last.store(true, Ordering::SeqCst);
+        self
+    }
+
+    /// From now on, so many more commits succeed.
+    pub(crate) fn allow(&self, commits: usize) {
+        self.left.store(commits, Ordering::SeqCst);
+    }
+
+    /// Whether reads fail from now on.
+    pub(crate) fn fail_reads(&self, fail: bool) {
+        self.fails_reads.store(fail, Ordering::SeqCst);
+    }
+
+    fn check_read(&self) -> Result<(), StoreError> {
+        if self.fails_reads.load(Ordering::SeqCst) {
+            return Err(StoreError::new("the database is damaged"));
+        }
+        Ok(())
+    }
+
     /// Does something before the commit with this number from now on, from 1.
-    pub(super) fn before_commit(
+    pub(crate) fn before_commit(
         &self,
         number: usize,
         act: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static,
@@ -43,7 +71,7 @@ impl FaultyStore {
     }
 
     /// How many commits were tried.
-    pub(super) fn commits(&self) -> usize {
+    pub(crate) fn commits(&self) -> usize {
         self.commits.load(Ordering::SeqCst)
     }
 }
@@ -54,19 +82,31 @@ impl SyncStore for FaultyStore {
         account: &'a str,
         prefix: &'a str,
     ) -> StoreFuture<'a, Vec<Document>> {
-        self.store.documents(account, prefix)
+        Box::pin(async move {
+            self.check_read()?;
+            self.store.documents(account, prefix).await
+        })
     }
 
     fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        self.store.rows(account, ids)
+        Box::pin(async move {
+            self.check_read()?;
+            self.store.rows(account, ids).await
+        })
     }
 
     fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        self.store.query(account, query)
+        Box::pin(async move {
+            self.check_read()?;
+            self.store.query(account, query).await
+        })
     }
 
     fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        self.store.count(account, query)
+        Box::pin(async move {
+            self.check_read()?;
+            self.store.count(account, query).await
+        })
     }
 
     fn changes<'a>(
@@ -75,7 +115,10 @@ impl SyncStore for FaultyStore {
         range: ChangeRange,
         limit: usize,
     ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        self.store.changes(account, range, limit)
+        Box::pin(async move {
+            self.check_read()?;
+            self.store.changes(account, range, limit).await
+        })
     }
 
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
@@ -89,7 +132,12 @@ impl SyncStore for FaultyStore {
             let taken = self
                 .left
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
-            taken.map_err(|_| StoreError::new("the program ended"))?;
+            if taken.is_err() {
+                if self.writes_last.swap(false, Ordering::SeqCst) {
+                    self.store.commit(account, batch).await?;
+                }
+                return Err(StoreError::new("the program ended"));
+            }
             self.store.commit(account, batch).await
         })
     }
