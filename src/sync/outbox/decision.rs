@@ -131,6 +131,13 @@ impl Outbox {
         if let Decision::Edit(input) = decision {
             return self.edit(entry, *input).await;
         }
+        if let Decision::Adopt(id) = &decision
+            && let Some(maker) = self.journal().maker(id).await?
+        {
+            return Err(Error::config(format!(
+                "entry {maker} has made this record: it is not what entry {entry} sent"
+            )));
+        }
         let watch_until = self.now().checked_add(self.settings.stray_watch);
         let watch_until: Timestamp = watch_until.unwrap_or_else(|| self.now()).into();
         let change = self.journal().change(|draft| {
@@ -301,7 +308,9 @@ pub(super) fn confirm(
     let entry = entry.clone();
     watch(draft, &entry, watch_until);
     if let Some(record) = record {
-        draft.settle_lane(id, record, entry.input.map(Base::Sent).as_ref());
+        // A record that was made anew has another name.
+        let sent = entry.input.map(|sent| Base::Sent(sent.without_names()));
+        draft.settle_lane(id, record, sent.as_ref());
     }
     Ok(())
 }

@@ -42,10 +42,18 @@ impl InputText {
         serde_json::to_value(self).unwrap_or_default()
     }
 
+    /// What it says of a record, whichever that is.
+    pub(super) fn without_names(&self) -> Self {
+        let mut without = self.clone();
+        without
+            .0
+            .retain(|(name, _)| !NAMES.contains(&name.as_str()));
+        without
+    }
+
     /// For a new record: a draft without a name.
     pub(super) fn as_new_draft(&self) -> Self {
-        let mut new = self.clone();
-        new.0.retain(|(name, _)| !NAMES.contains(&name.as_str()));
+        let mut new = self.without_names();
         new.set(STATUS, &ConsignmentStatus::Draft);
         new
     }

@@ -6,7 +6,7 @@ use super::stored::{Base, Stored, Target};
 use super::waits::Requests;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Maybe};
-use crate::ops::{Similarity, shown, similarity};
+use crate::ops::{Similarity, is_same_load, shown, similarity};
 use crate::sync::replica::{Change, last_sequence};
 use crate::sync::store::{ChangeRange, ChangeRow};
 
@@ -29,6 +29,28 @@ pub(super) struct Found {
     pub(super) agreeing: Vec<ConsignmentId>,
     /// Nothing differs, but they do not show all that was sent.
     pub(super) partly: Vec<ConsignmentId>,
+    /// They have the forms, the day and the places of what was sent, and differ in something else: somebody may have edited
+    /// what was sent.
+    pub(super) same_load: Vec<ConsignmentId>,
+}
+
+impl Found {
+    /// The record that surely is what was sent, as far as can be told.
+    pub(super) fn sole(&self) -> Option<&ConsignmentId> {
+        match (self.agreeing.as_slice(), self.partly.as_slice()) {
+            ([id], []) => Some(id),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.agreeing.is_empty() && self.partly.is_empty() && self.same_load.is_empty()
+    }
+
+    /// All of them, the closest first.
+    pub(super) fn all(self) -> Vec<ConsignmentId> {
+        [self.agreeing, self.partly, self.same_load].concat()
+    }
 }
 
 impl Outbox {
@@ -85,7 +107,7 @@ impl Outbox {
         }
         let summary = Change::from_row(change)?.record().summary();
         // One that cannot be read as a summary is read as a whole.
-        if summary.is_ok_and(|summary| best(sent, &shown(&summary)) == Similarity::Differs) {
+        if summary.is_ok_and(|summary| !is_load_of(sent, &shown(&summary))) {
             return Ok(());
         }
         let journal = self.journal();
@@ -102,9 +124,11 @@ impl Outbox {
         requests.add(1);
         // A record that is listed and cannot be read now could be the one.
         let record = self.account().consignment(id.clone()).await?.value;
-        match best(sent, &ConsignmentInput::from(&record)) {
+        let read = ConsignmentInput::from(&record);
+        match best(sent, &read) {
             Similarity::Agrees => found.agreeing.push(id),
             Similarity::Open => found.partly.push(id),
+            Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),
             Similarity::Differs => {}
         }
         Ok(())
@@ -133,6 +157,10 @@ impl Outbox {
 fn best(sent: &[ConsignmentInput], read: &ConsignmentInput) -> Similarity {
     let all = sent.iter().map(|sent| similarity(sent, read));
     all.min().unwrap_or(Similarity::Differs)
+}
+
+fn is_load_of(sent: &[ConsignmentInput], read: &ConsignmentInput) -> bool {
+    sent.iter().any(|sent| is_same_load(sent, read))
 }
 
 impl Stored {

@@ -268,9 +268,14 @@ impl Outbox {
         base: Option<Base>,
     ) -> Result<Entry> {
         check_status(input.input())?;
-        let target = match input.input().id.value() {
-            Some(id) => Target::Record(id.clone()),
-            None => Target::New,
+        let target = match (input.input().id.value(), input.input().number.value()) {
+            (Some(id), _) => Target::Record(id.clone()),
+            (None, Some(_)) => {
+                return Err(Error::config(
+                    "the input names its record by the number alone: add the id, or leave the number out for a new record",
+                ));
+            }
+            (None, None) => Target::New,
         };
         let text = InputText::new(input)?;
         let id = self.journal().change(|draft| {

@@ -2,8 +2,6 @@
 
 use super::super::compare::shape;
 use super::super::entry::{EntryKind, Reason};
-use super::super::input_text::InputText;
-use super::super::look::Found;
 use super::super::pass::Pass;
 use super::super::stored::{Base, Stored};
 use super::{Applied, Marked, Reply, Step};
@@ -86,12 +84,11 @@ impl Pass<'_> {
             outbox.appeared(entry, &self.requests).await
         };
         let found = self.while_held(look).await?;
-        let Found { agreeing, partly } = found;
-        match (agreeing.as_slice(), partly.as_slice()) {
-            ([id], []) => self.adopt(entry, Some(id)).await,
-            ([], []) => self.not_found(entry).await,
-            _ => {
-                let candidates: Vec<ConsignmentId> = agreeing.into_iter().chain(partly).collect();
+        match found.sole() {
+            Some(id) => self.adopt(entry, Some(id)).await,
+            None if found.is_empty() => self.not_found(entry).await,
+            None => {
+                let candidates = found.all();
                 self.change_if_same(entry, |entry| {
                     entry.candidates.clone_from(&candidates);
                     entry.needs_attention(Reason::Candidates);
@@ -109,7 +106,8 @@ impl Pass<'_> {
         let Ok(Some(record)) = self.while_held(self.read(id)).await else {
             return Ok(());
         };
-        let sent = entry.input.as_ref().map(InputText::input);
+        let sent = entry.input.as_ref();
+        let sent = sent.map(|sent| sent.without_names().input());
         let read = ConsignmentInput::from(&record);
         if sent.is_some_and(|sent| similarity(&sent, &read) == Similarity::Differs) {
             // Somebody was faster: the next edit is compared with what was sent, and differs.
