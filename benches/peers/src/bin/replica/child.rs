@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use envd_sdk::Client;
-use envd_sdk::auth::{StaticToken, StoreFuture};
+use envd_sdk::auth::StaticToken;
 use envd_sdk::model::Day;
 use envd_sdk::sync::replica::{LocalQuery, Replica, SyncMode};
-use envd_sdk::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, SqliteSync, SyncStore,
-};
+use envd_sdk::sync::store::{Order, SqliteSync};
+
+use crate::counted::Counted;
 
 pub fn run(task: &str, url: &str, file: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -143,46 +143,4 @@ fn resident(line: &str) -> i64 {
     let value = status.lines().find_map(|text| text.strip_prefix(line));
     let kilobytes = value.unwrap().trim().trim_end_matches(" kB");
     kilobytes.parse::<i64>().unwrap() * 1024
-}
-
-/// Counts the writes.
-struct Counted {
-    store: SqliteSync,
-    writes: Arc<AtomicUsize>,
-}
-
-impl SyncStore for Counted {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        self.store.documents(account, prefix)
-    }
-
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        self.store.rows(account, ids)
-    }
-
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        self.store.query(account, query)
-    }
-
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        self.store.count(account, query)
-    }
-
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
-        range: ChangeRange,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        self.store.changes(account, range, limit)
-    }
-
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        self.writes.fetch_add(1, Ordering::Relaxed);
-        self.store.commit(account, batch)
-    }
 }

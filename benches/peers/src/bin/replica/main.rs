@@ -6,6 +6,7 @@
 //! Exits with an error when a goal is missed.
 
 mod child;
+mod counted;
 #[path = "../../measure/mod.rs"]
 mod measure;
 mod service;
