@@ -23,6 +23,8 @@ pub(crate) struct Http {
     user_agent: String,
     /// One permit for each request that may be in transfer.
     slots: Option<Arc<Semaphore>>,
+    #[cfg(test)]
+    in_process: Option<super::InProcess>,
 }
 
 impl Http {
@@ -63,6 +65,8 @@ impl Http {
             slots: options
                 .max_concurrent_requests
                 .map(|limit| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
+            #[cfg(test)]
+            in_process: options.in_process.clone(),
         })
     }
 
@@ -83,10 +87,17 @@ impl Http {
         request: Request,
     ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
         // Not in an async block, which would have room for this future twice.
-        self.send_and_keep(request).map(|result| match result? {
+        #[cfg(test)]
+        if let Some(answers) = &self.in_process {
+            return answers.answer(request).left_future();
+        }
+        let reply = self.send_and_keep(request).map(|result| match result? {
             (reply, None) => Ok(reply),
             (reply, Some(cut)) => Err(cut.with_received(reply.received())),
-        })
+        });
+        #[cfg(test)]
+        let reply = reply.right_future();
+        reply
     }
 
     /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.

@@ -7,6 +7,8 @@ mod chunks;
 mod clock;
 mod gzip;
 mod http;
+#[cfg(test)]
+mod in_process;
 mod message;
 mod options;
 mod retry;
@@ -18,6 +20,8 @@ pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
 pub(crate) use self::http::Http;
+#[cfg(test)]
+pub(crate) use self::in_process::InProcess;
 pub(crate) use self::message::{Reply, Request, Watch, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, parse_endpoint};
 pub(crate) use self::retry::{Budget, Safety};

@@ -31,6 +31,8 @@ pub struct HttpOptions {
     pub(super) max_concurrent_requests: Option<usize>,
     /// Whether a sender asks for compressed replies.
     pub(crate) gzip: bool,
+    #[cfg(test)]
+    pub(crate) in_process: Option<super::InProcess>,
 }
 
 impl Default for HttpOptions {
@@ -48,6 +50,8 @@ impl Default for HttpOptions {
             keep_alive: true,
             max_concurrent_requests: None,
             gzip: gzip::IS_DEFAULT,
+            #[cfg(test)]
+            in_process: None,
         }
     }
 }

@@ -7,5 +7,6 @@ mod edits;
 mod farm;
 mod leases;
 mod lost_replies;
+mod model;
 mod twins;
 mod waiting;

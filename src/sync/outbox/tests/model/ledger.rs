@@ -1,0 +1,436 @@
+//! What the user wrote, and what the programs did about it: each change is checked when it is marked and when it is sent.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::note;
+use super::service::{Author, Record, Service, Version};
+use crate::model::Timestamp;
+
+/// A text that the user wrote, by its number: a field of it that no comparison of new records uses.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) declaration: usize,
+    pub(super) content: Value,
+    /// Written without naming what the record was.
+    pub(super) is_blind: bool,
+    /// The call that wrote it has returned.
+    pub(super) is_acknowledged: bool,
+    pub(super) is_given_up: bool,
+}
+
+/// What the user wants to become of one record.
+#[derive(Debug, Default)]
+pub(super) struct Declaration {
+    pub(super) record: Option<String>,
+    /// The last entry about it whose call has returned.
+    pub(super) entry: Option<u64>,
+    /// The version of the record that the user has seen or decided about.
+    pub(super) seen: usize,
+    pub(super) wants_submit: bool,
+    pub(super) wants_delete: bool,
+}
+
+/// One entry as the ledger knows it.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    pub(super) attempts: usize,
+    /// The texts that were sent.
+    pub(super) sent: BTreeSet<usize>,
+    /// When it was sent last, in seconds and events.
+    departed: (u64, u64),
+    /// The last reply said that it was not carried out.
+    pub(super) was_turned_down: bool,
+    /// A person said that none of the candidates is it.
+    pub(super) is_resent: bool,
+    /// A person said so at some time, named the record, or gave it up.
+    pub(super) is_decided: bool,
+    is_confirmed: bool,
+    is_ended: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Mark {
+    entry: u64,
+    attempt: usize,
+    kind: String,
+    text: Option<usize>,
+}
+
+/// What a process has done last.
+#[derive(Debug, Default)]
+struct Doings {
+    mark: Option<Mark>,
+    /// The versions of the records that it read since its last change.
+    reads: HashMap<String, usize>,
+    walk: Option<(u64, bool)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) texts: Vec<Text>,
+    pub(super) declarations: Vec<Declaration>,
+    pub(super) entries: BTreeMap<u64, Noted>,
+    /// Entries whose calls returned.
+    pub(super) acknowledged: BTreeSet<u64>,
+    pub(super) settle: u64,
+    /// When a clock was set, in seconds.
+    pub(super) jumped: u64,
+    doings: HashMap<usize, Doings>,
+    /// The version that an entry shows as what the service has.
+    conflicts: HashMap<u64, usize>,
+    /// When walks that ended began, in events, and whether they were full.
+    walks: Vec<(u64, bool)>,
+}
+
+/// The text that a record or an input is made of.
+pub(super) fn text_of(value: &Value) -> Option<usize> {
+    value["declaration"]["certificateNumber"]
+        .as_str()?
+        .parse()
+        .ok()
+}
+
+impl Ledger {
+    pub(super) fn lists(&mut self, process: usize, is_first: bool, is_full: bool, event: u64) {
+        if is_first {
+            self.doings.entry(process).or_default().walk = Some((event, is_full));
+        }
+    }
+
+    pub(super) fn listed(&mut self, process: usize, has_next: bool) {
+        let walk = &mut self.doings.entry(process).or_default().walk;
+        if !has_next {
+            self.walks.extend(walk.take());
+        }
+    }
+
+    pub(super) fn reads(&mut self, process: usize, id: &str, versions: usize) {
+        let reads = &mut self.doings.entry(process).or_default().reads;
+        reads.insert(id.to_owned(), versions);
+    }
+
+    /// The version that a process read last of a record.
+    pub(super) fn read_by(&self, process: usize, id: &str) -> Option<usize> {
+        self.doings.get(&process)?.reads.get(id).copied()
+    }
+
+    /// A document of an entry was written.
+    pub(super) fn written(&mut self, process: usize, name: &str, entry: &Value, service: &Service) {
+        let id = entry["id"].as_u64().unwrap();
+        note(|| {
+            format!(
+                "{process} writes {name} {}",
+                json!([
+                    entry["kind"],
+                    entry["state"],
+                    entry["reason"],
+                    entry["target"],
+                    entry["consignment"],
+                    entry["looks"],
+                    text_of(&entry["input"]),
+                    entry["baseline"],
+                    entry["strays"],
+                    entry["known"]
+                ])
+            )
+        });
+        let text = text_of(&entry["input"]);
+        if let (false, Some(record)) = (
+            entry["conflict"].is_null(),
+            entry["target"]["record"].as_str(),
+        ) {
+            if let Some(read) = self.read_by(process, record) {
+                self.conflicts.entry(id).or_insert(read);
+            }
+        } else if let Some(shown) = self.conflicts.remove(&id)
+            && let Some(text) = text
+        {
+            let declaration = &mut self.declarations[self.texts[text].declaration];
+            declaration.seen = declaration.seen.max(shown);
+        }
+        if !name.starts_with("outbox/past/") {
+            return;
+        }
+        if let (Some(text), "discarded", "save") = (
+            text,
+            entry["state"].as_str().unwrap(),
+            entry["kind"].as_str().unwrap(),
+        ) {
+            self.texts[text].is_given_up = true;
+        }
+        self.entries.entry(id).or_default().is_ended = true;
+        let creates =
+            entry["kind"] == "copy" || entry["kind"] == "save" && entry["target"] == "new";
+        let noted = self.entries.entry(id).or_default();
+        if creates
+            && entry["state"] == "confirmed"
+            && !std::mem::replace(&mut noted.is_confirmed, true)
+        {
+            self.confirmed(process, entry, service);
+        }
+    }
+
+    /// An entry was written as being sent.
+    pub(super) fn marked(
+        &mut self,
+        process: usize,
+        entry: &Value,
+        now: SystemTime,
+        copied: &[String],
+        service: &Service,
+    ) {
+        let id = entry["id"].as_u64().unwrap();
+        let attempt = entry["attempts"].as_array().map_or(0, Vec::len);
+        let noted = self.entries.entry(id).or_default();
+        if attempt <= noted.attempts {
+            return;
+        }
+        noted.attempts = attempt;
+        let kind = entry["kind"].as_str().unwrap().to_owned();
+        let text = text_of(&entry["input"]);
+        if let Some(limit) = entry["notAfter"].as_str() {
+            let limit = Timestamp::from(limit).to_time().unwrap();
+            assert!(now <= limit, "entry {id} is sent after its limit");
+        }
+        if entry["baseline"].is_u64() && attempt > 1 && !noted.is_resent {
+            for record in copied.iter().filter_map(|id| service.records.get(id)) {
+                let is_own = matches!(record.maker(), Author::Entry(maker, _) if maker == id);
+                assert!(
+                    !(is_own && record.versions.len() == 1),
+                    "entry {id} is made again, and the copy has {record:?}"
+                );
+            }
+        }
+        if let (Some(text), "submit") = (text, kind.as_str()) {
+            let last = self.last_written(self.texts[text].declaration);
+            assert!(
+                last.is_none_or(|last| text >= last),
+                "entry {id} submits the text {text} and not {last:?}"
+            );
+        }
+        let mark = Mark {
+            entry: id,
+            attempt,
+            kind,
+            text,
+        };
+        self.doings.entry(process).or_default().mark = Some(mark);
+    }
+
+    /// Entries that are at their end may be removed from now on.
+    pub(super) fn prunes(&mut self) {
+        for (id, noted) in &self.entries {
+            if noted.is_ended {
+                self.acknowledged.remove(id);
+            }
+        }
+    }
+
+    /// The service does not carry a change out, and its program hears so.
+    pub(super) fn turned_down(&mut self, entry: u64) {
+        self.entries.entry(entry).or_default().was_turned_down = true;
+    }
+
+    /// The last text of a declaration that the user wrote and did not give up.
+    pub(super) fn last_written(&self, declaration: usize) -> Option<usize> {
+        let is_of = |text: &Text| {
+            text.declaration == declaration && text.is_acknowledged && !text.is_given_up
+        };
+        self.texts.iter().rposition(is_of)
+    }
+
+    /// Checks a change that is sent now. Returns its entry and attempt.
+    pub(super) fn sends(
+        &mut self,
+        process: usize,
+        operation: &str,
+        variables: &Value,
+        service: &Service,
+    ) -> (u64, usize) {
+        let doings = self.doings.entry(process).or_default();
+        let mark = doings.mark.take();
+        let mark =
+            mark.unwrap_or_else(|| panic!("{operation} is sent without a mark: {variables}"));
+        let reads = std::mem::take(&mut doings.reads);
+        let (entry, attempt) = (mark.entry, mark.attempt);
+        let input = &variables["input"];
+        match (operation, input["id"].as_str().or(variables["id"].as_str())) {
+            ("CreateOrSaveConsignment", Some(id)) => {
+                self.check_save(&mark, id, input, reads.get(id).copied(), service)
+            }
+            ("CreateOrSaveConsignment", None) => {
+                assert_eq!(input["status"], "DRAFT", "a new record is a draft");
+                assert_eq!(
+                    text_of(input),
+                    mark.text,
+                    "entry {entry} sends another text"
+                );
+                self.check_creation(&mark, service);
+            }
+            ("CopyConsignment", _) => self.check_creation(&mark, service),
+            ("DeleteConsignment", Some(id)) => {
+                let wanted = self
+                    .declarations
+                    .iter()
+                    .any(|one| one.wants_delete && one.record.as_deref() == Some(id));
+                assert!(wanted, "entry {entry} deletes {id}, which nobody wanted");
+            }
+            ("CreateComment", _) => {}
+            other => panic!("{other:?}"),
+        }
+        let noted = self.entries.entry(entry).or_default();
+        noted.departed = (service.now, service.events);
+        noted.sent.extend(mark.text);
+        (noted.was_turned_down, noted.is_resent) = (false, false);
+        (entry, attempt)
+    }
+
+    fn check_creation(&self, mark: &Mark, service: &Service) {
+        let noted = &self.entries[&mark.entry];
+        if mark.attempt == 1 || noted.is_resent {
+            return;
+        }
+        let (seconds, event) = noted.departed;
+        let entry = mark.entry;
+        if event == 0 || noted.was_turned_down {
+            return;
+        }
+        let is_settled = service.now >= seconds + self.settle || self.jumped >= seconds;
+        assert!(
+            is_settled,
+            "entry {entry} was sent at {seconds} and is again at {}",
+            service.now
+        );
+        let walks = self.walks.iter().filter(|walk| walk.0 > event);
+        assert!(
+            walks.count() >= 2,
+            "entry {entry} is sent again after fewer than two looks"
+        );
+        let looked = self.last_look();
+        for (id, record) in &service.records {
+            let is_own = matches!(record.maker(), Author::Entry(maker, _) if maker == entry);
+            let was_listed = service.is_listed(record) && record.versions[0].event < looked;
+            assert!(
+                !(is_own && was_listed && record.versions.len() == 1),
+                "entry {entry} is made again, and {id} was listed"
+            );
+        }
+    }
+
+    /// When the last walk that was copied began at the latest. A full one is followed by a list that is not copied.
+    fn last_look(&self) -> u64 {
+        match self.walks.as_slice() {
+            [.., (begun, true), (_, false)] | [.., (begun, _)] => *begun,
+            [] => 0,
+        }
+    }
+
+    fn check_save(
+        &mut self,
+        mark: &Mark,
+        id: &str,
+        input: &Value,
+        read: Option<usize>,
+        service: &Service,
+    ) {
+        let entry = mark.entry;
+        let read = read.unwrap_or_else(|| panic!("entry {entry} saves {id} unread"));
+        let record = &service.records[id];
+        let Some(text) = mark.text else {
+            // The submit of a copy.
+            return;
+        };
+        assert_eq!(
+            text_of(input),
+            Some(text),
+            "entry {entry} sends another text"
+        );
+        let (is_blind, number) = (self.texts[text].is_blind, self.texts[text].declaration);
+        let declaration = &mut self.declarations[number];
+        let is_seen = record.shows_nothing_new(declaration.seen, read);
+        assert!(
+            is_blind || is_seen,
+            "entry {entry} overwrites what the website made of {id} with the text {text}: {} {read} {record:?}",
+            declaration.seen
+        );
+        if is_blind {
+            declaration.seen = read;
+            let of_declaration = self
+                .texts
+                .iter_mut()
+                .filter(|one| one.declaration == number);
+            of_declaration.for_each(|one| one.is_blind = false);
+        }
+        let declaration = &self.declarations[number];
+        if let Some(known) = &declaration.record {
+            assert_eq!(known, id, "entry {entry}");
+        }
+        if input["status"] == "SUBMITTED" {
+            assert!(
+                mark.kind == "submit" && declaration.wants_submit,
+                "entry {entry} submits {id} unasked"
+            );
+            let is_own = |version: &Version| {
+                version.author != Author::Website && version.value["status"] == "SUBMITTED"
+            };
+            let is_again = record.versions[..read].iter().any(is_own);
+            assert!(
+                !is_again || self.entries[&entry].is_decided,
+                "entry {entry} submits {id} again"
+            );
+        } else {
+            assert_eq!(mark.kind, "save", "entry {entry}");
+        }
+    }
+
+    /// A creation was confirmed with this record.
+    fn confirmed(&mut self, process: usize, entry: &Value, service: &Service) {
+        let id = entry["id"].as_u64().unwrap();
+        let Some(record) = entry["consignment"].as_str() else {
+            return;
+        };
+        let known = &service.records[record];
+        let is_own = matches!(known.maker(), Author::Entry(maker, _) if maker == id);
+        let read = self.read_by(process, record);
+        let noted = self.entries.entry(id).or_default();
+        let is_decided = noted.is_decided;
+        if !is_own && !is_decided && entry["original"].is_null() {
+            assert_eq!(
+                known.maker(),
+                Author::Website,
+                "entry {id} adopts {record} of another entry: {known:?}"
+            );
+            let read = read.unwrap_or_else(|| panic!("entry {id} adopts {record} unread"));
+            let sent: Vec<usize> = noted.sent.iter().copied().collect();
+            let is_same = |text: &usize| has_content(known, read, &self.texts[*text].content);
+            assert!(
+                sent.iter().any(is_same),
+                "entry {id} adopts {record}, which is not what it sent: {known:?}"
+            );
+        }
+        let of_text = text_of(&entry["input"]).map(|text| self.texts[text].declaration);
+        let of_entry = || {
+            self.declarations
+                .iter()
+                .position(|one| one.entry == Some(id))
+        };
+        if let Some(declaration) = of_text.or_else(of_entry) {
+            let declaration = &mut self.declarations[declaration];
+            declaration.record = Some(record.to_owned());
+            if !is_own {
+                declaration.seen = declaration.seen.max(read.unwrap_or(0));
+            }
+        }
+    }
+}
+
+/// Whether a version of a record shows what was written.
+pub(super) fn has_content(record: &Record, version: usize, content: &Value) -> bool {
+    let value = &record.versions[version - 1].value;
+    ["/movementDate", "/movementTime", "/answers/0/value"]
+        .iter()
+        .all(|path| value.pointer(path) == content.pointer(path))
+}

@@ -1,0 +1,74 @@
+//! Random schedules of an outbox against a plain model of the service, the network and the user.
+//!
+//! `ENVD_SDK_TEST_SCHEDULES` names another number of schedules, `ENVD_SDK_EXPLORE` another seed, and
+//! `ENVD_SDK_TEST_SCHEDULE` a single one.
+
+mod ending;
+mod ledger;
+mod network;
+mod process;
+mod schedule;
+mod service;
+mod user;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::seeded::seed;
+use schedule::Schedule;
+
+/// The number in a variable.
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable)
+        .ok()
+        .map(|number| number.parse().unwrap())
+}
+
+/// Shows what happens in a schedule that runs alone.
+fn note(what: impl FnOnce() -> String) {
+    static SHOWS: OnceLock<bool> = OnceLock::new();
+    if *SHOWS.get_or_init(|| number("ENVD_SDK_TEST_SCHEDULE").is_some()) {
+        println!("{}", what());
+    }
+}
+
+fn run(schedule: u64) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let seed = seed().wrapping_mul(1_000_003).wrapping_add(schedule);
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let mut schedule = Schedule::new(seed);
+            schedule.run().await;
+            schedule.heal().await;
+        });
+    }));
+    assert!(
+        ended.is_ok(),
+        "the schedule {schedule}; ENVD_SDK_TEST_SCHEDULE={schedule} runs it alone"
+    );
+}
+
+#[test]
+fn each_entry_becomes_one_record_or_says_why_not_after_random_schedules() {
+    let only = number("ENVD_SDK_TEST_SCHEDULE");
+    let next = AtomicU64::new(only.unwrap_or(0));
+    let end = only.map_or(number("ENVD_SDK_TEST_SCHEDULES").unwrap_or(1_000), |only| {
+        only + 1
+    });
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let schedule = next.fetch_add(1, Ordering::Relaxed);
+                    if schedule >= end {
+                        return;
+                    }
+                    run(schedule);
+                }
+            });
+        }
+    });
+}

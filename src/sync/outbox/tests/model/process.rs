@@ -1,0 +1,247 @@
+//! One process: its store, which it may be killed at, and its outbox.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use super::network::{Shared, network, pause};
+use crate::auth::AccessToken;
+use crate::client::Client;
+use crate::error::Error;
+use crate::sync::outbox::Outbox;
+use crate::sync::replica::Replica;
+use crate::sync::store::{
+    Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreError, StoreFuture,
+    SyncStore,
+};
+use crate::transport::{Clock, HttpOptions, RetryPolicy};
+
+/// What happens at a write, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtCommit {
+    Nothing,
+    KilledBefore(usize),
+    KilledAfter(usize),
+    Refused(usize),
+}
+
+pub(super) struct Process {
+    pub(super) number: usize,
+    pub(super) clock: Clock,
+    pub(super) outbox: Outbox,
+    pub(super) store: ProcessStore,
+    /// Its programs do nothing for so many steps.
+    pub(super) frozen: usize,
+}
+
+pub(super) const ACCOUNT: &str = "envd-1";
+
+/// How the outboxes of a schedule are set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) settle: u64,
+    pub(super) lease: u64,
+    pub(super) page_size: u32,
+}
+
+impl Process {
+    pub(super) fn start(
+        number: usize,
+        world: &Shared,
+        store: &MemorySync,
+        settings: Settings,
+        ahead: i64,
+    ) -> Self {
+        let now = world.lock().unwrap().service.now;
+        let now = now.saturating_add_signed(ahead);
+        let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(now));
+        let store = ProcessStore::new(number, world, store, &clock);
+        let replica = replica(number, world, &clock, &store, settings);
+        let outbox = replica.outbox();
+        let outbox = outbox
+            .settle(Duration::from_secs(settings.settle))
+            .lease(Duration::from_secs(settings.lease));
+        Self {
+            number,
+            clock,
+            outbox,
+            store,
+            frozen: 0,
+        }
+    }
+}
+
+/// A replica over the network of a process.
+pub(super) fn replica(
+    number: usize,
+    world: &Shared,
+    clock: &Clock,
+    store: &ProcessStore,
+    settings: Settings,
+) -> Replica {
+    let login = Arc::clone(world);
+    let tokens = move || {
+        let is_dead = login.lock().unwrap().login_is_dead;
+        async move {
+            if is_dead {
+                return Err(Error::login_needed());
+            }
+            AccessToken::new("a-token")
+        }
+    };
+    let mut http = HttpOptions::default();
+    http.in_process = Some(network(world, number, clock));
+    let client = Client::builder("http://127.0.0.1:9/")
+        .http(http)
+        .token_source(tokens)
+        .retry(RetryPolicy::none())
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    client
+        .account(ACCOUNT)
+        .replica(store.clone())
+        .page_size(settings.page_size)
+}
+
+/// The store as one process has it. Each call is an await point.
+#[derive(Clone)]
+pub(super) struct ProcessStore {
+    number: usize,
+    store: MemorySync,
+    world: Shared,
+    clock: Clock,
+    commits: Arc<AtomicUsize>,
+    at_commit: Arc<Mutex<AtCommit>>,
+    is_killed: Arc<AtomicBool>,
+}
+
+impl ProcessStore {
+    pub(super) fn new(number: usize, world: &Shared, store: &MemorySync, clock: &Clock) -> Self {
+        Self {
+            number,
+            store: store.clone(),
+            world: Arc::clone(world),
+            clock: clock.clone(),
+            commits: Arc::default(),
+            at_commit: Arc::new(Mutex::new(AtCommit::Nothing)),
+            is_killed: Arc::default(),
+        }
+    }
+
+    /// From the next write on, numbers count anew.
+    pub(super) fn interrupt(&self, at_commit: AtCommit) {
+        self.commits.store(0, Ordering::SeqCst);
+        *self.at_commit.lock().unwrap() = at_commit;
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        self.is_killed.load(Ordering::SeqCst)
+    }
+
+    async fn end(&self) {
+        self.is_killed.store(true, Ordering::SeqCst);
+        std::future::pending::<()>().await;
+    }
+
+    /// Compares what was written with what the user wants.
+    async fn check(&self, batch: &Batch) {
+        let entries = batch.documents.iter().filter_map(|(name, text)| {
+            let is_entry = name.starts_with("outbox/live/") || name.starts_with("outbox/past/");
+            let text = text.as_ref().filter(|_| is_entry)?;
+            Some((name, serde_json::from_str::<Value>(text).unwrap()))
+        });
+        for (name, entry) in entries {
+            let mut copied = Vec::new();
+            if entry["state"] == "sending" {
+                let ids: Vec<String> = self
+                    .world
+                    .lock()
+                    .unwrap()
+                    .service
+                    .records
+                    .keys()
+                    .cloned()
+                    .collect();
+                let rows = self.store.rows(ACCOUNT, &ids).await.unwrap();
+                copied.extend(rows.into_iter().map(|row| row.id));
+            }
+            let mut world = self.world.lock().unwrap();
+            let world = &mut *world;
+            world
+                .ledger
+                .written(self.number, name, &entry, &world.service);
+            if entry["state"] == "sending" {
+                world.ledger.marked(
+                    self.number,
+                    &entry,
+                    self.clock.now(),
+                    &copied,
+                    &world.service,
+                );
+            }
+        }
+    }
+}
+
+impl SyncStore for ProcessStore {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        Box::pin(async move {
+            pause().await;
+            self.store.documents(account, prefix).await
+        })
+    }
+
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        self.store.rows(account, ids)
+    }
+
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        self.store.query(account, query)
+    }
+
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+        self.store.count(account, query)
+    }
+
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        Box::pin(async move {
+            pause().await;
+            self.store.changes(account, range, limit).await
+        })
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            pause().await;
+            let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
+            let at_commit = *self.at_commit.lock().unwrap();
+            if at_commit == AtCommit::KilledBefore(number) {
+                self.end().await;
+            }
+            if at_commit == AtCommit::Refused(number) {
+                return Err(StoreError::new("the disk is full"));
+            }
+            let is_written = self.store.commit(account, batch).await?;
+            if is_written {
+                self.check(batch).await;
+            }
+            if at_commit == AtCommit::KilledAfter(number) {
+                self.end().await;
+            }
+            pause().await;
+            Ok(is_written)
+        })
+    }
+}
