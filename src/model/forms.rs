@@ -114,4 +114,20 @@ impl FormType {
             _ => None,
         }
     }
+
+    /// The form that replaces this one from [`closed_from`](Self::closed_from) on, where the specification names it (spec 9.4).
+    ///
+    /// ```
+    /// use envd_sdk::model::FormType;
+    ///
+    /// assert_eq!(FormType::Lpag2.replaced_by(), Some(FormType::Lpag3));
+    /// assert_eq!(FormType::Lpac1.replaced_by(), None);
+    /// ```
+    #[must_use]
+    pub fn replaced_by(&self) -> Option<Self> {
+        match self {
+            Self::Lpag2 => Some(Self::Lpag3),
+            _ => None,
+        }
+    }
 }

@@ -51,4 +51,6 @@ pub use self::account_choice::AccountChoice;
 pub use self::candidates::Candidates;
 pub use self::filter::{ConsignmentFilter, TemplateFilter};
 #[cfg(feature = "sync")]
+pub(crate) use self::received_records::ReceivedQuestionList;
+#[cfg(feature = "sync")]
 pub(crate) use self::similarity::{Similarity, is_same_load, same_value, shown, similarity};

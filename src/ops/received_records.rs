@@ -1,16 +1,19 @@
-//! Consignments as they are received, unknown fields included, and as they were written.
+//! Consignments and questions as they are received, unknown fields included, and inputs as they were written.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::ConsignmentFilter;
 use crate::client::{Account, Client, Connection};
 use crate::graphql::generated::{
-    CreateOrSaveConsignment, consignment, consignments, create_or_save_consignment,
+    CreateOrSaveConsignment, consignment, consignments, create_or_save_consignment, questions,
 };
 use crate::graphql::{Outcome, levels};
-use crate::model::{Consignment, ConsignmentId, List, PageInfo, SavedConsignment};
+use crate::model::{
+    Consignment, ConsignmentId, List, PageInfo, QuestionList, SavedConsignment,
+};
 use crate::send::Call;
 use crate::send::pages::Pager;
 
@@ -37,6 +40,40 @@ struct ReceivedEdge {
 #[derive(Deserialize)]
 struct ReceivedRecord {
     consignment: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct ReceivedQuestions {
+    questions: Option<ReceivedQuestionList>,
+}
+
+/// The list of questions as its JSON, and typed.
+pub(crate) struct ReceivedQuestionList {
+    pub(crate) json: Box<RawValue>,
+    pub(crate) list: QuestionList,
+}
+
+impl<'de> Deserialize<'de> for ReceivedQuestionList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        let list = serde_json::from_str(json.get()).map_err(D::Error::custom)?;
+        Ok(Self { json, list })
+    }
+}
+
+impl Client {
+    /// As [`questions`](Self::questions), with the JSON.
+    pub(crate) fn received_questions(&self) -> Call<Outcome<ReceivedQuestionList>> {
+        let read = |client: &Self| {
+            let variables = questions::Variables {};
+            client.operation_with(questions::QUERY, &variables, |data: ReceivedQuestions| {
+                data.questions
+            })
+        };
+        self.all_levels("questions", read, |received: &ReceivedQuestionList| {
+            levels(&received.list.items)
+        })
+    }
 }
 
 impl Account {

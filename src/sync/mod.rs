@@ -44,6 +44,7 @@
 //! # Ok(()) }
 //! ```
 
+pub mod bank;
 pub mod outbox;
 pub mod replica;
 pub mod store;

@@ -100,9 +100,9 @@ fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
 fn closed(form: &FormType, context: &Context) -> Option<Finding> {
     let today = context.today;
     let description = if form.closed_from().is_some_and(|day| today >= day) {
-        match form {
-            FormType::Lpag2 => "LPAG2 can no longer be created. Use LPAG3.".to_owned(),
-            _ => format!("{form} can no longer be created."),
+        match form.replaced_by() {
+            Some(newer) => format!("{form} can no longer be created. Use {newer}."),
+            None => format!("{form} can no longer be created."),
         }
     } else {
         let first = form.first_day().filter(|day| today < *day)?;

@@ -4,6 +4,8 @@ mod blocker;
 mod change;
 mod edit;
 mod item;
+#[cfg(feature = "sync")]
+mod moved;
 mod saved;
 #[cfg(test)]
 mod tests;

@@ -31,12 +31,12 @@ use crate::model::{ConsignmentInput, QuestionId};
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedForm {
-    content_hash: ContentHash,
-    input: ConsignmentInput,
+    pub(super) content_hash: ContentHash,
+    pub(super) input: ConsignmentInput,
     #[serde(default)]
-    opened: Vec<(QuestionId, Option<i64>)>,
+    pub(super) opened: Vec<(QuestionId, Option<i64>)>,
     #[serde(default)]
-    skipped: Vec<QuestionRef>,
+    pub(super) skipped: Vec<QuestionRef>,
 }
 
 impl fmt::Debug for SavedForm {
@@ -65,6 +65,12 @@ impl SavedForm {
     #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash
+    }
+
+    /// The consignment as far as it was filled in, with answers to questions that do not apply.
+    #[must_use]
+    pub fn input(&self) -> &ConsignmentInput {
+        &self.input
     }
 
     /// The consignment as far as it was filled in, to start a [form](Questionnaire::form) with a newer list of questions.

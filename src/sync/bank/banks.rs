@@ -1,0 +1,353 @@
+//! The handle of the question lists that are kept.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::Bank;
+use super::bank::prepare;
+use super::index::{Index, KeptList, VersionedIndex, document, forms_of, list_name};
+use crate::client::Account;
+use crate::error::{Error, Result};
+use crate::model::Timestamp;
+use crate::ops::ReceivedQuestionList;
+use crate::sync::store::{Batch, SyncStore};
+use crate::transport::Clock;
+use crate::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
+
+/// How long a list counts as confirmed without a write.
+const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The question lists that are kept in a store, and the drafts that pin them, from [`Account::banks`]. Cheap to clone; clones
+/// share the store.
+///
+/// [`refresh`](Self::refresh) asks the service; nothing else does. A list stays until [`prune`](Self::prune) removes it.
+/// Several processes may do all of this at the same time, over one store.
+#[derive(Clone)]
+#[must_use]
+pub struct Banks {
+    account: Account,
+    store: Arc<dyn SyncStore>,
+    clock: Clock,
+    policy: Policy,
+}
+
+/// What a [refresh](Banks::refresh) has found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BankRefresh {
+    /// The list that the service sends now.
+    pub bank: Bank,
+    /// Whether its content differs from that of the list before; true for the first one.
+    pub changed: bool,
+}
+
+impl Account {
+    /// The question lists in a store, for forms that are filled in without reception. The store may hold other accounts and a
+    /// [replica](Self::replica) as well. Nothing is sent and nothing is read yet.
+    ///
+    /// The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let banks = account.banks(MemorySync::new());
+    /// assert!(banks.latest().await?.is_none());
+    /// assert!(banks.refresh().await?.changed);
+    /// assert!(banks.latest().await?.is_some());
+    /// # Ok(()) }
+    /// ```
+    pub fn banks(&self, store: impl SyncStore) -> Banks {
+        Banks {
+            account: self.clone(),
+            store: Arc::new(store),
+            clock: self.client().clock().clone(),
+            policy: Policy::default(),
+        }
+    }
+}
+
+impl Banks {
+    /// The clock that dates lists and drafts; that of the client unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The policy that lists are prepared with; [`Policy::default`] unless set.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The account with which the lists are kept.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Asks the service for its questions, and keeps them beside the earlier ones if their content is new.
+    ///
+    /// A list with the content of the last one is not written again; only its [`confirmed_at`](Bank::confirmed_at) is, at most
+    /// once in 24 hours. A list that is empty, or comes with errors of the server beside it, is not kept: it may lack
+    /// questions. One request, and a second one where another process has received another list meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::questions`](crate::Client::questions); without reception [`is_transport`](Error::is_transport), and the
+    /// [latest](Self::latest) list stays usable. [`is_rejected`](Error::is_rejected) for a list with errors beside it,
+    /// [`is_protocol`](Error::is_protocol) for an empty one, [`is_store`](Error::is_store) when the store fails.
+    pub async fn refresh(&self) -> Result<BankRefresh> {
+        loop {
+            // Before the request, so that no reply replaces a list that was requested later.
+            let before = self.load().await?;
+            let received = self.account.client().received_questions().await?.strict()?;
+            if received.list.items.is_empty() {
+                let error = Error::protocol("the list of questions is empty");
+                return Err(error.with_operation("questions"));
+            }
+            if let Some(refreshed) = self.keep(before, &received).await? {
+                return Ok(refreshed);
+            }
+        }
+    }
+
+    /// Keeps a list; `None` if another process has received another one since `base` was read.
+    async fn keep(
+        &self,
+        mut base: VersionedIndex,
+        received: &ReceivedQuestionList,
+    ) -> Result<Option<BankRefresh>> {
+        let questionnaire = Questionnaire::prepare_with(&received.list.items, self.policy);
+        let hash = questionnaire.content_hash();
+        let before = base.index.latest;
+        loop {
+            if base.index.latest != before && base.index.latest != Some(hash) {
+                return Ok(None);
+            }
+            let mut index = base.index.clone();
+            index.receive(hash, received, self.now());
+            let stored = self.stored_list(hash).await?;
+            // What is damaged is written again.
+            let json = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
+            let mut batch = Batch::default();
+            if json.is_none() {
+                let json = Some(received.json.get().to_owned());
+                batch.documents.push((list_name(hash), json));
+            }
+            let is_written = (index == base.index && json.is_some())
+                || self.replace(&base, &index, batch).await?;
+            if is_written {
+                let json = json.unwrap_or_else(|| received.json.get().to_owned());
+                let bank = self.bank_of(&index, hash, json)?;
+                let changed = before != Some(hash);
+                return Ok(bank.map(|bank| BankRefresh { bank, changed }));
+            }
+            base = self.load().await?;
+        }
+    }
+
+    /// The list that the service has sent last; `None` before the first [`refresh`](Self::refresh). Without a request.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn latest(&self) -> Result<Option<Bank>> {
+        match self.load().await?.index.latest {
+            Some(hash) => self.bank(hash).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The list with this content, such as the one that a draft pins. Without a request.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn bank(&self, hash: ContentHash) -> Result<Option<Bank>> {
+        let index = self.load().await?.index;
+        match self.stored_list(hash).await? {
+            Some(json) => self.bank_of(&index, hash, json),
+            None => Ok(None),
+        }
+    }
+
+    /// All lists, in the order in which they were received first. Without a request.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn list(&self) -> Result<Vec<Bank>> {
+        let mut banks = Vec::new();
+        for kept in self.load().await?.index.lists {
+            banks.extend(self.bank(kept.content_hash).await?);
+        }
+        Ok(banks)
+    }
+
+    /// Opens a form that was saved, with the very list that it was filled in with, and validates it. Without a request.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::sync::store::MemorySync;
+    /// use envd_sdk::validate::Context;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let banks = account.banks(MemorySync::new());
+    /// let bank = banks.refresh().await?.bank;
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let context = Context::on(Day::parse("2026-11-20")?);
+    /// let mut form = bank.questionnaire().form(&input, &context);
+    /// form.answer("17", None, "Yes")?;
+    /// let saved = form.save();
+    ///
+    /// // The next day, in the paddock.
+    /// let context = Context::on(Day::parse("2026-11-21")?);
+    /// let form = banks.open(saved, &context).await?;
+    /// assert_eq!(form.progress().answered, 1);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the list is not kept here: the form was saved with another store, or the list was
+    /// removed. [`is_store`](Error::is_store) when the store fails.
+    pub async fn open(&self, saved: SavedForm, context: &Context) -> Result<Form> {
+        let hash = saved.content_hash();
+        let json = self.stored_list(hash).await?;
+        let json = json.ok_or_else(|| not_kept(hash))?;
+        let questionnaire = prepare(hash, &json, self.policy)?;
+        questionnaire
+            .open(saved, context)
+            .map_err(|changed| not_kept(hash).with_source(changed))
+    }
+
+    /// Removes lists, and returns which. The latest one stays, and so do those that drafts of this store pin and those in
+    /// `keep`: name those of the forms that you keep elsewhere, since they cannot be opened without their list.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::sync::store::MemorySync;
+    /// # use envd_sdk::validate::SavedForm;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let forms: Vec<SavedForm> = Vec::new();
+    /// let banks = account.banks(MemorySync::new());
+    /// banks.refresh().await?;
+    /// let removed = banks.prune(forms.iter().map(SavedForm::content_hash)).await?;
+    /// assert!(removed.is_empty());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn prune(
+        &self,
+        keep: impl IntoIterator<Item = ContentHash>,
+    ) -> Result<Vec<ContentHash>> {
+        let keep: Vec<ContentHash> = keep.into_iter().collect();
+        loop {
+            let base = self.load().await?;
+            let mut index = base.index.clone();
+            let pins = index.pins.values().chain(&index.latest).chain(&keep);
+            let needed: Vec<ContentHash> = pins.copied().collect();
+            let is_needless = |list: &mut KeptList| !needed.contains(&list.content_hash);
+            let removed = index.lists.extract_if(.., is_needless);
+            let removed: Vec<ContentHash> = removed.map(|list| list.content_hash).collect();
+            let documents = removed.iter().map(|hash| (list_name(*hash), None));
+            let batch = Batch {
+                documents: documents.collect(),
+                ..Batch::default()
+            };
+            if removed.is_empty() || self.replace(&base, &index, batch).await? {
+                return Ok(removed);
+            }
+        }
+    }
+
+    pub(super) fn store(&self) -> &dyn SyncStore {
+        &*self.store
+    }
+
+    /// What the store keeps the account under.
+    pub(super) fn key(&self) -> &str {
+        self.account.id().as_str()
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    pub(super) async fn load(&self) -> Result<VersionedIndex> {
+        VersionedIndex::load(self.store(), self.key()).await
+    }
+
+    pub(super) async fn replace(
+        &self,
+        base: &VersionedIndex,
+        index: &Index,
+        batch: Batch,
+    ) -> Result<bool> {
+        base.replace(self.store(), self.key(), index, batch).await
+    }
+
+    async fn stored_list(&self, hash: ContentHash) -> Result<Option<String>> {
+        let document = document(self.store(), self.key(), &list_name(hash)).await?;
+        Ok(document.map(|document| document.text))
+    }
+
+    /// A list that the index has; `None` where another process has removed it.
+    fn bank_of(&self, index: &Index, hash: ContentHash, json: String) -> Result<Option<Bank>> {
+        let Some(kept) = index.list(hash) else {
+            return Ok(None);
+        };
+        let bank = Bank::open(kept.clone(), json, self.policy)?;
+        Ok(Some(bank))
+    }
+}
+
+impl Index {
+    /// Makes a list the latest one, and notes when that was.
+    fn receive(&mut self, hash: ContentHash, received: &ReceivedQuestionList, now: SystemTime) {
+        let at = Timestamp::from(now);
+        let is_latest = self.latest.replace(hash) == Some(hash);
+        let Some(list) = self.list_mut(hash) else {
+            self.lists.push(KeptList {
+                content_hash: hash,
+                received_at: at.clone(),
+                confirmed_at: at,
+                forms: forms_of(&received.list.items),
+            });
+            return;
+        };
+        // Also when the clock was set back since.
+        let confirmed = list.confirmed_at.to_time();
+        let is_recent = confirmed.is_some_and(|confirmed| {
+            let apart = now.duration_since(confirmed);
+            apart.unwrap_or_else(|error| error.duration()) < CONFIRMED_FOR
+        });
+        if !is_latest || !is_recent {
+            list.confirmed_at = at;
+        }
+    }
+}
+
+impl fmt::Debug for Banks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Banks")
+            .field("account", self.account.id())
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn not_kept(hash: ContentHash) -> Error {
+    Error::config(format!(
+        "the store does not hold the question list {hash} of the draft: open the draft with the store that it was filled in with, or start a form with its input"
+    ))
+}

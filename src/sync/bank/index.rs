@@ -1,0 +1,133 @@
+//! Which lists are kept, which one the service has sent last, and which ones drafts pin: one small document, whose version all
+//! writes expect that add, remove or pin a list.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::auth::StoreError;
+use crate::error::Result;
+use crate::model::{FormType, Question, Timestamp};
+use crate::sync::store::{Batch, Document, SyncStore};
+use crate::validate::ContentHash;
+
+/// The name of the document.
+const INDEX: &str = "bank/index";
+
+/// The form of the documents. A newer version of this crate may write another one.
+const FORMAT: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Index {
+    pub(super) format: u32,
+    /// The list that the service has sent last.
+    pub(super) latest: Option<ContentHash>,
+    /// In the order in which they were received first.
+    pub(super) lists: Vec<KeptList>,
+    /// The list of each draft, by the name of the draft.
+    pub(super) pins: BTreeMap<String, ContentHash>,
+}
+
+/// A list of questions that is kept, without the questions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeptList {
+    pub(super) content_hash: ContentHash,
+    pub(super) received_at: Timestamp,
+    pub(super) confirmed_at: Timestamp,
+    pub(super) forms: Vec<FormType>,
+}
+
+/// The index as it is stored, and its version.
+pub(super) struct VersionedIndex {
+    pub(super) index: Index,
+    pub(super) version: u64,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            latest: None,
+            lists: Vec::new(),
+            pins: BTreeMap::new(),
+        }
+    }
+}
+
+impl Index {
+    pub(super) fn list(&self, hash: ContentHash) -> Option<&KeptList> {
+        self.lists.iter().find(|list| list.content_hash == hash)
+    }
+
+    pub(super) fn list_mut(&mut self, hash: ContentHash) -> Option<&mut KeptList> {
+        self.lists.iter_mut().find(|list| list.content_hash == hash)
+    }
+}
+
+impl VersionedIndex {
+    pub(super) async fn load(store: &dyn SyncStore, account: &str) -> Result<Self> {
+        let Some(document) = document(store, account, INDEX).await? else {
+            let index = Index::default();
+            return Ok(Self { index, version: 0 });
+        };
+        let index: Index = serde_json::from_str(&document.text)
+            .map_err(|_| unreadable(format!("the document {INDEX} of the store cannot be read")))?;
+        if index.format > FORMAT {
+            let message =
+                "a newer version of this crate wrote the question lists: update this program";
+            return Err(unreadable(message.to_owned()).into());
+        }
+        let version = document.version;
+        Ok(Self { index, version })
+    }
+
+    /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
+    pub(super) async fn replace(
+        &self,
+        store: &dyn SyncStore,
+        account: &str,
+        index: &Index,
+        mut batch: Batch,
+    ) -> Result<bool> {
+        batch.expected.push((INDEX.to_owned(), self.version));
+        if *index != self.index {
+            // OK because a struct of texts can always be written.
+            let text = serde_json::to_string(index).unwrap_or_default();
+            batch.documents.push((INDEX.to_owned(), Some(text)));
+        }
+        Ok(store.commit(account, &batch).await?)
+    }
+}
+
+/// A document by its whole name.
+pub(super) async fn document(
+    store: &dyn SyncStore,
+    account: &str,
+    name: &str,
+) -> Result<Option<Document>, StoreError> {
+    let documents = store.documents(account, name).await?;
+    Ok(documents.into_iter().find(|document| document.name == name))
+}
+
+/// The name of the document of a list.
+pub(super) fn list_name(hash: ContentHash) -> String {
+    format!("bank/list/{hash}")
+}
+
+/// What is stored cannot be read.
+pub(super) fn unreadable(message: String) -> StoreError {
+    StoreError::io(message, std::io::ErrorKind::InvalidData.into())
+}
+
+/// The forms that questions name, on all levels.
+pub(super) fn forms_of(questions: &[Question]) -> Vec<FormType> {
+    let mut forms = BTreeSet::new();
+    let mut open: Vec<&Question> = questions.iter().collect();
+    while let Some(question) = open.pop() {
+        forms.extend(question.forms.iter().cloned());
+        open.extend(question.child_questions.iter());
+    }
+    forms.into_iter().collect()
+}

@@ -1,0 +1,253 @@
+//! What moving a draft to another list of questions or to other forms would do to it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::{AnswerInput, ConsignmentStatus, FormType};
+use crate::validate::{Blocker, ContentHash, Explanation, Finding, QuestionRef, SavedForm};
+
+/// What moving a draft to another list of questions, or to other forms, would do to it: from [`Bank::plan`](super::Bank::plan).
+///
+/// Show it to a person; what [`accept`](Self::accept) returns is what was shown. Each answer of the draft is in
+/// [`answers`](Self::answers) once. `Debug` and `Display` leave out what the user entered.
+#[derive(Clone)]
+pub struct Plan {
+    pub(super) draft: SavedForm,
+    pub(super) moved: SavedForm,
+    pub(super) answers: Vec<PlannedAnswer>,
+    pub(super) required: Vec<Blocker>,
+    pub(super) findings: Vec<Arc<Finding>>,
+    pub(super) appeared: Vec<QuestionRef>,
+    pub(super) vanished: Vec<QuestionRef>,
+}
+
+/// An answer of a draft, and what becomes of it. `Debug` leaves out what the user entered.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PlannedAnswer {
+    /// The question, with the row of the answer if it stands in one.
+    pub question: QuestionRef,
+    /// The answer, as it is in the draft.
+    pub answer: AnswerInput,
+    /// The text of the question in the list that the draft pins; `None` where the question does not apply there.
+    pub text_before: Option<String>,
+    /// The text of the question in the newer list; `None` where the question does not apply there.
+    pub text: Option<String>,
+    /// What becomes of it.
+    pub outcome: AnswerOutcome,
+}
+
+/// What becomes of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerOutcome {
+    /// It is kept: the question is the same, and takes the answer.
+    Kept,
+    /// It is kept, but the question, its help, its kind or the name of the chosen answer has changed: a person has to read it.
+    Reworded,
+    /// It is kept, and its question applies, which it did not before: a person has to read it.
+    NowApplies,
+    /// It is kept in the draft, to be corrected: the newer list does not take it.
+    NotAcceptable(Vec<Arc<Finding>>),
+    /// It is kept in the draft but not sent, since its question does not apply. It counts again once that applies.
+    NotApplicable(Explanation),
+    /// It is removed from the draft: the newer list has no such question, or the forms do not.
+    Dropped(Explanation),
+}
+
+/// Why a draft is not moved, or not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DraftError {
+    /// The declaration is accepted or has a signature: what was signed is never moved.
+    #[error(
+        "the declaration is accepted or signed: a signed declaration is not moved; to use other questions, make a new one and have it signed"
+    )]
+    Signed,
+    /// The status is neither absent nor DRAFT.
+    #[error("the consignment has a status other than DRAFT: only drafts are moved")]
+    NotADraft,
+    /// The draft was filled in with another list than the one that the plan is made from.
+    #[error(
+        "the draft pins the question list {pinned}, not {bank}: plan with the bank that it pins"
+    )]
+    OtherList {
+        /// The list that the draft pins.
+        pinned: ContentHash,
+        /// The list of the bank.
+        bank: ContentHash,
+    },
+    /// There are too many questions, rows and answers to judge: see [`Rule::Size`](crate::validate::Rule::Size).
+    #[error("there are too many questions, rows and answers to judge")]
+    TooLarge,
+    /// The draft was written or removed since it was read, or since the plan was made.
+    #[error("the draft has changed since it was read: read it again, and make a new plan")]
+    Changed,
+    /// There is a draft with this name.
+    #[error("there is a draft with this name: read and update it, or choose another name")]
+    NameTaken,
+}
+
+impl Plan {
+    /// The list that the draft pins.
+    #[must_use]
+    pub fn from(&self) -> ContentHash {
+        self.draft.content_hash()
+    }
+
+    /// The list that it is moved to.
+    #[must_use]
+    pub fn to(&self) -> ContentHash {
+        self.moved.content_hash()
+    }
+
+    /// The forms of the draft.
+    #[must_use]
+    pub fn forms_before(&self) -> &[FormType] {
+        &self.draft.input().forms
+    }
+
+    /// The forms that it has then.
+    #[must_use]
+    pub fn forms(&self) -> &[FormType] {
+        &self.moved.input().forms
+    }
+
+    /// Whether moving changes the draft at all.
+    #[must_use]
+    pub fn is_needed(&self) -> bool {
+        self.draft != self.moved
+    }
+
+    /// All answers of the draft, in its order, each with what becomes of it.
+    #[must_use]
+    pub fn answers(&self) -> &[PlannedAnswer] {
+        &self.answers
+    }
+
+    /// The answers that are removed.
+    pub fn dropped(&self) -> impl Iterator<Item = &PlannedAnswer> {
+        self.with(|outcome| matches!(outcome, AnswerOutcome::Dropped(_)))
+    }
+
+    /// The answers that the newer list does not take.
+    pub fn not_acceptable(&self) -> impl Iterator<Item = &PlannedAnswer> {
+        self.with(|outcome| matches!(outcome, AnswerOutcome::NotAcceptable(_)))
+    }
+
+    /// What has to be answered before the draft can be submitted, and had not before: questions, and sections without a row.
+    #[must_use]
+    pub fn required(&self) -> &[Blocker] {
+        &self.required
+    }
+
+    /// What else is wrong with the moved draft and was not before, such as forms of different species.
+    #[must_use]
+    pub fn findings(&self) -> &[Arc<Finding>] {
+        &self.findings
+    }
+
+    /// The questions and sections that apply then and did not before, row by row.
+    #[must_use]
+    pub fn appeared(&self) -> &[QuestionRef] {
+        &self.appeared
+    }
+
+    /// The questions and sections that no longer apply, answered or not, row by row.
+    #[must_use]
+    pub fn vanished(&self) -> &[QuestionRef] {
+        &self.vanished
+    }
+
+    /// The moved draft, which pins the newer list. A person has to have accepted the plan. `draft` is the draft as it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError::Changed`] if the draft is not the one that the plan was made from, and [`DraftError::Signed`] or
+    /// [`DraftError::NotADraft`] if it was signed or submitted meanwhile.
+    pub fn accept(&self, draft: &SavedForm) -> Result<SavedForm, DraftError> {
+        DraftError::unless_movable(draft)?;
+        if *draft != self.draft {
+            return Err(DraftError::Changed);
+        }
+        Ok(self.moved.clone())
+    }
+
+    fn with(&self, wanted: fn(&AnswerOutcome) -> bool) -> impl Iterator<Item = &PlannedAnswer> {
+        let answers = self.answers.iter();
+        answers.filter(move |answer| wanted(&answer.outcome))
+    }
+}
+
+impl DraftError {
+    /// An error for what is signed or submitted.
+    pub(super) fn unless_movable(draft: &SavedForm) -> Result<(), Self> {
+        let input = draft.input();
+        let declaration = input.declaration.value();
+        let is_signed = declaration.is_some_and(|declaration| {
+            let signature = declaration.signature.value();
+            declaration.accept.value() == Some(&true)
+                || signature.is_some_and(|signature| !signature.is_empty())
+        });
+        let status = input.status.value();
+        if is_signed {
+            Err(Self::Signed)
+        } else if status.is_some_and(|status| *status != ConsignmentStatus::Draft) {
+            Err(Self::NotADraft)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    /// One line: the forms, and how many answers have which outcome.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |forms: &[FormType]| {
+            let names: Vec<&str> = forms.iter().map(FormType::as_str).collect();
+            names.join(", ")
+        };
+        if self.forms() == self.forms_before() {
+            write!(f, "{}", names(self.forms()))?;
+        } else {
+            write!(
+                f,
+                "{} becomes {}",
+                names(self.forms_before()),
+                names(self.forms())
+            )?;
+        }
+        let count = |wanted: fn(&AnswerOutcome) -> bool| self.with(wanted).count();
+        write!(
+            f,
+            ": {} answers kept, {} to be read again, {} not acceptable, {} that do not apply, {} dropped; {} newly required",
+            count(|outcome| matches!(outcome, AnswerOutcome::Kept)),
+            count(|outcome| {
+                matches!(outcome, AnswerOutcome::Reworded | AnswerOutcome::NowApplies)
+            }),
+            self.not_acceptable().count(),
+            count(|outcome| matches!(outcome, AnswerOutcome::NotApplicable(_))),
+            self.dropped().count(),
+            self.required.len(),
+        )
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("from", &self.from())
+            .field("to", &self.to())
+            .field("answers", &self.answers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PlannedAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlannedAnswer")
+            .field("question", &self.question)
+            .field("outcome", &self.outcome)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,315 @@
+//! Makes plans: the form before and the form after are compared, question by question and row by row.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
+use crate::model::{AnswerInput, FormType, QuestionId};
+use crate::validate::{
+    Blocker, Context, Explanation, Finding, Form, Item, ItemKind, Items, QuestionRef,
+    Questionnaire, Report, Rule, SavedForm,
+};
+
+impl Bank {
+    /// What moving a draft of this list to a newer one would do to it. Nothing is written.
+    ///
+    /// Forms that can no longer be created on the day of the context are replaced where the specification names the form that
+    /// replaces them: LPAG2 by LPAG3 (spec 9.4). With [`Operation::Update`](crate::validate::Operation::Update) no form is, since an
+    /// existing record keeps its forms. For other forms see [`plan_with_forms`](Self::plan_with_forms).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::sync::store::MemorySync;
+    /// use envd_sdk::validate::Context;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let banks = account.banks(MemorySync::new());
+    /// let bank = banks.refresh().await?.bank;
+    /// let input = ConsignmentInput::new([FormType::Lpag2], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let mut form = bank.questionnaire().form(&input, &Context::on(Day::parse("2024-11-18")?));
+    /// form.answer("17", None, "Yes")?;
+    /// form.answer("23", None, "No")?;
+    /// let draft = banks.create_draft("goats", &form.save()).await?;
+    ///
+    /// // The next day LPAG2 is closed, and LPAG3 has no question 23.
+    /// let today = Context::on(Day::parse("2024-11-19")?);
+    /// let newer = banks.latest().await?.ok_or("no list")?;
+    /// let pinned = banks.bank(draft.content_hash()).await?.ok_or("no list")?;
+    /// let plan = pinned.plan(draft.form(), &newer, &today)?;
+    /// assert_eq!(plan.forms(), [FormType::Lpag3]);
+    /// assert_eq!(plan.dropped().next().map(|answer| answer.question.id.as_str()), Some("23"));
+    ///
+    /// // A person has read the plan and accepts it.
+    /// let draft = banks.move_draft(&draft, &plan).await?;
+    /// assert_eq!(draft.form().input().forms, [FormType::Lpag3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] if the declaration is signed, the consignment is no draft, the draft pins another list, or there is too
+    /// much to judge.
+    pub fn plan(
+        &self,
+        draft: &SavedForm,
+        newer: &Self,
+        context: &Context,
+    ) -> Result<Plan, DraftError> {
+        let before = self.open_draft(draft, context)?;
+        let forms = replaced(&draft.input().forms, before.report());
+        self.compare(&before, draft, newer, forms, context)
+    }
+
+    /// As [`plan`](Self::plan), with these forms in place of those of the draft.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn plan_with_forms(
+        &self,
+        draft: &SavedForm,
+        newer: &Self,
+        forms: impl IntoIterator<Item = FormType>,
+        context: &Context,
+    ) -> Result<Plan, DraftError> {
+        let before = self.open_draft(draft, context)?;
+        let forms = forms.into_iter().collect();
+        self.compare(&before, draft, newer, forms, context)
+    }
+
+    fn open_draft(&self, draft: &SavedForm, context: &Context) -> Result<Form, DraftError> {
+        DraftError::unless_movable(draft)?;
+        open(self.questionnaire(), draft.clone(), context)
+    }
+
+    fn compare(
+        &self,
+        before: &Form,
+        draft: &SavedForm,
+        newer: &Self,
+        forms: Vec<FormType>,
+        context: &Context,
+    ) -> Result<Plan, DraftError> {
+        let mut input = draft.input().clone();
+        input.forms = forms;
+        let was = self.questionnaire().explain_answers(draft.input());
+        let is = newer.questionnaire().explain_answers(&input);
+        let is_dropped: Vec<bool> = was.iter().zip(&is).map(is_dropped).collect();
+        if let Some(answers) = input.answers.value_mut() {
+            let mut dropped = is_dropped.iter();
+            answers.retain(|_| dropped.next() != Some(&true));
+        }
+        let moved = draft.clone().moved(newer.content_hash(), input, []);
+        let after = open(newer.questionnaire(), moved.clone(), context)?;
+        // A row stays when all answers in it are dropped.
+        let items = before.items();
+        let lost = lost_rows(&Cells::new(&items), &Cells::new(&after.items()));
+        let (moved, after) = if lost.is_empty() {
+            (moved, after)
+        } else {
+            let input = moved.input().clone();
+            let moved = moved.moved(newer.content_hash(), input, lost);
+            let after = open(newer.questionnaire(), moved.clone(), context)?;
+            (moved, after)
+        };
+        let items_after = after.items();
+        let (cells, cells_after) = (Cells::new(&items), Cells::new(&items_after));
+        let answers = draft.input().answers().iter().zip(was.into_iter().zip(is));
+        let answers = answers.zip(is_dropped);
+        let answers = answers.map(|((answer, ((_, was), (question, is))), is_dropped)| {
+            let (before, after) = (cells.of(&question), cells_after.of(&question));
+            let outcome = if is_dropped {
+                AnswerOutcome::Dropped(is)
+            } else {
+                outcome(answer, was, is, before, after)
+            };
+            PlannedAnswer {
+                text_before: before.map(|item| item.text.clone()),
+                text: after.map(|item| item.text.clone()),
+                question,
+                answer: answer.clone(),
+                outcome,
+            }
+        });
+        Ok(Plan {
+            answers: answers.collect(),
+            required: newly_required(before, &after),
+            findings: further_findings(before.report(), after.report()),
+            appeared: cells_after.without(&cells),
+            vanished: cells.without(&cells_after),
+            draft: draft.clone(),
+            moved,
+        })
+    }
+}
+
+/// Opens a form with the list that it pins.
+fn open(
+    questionnaire: &Questionnaire,
+    saved: SavedForm,
+    context: &Context,
+) -> Result<Form, DraftError> {
+    let form = questionnaire.open(saved, context);
+    let form = form.map_err(|changed| DraftError::OtherList {
+        pinned: changed.saved,
+        bank: changed.current,
+    })?;
+    let is_too_large = all_findings(form.report()).any(|finding| finding.rule == Rule::Size);
+    (!is_too_large).then_some(form).ok_or(DraftError::TooLarge)
+}
+
+/// The forms, with those that the report says are closed replaced where a form replaces them.
+fn replaced(forms: &[FormType], report: &Report) -> Vec<FormType> {
+    let is_closed = |form: &FormType| {
+        let closed = all_findings(report).filter(|finding| finding.rule == Rule::FormOpen);
+        closed
+            .filter_map(|finding| finding.value.as_deref())
+            .any(|value| value == form.as_str())
+    };
+    let mut replaced = Vec::with_capacity(forms.len());
+    for form in forms {
+        let newer = form.replaced_by().filter(|_| is_closed(form));
+        let is_replaced = newer.is_some();
+        let form = newer.unwrap_or_else(|| form.clone());
+        // The draft may have the newer form as well.
+        if !is_replaced || !forms.contains(&form) && !replaced.contains(&form) {
+            replaced.push(form);
+        }
+    }
+    replaced
+}
+
+fn all_findings(report: &Report) -> impl Iterator<Item = &Arc<Finding>> {
+    report.findings().iter().chain(report.not_judged())
+}
+
+/// Whether an answer has no question any more: left in the draft, it would be sent as the answer to an unknown one.
+fn is_dropped(
+    ((_, was), (_, is)): (&(QuestionRef, Explanation), &(QuestionRef, Explanation)),
+) -> bool {
+    matches!(is, Explanation::Unknown | Explanation::OtherForms) && was != is
+}
+
+fn outcome(
+    answer: &AnswerInput,
+    was: Explanation,
+    is: Explanation,
+    before: Option<&Item>,
+    after: Option<&Item>,
+) -> AnswerOutcome {
+    match is {
+        Explanation::Applies => {}
+        // The same in both lists: it is sent as before.
+        Explanation::Unknown => return AnswerOutcome::Kept,
+        because => return AnswerOutcome::NotApplicable(because),
+    }
+    let findings = after.into_iter().flat_map(|item| &item.findings);
+    let findings = findings.filter(|finding| finding.rule != Rule::Required);
+    let findings: Vec<Arc<Finding>> = findings.cloned().collect();
+    if !findings.is_empty() {
+        return AnswerOutcome::NotAcceptable(findings);
+    }
+    if was != Explanation::Applies {
+        return AnswerOutcome::NowApplies;
+    }
+    match before.zip(after) {
+        Some((before, after)) if is_reworded(answer, before, after) => AnswerOutcome::Reworded,
+        _ => AnswerOutcome::Kept,
+    }
+}
+
+/// Whether a person may understand the answer in another way.
+fn is_reworded(answer: &AnswerInput, before: &Item, after: &Item) -> bool {
+    let texts = |item: &Item| (item.text.clone(), item.help.clone(), item.tip.clone());
+    let value = answer.value.value().map_or("", String::as_str);
+    // A choice of several is answered with a list.
+    let is_chosen =
+        |choice: &str| choice == value || value.split(',').any(|part| part.trim() == choice);
+    let names = |item: &Item| -> HashSet<(String, String)> {
+        let chosen = item
+            .choices
+            .iter()
+            .filter(|choice| is_chosen(&choice.value));
+        chosen
+            .map(|choice| (choice.value.clone(), choice.name.clone()))
+            .collect()
+    };
+    before.kind != after.kind || texts(before) != texts(after) || names(before) != names(after)
+}
+
+fn newly_required(before: &Form, after: &Form) -> Vec<Blocker> {
+    /// What must be answered, and the row that must be filled in.
+    type Key = (QuestionRef, Option<i64>);
+    fn key(blocker: &Blocker) -> Option<Key> {
+        match blocker {
+            Blocker::Finding(finding) if finding.rule == Rule::Required => {
+                Some((finding.question.clone()?, None))
+            }
+            Blocker::NoRow { section, .. } => Some((section.clone(), None)),
+            Blocker::EmptyRow { section, row, .. } => Some((section.clone(), *row)),
+            _ => None,
+        }
+    }
+    let known: HashSet<Key> = before.blockers().iter().filter_map(key).collect();
+    let mut required = after.blockers();
+    required.retain(|blocker| key(blocker).is_some_and(|key| !known.contains(&key)));
+    required
+}
+
+/// The findings of another place or rule than those before, without those about answers.
+fn further_findings(before: &Report, after: &Report) -> Vec<Arc<Finding>> {
+    let key = |finding: &Arc<Finding>| (finding.rule, finding.path.clone(), finding.value.clone());
+    let known: HashSet<_> = all_findings(before).map(key).collect();
+    let mut further: Vec<Arc<Finding>> = all_findings(after).cloned().collect();
+    further.retain(|finding| finding.question.is_none() && !known.contains(&key(finding)));
+    further
+}
+
+/// The items of a form by question and row.
+struct Cells<'a>(HashMap<&'a QuestionRef, &'a Item>, Vec<&'a Item>);
+
+impl<'a> Cells<'a> {
+    /// Without recursion: questions may be nested thousands of levels deep.
+    fn new(items: &'a Items) -> Self {
+        let mut all = Vec::new();
+        let mut open: Vec<&Item> = items.iter().rev().collect();
+        while let Some(item) = open.pop() {
+            all.push(item);
+            open.extend(item.children.iter().rev());
+            for row in item.rows.iter().rev() {
+                open.extend(row.items.iter().rev());
+            }
+        }
+        // Where several have the id, the first one.
+        let by_question = all.iter().rev().map(|item| (&item.question, *item));
+        Self(by_question.collect(), all)
+    }
+
+    fn of(&self, question: &QuestionRef) -> Option<&'a Item> {
+        self.0.get(question).copied()
+    }
+
+    /// The questions that the other form does not have, in display order.
+    fn without(&self, other: &Self) -> Vec<QuestionRef> {
+        let questions = self.1.iter().map(|item| &item.question);
+        let only = questions.filter(|question| other.of(question).is_none());
+        only.cloned().collect()
+    }
+}
+
+/// The rows of sections that are there before and not after, of sections that are there in both.
+fn lost_rows(before: &Cells<'_>, after: &Cells<'_>) -> Vec<(QuestionId, Option<i64>)> {
+    let sections = before.1.iter().filter(|item| item.kind == ItemKind::Rows);
+    let rows = sections.flat_map(|section| {
+        let after = after.of(&section.question);
+        let after = after.filter(|after| after.kind == ItemKind::Rows);
+        let is_lost = move |index: &Option<i64>| {
+            after.is_some_and(|after| after.rows.iter().all(|row| row.index != *index))
+        };
+        let rows = section.rows.iter().map(|row| row.index).filter(is_lost);
+        rows.map(|index| (section.question.id.clone(), index))
+    });
+    rows.collect()
+}
