@@ -116,7 +116,7 @@ impl Banks {
     }
 
     /// Keeps a list; `None` if another process has received another one since `base` was read.
-    async fn keep(
+    pub(super) async fn keep(
         &self,
         mut base: VersionedIndex,
         received: &ReceivedQuestionList,

@@ -43,7 +43,8 @@ pub struct PlannedAnswer {
 pub enum AnswerOutcome {
     /// It is kept: the question is the same, and takes the answer.
     Kept,
-    /// It is kept, but the question, its help, its kind or the name of the chosen answer has changed: a person has to read it.
+    /// It is kept, but a person has to read it: the text, help or kind of the question has changed, the name of the chosen
+    /// answer, the place of the question in or out of rows, or what it says of the question above or its trigger.
     Reworded,
     /// It is kept, and its question applies, which it did not before: a person has to read it.
     NowApplies,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
 use crate::model::{AnswerInput, FormType, QuestionId};
 use crate::validate::{
-    Blocker, Context, Explanation, Finding, Form, Item, ItemKind, Items, QuestionRef,
-    Questionnaire, Report, Rule, SavedForm,
+    Blocker, Context, ExplainedAnswer, Explanation, Finding, Form, Item, ItemKind, Items,
+    QuestionRef, Questionnaire, Report, Rule, SavedForm,
 };
 
 impl Bank {
@@ -116,22 +116,10 @@ impl Bank {
         };
         let items_after = after.items();
         let (cells, cells_after) = (Cells::new(&items), Cells::new(&items_after));
-        let answers = draft.input().answers().iter().zip(was.into_iter().zip(is));
-        let answers = answers.zip(is_dropped);
-        let answers = answers.map(|((answer, ((_, was), (question, is))), is_dropped)| {
-            let (before, after) = (cells.of(&question), cells_after.of(&question));
-            let outcome = if is_dropped {
-                AnswerOutcome::Dropped(is)
-            } else {
-                outcome(answer, was, is, before, after)
-            };
-            PlannedAnswer {
-                text_before: before.map(|item| item.text.clone()),
-                text: after.map(|item| item.text.clone()),
-                question,
-                answer: answer.clone(),
-                outcome,
-            }
+        let explained = was.into_iter().zip(is).zip(is_dropped);
+        let answers = draft.input().answers().iter().zip(explained);
+        let answers = answers.map(|(answer, ((was, is), is_dropped))| {
+            planned(answer, (&cells, was), (&cells_after, is), is_dropped)
         });
         Ok(Plan {
             answers: answers.collect(),
@@ -186,43 +174,53 @@ fn all_findings(report: &Report) -> impl Iterator<Item = &Arc<Finding>> {
 }
 
 /// Whether an answer has no question any more: left in the draft, it would be sent as the answer to an unknown one.
-fn is_dropped(
-    ((_, was), (_, is)): (&(QuestionRef, Explanation), &(QuestionRef, Explanation)),
-) -> bool {
+fn is_dropped((was, is): (&ExplainedAnswer, &ExplainedAnswer)) -> bool {
+    let (was, is) = (&was.explanation, &is.explanation);
     matches!(is, Explanation::Unknown | Explanation::OtherForms) && was != is
 }
 
-fn outcome(
+fn planned(
     answer: &AnswerInput,
-    was: Explanation,
-    is: Explanation,
-    before: Option<&Item>,
-    after: Option<&Item>,
-) -> AnswerOutcome {
-    match is {
-        Explanation::Applies => {}
-        // The same in both lists: it is sent as before.
-        Explanation::Unknown => return AnswerOutcome::Kept,
-        because => return AnswerOutcome::NotApplicable(because),
-    }
-    let findings = after.into_iter().flat_map(|item| &item.findings);
+    (cells, was): (&Cells<'_>, ExplainedAnswer),
+    (cells_after, is): (&Cells<'_>, ExplainedAnswer),
+    is_dropped: bool,
+) -> PlannedAnswer {
+    let (before, after) = (cells.of(&was.places[0]), cells_after.of(&is.places[0]));
+    let findings = is.places.iter().filter_map(|place| cells_after.of(place));
+    let findings = findings.flat_map(|item| &item.findings);
     let findings = findings.filter(|finding| finding.rule != Rule::Required);
-    let findings: Vec<Arc<Finding>> = findings.cloned().collect();
-    if !findings.is_empty() {
-        return AnswerOutcome::NotAcceptable(findings);
-    }
-    if was != Explanation::Applies {
-        return AnswerOutcome::NowApplies;
-    }
-    match before.zip(after) {
-        Some((before, after)) if is_reworded(answer, before, after) => AnswerOutcome::Reworded,
-        _ => AnswerOutcome::Kept,
+    let is_reworded = was.places != is.places
+        || before
+            .zip(after)
+            .is_some_and(|(before, after)| is_reworded(answer, before, after));
+    let outcome = match is.explanation {
+        because if is_dropped => AnswerOutcome::Dropped(because),
+        Explanation::Applies => match findings.cloned().collect::<Vec<_>>() {
+            findings if !findings.is_empty() => AnswerOutcome::NotAcceptable(findings),
+            _ if was.explanation != Explanation::Applies => AnswerOutcome::NowApplies,
+            _ if is_reworded => AnswerOutcome::Reworded,
+            _ => AnswerOutcome::Kept,
+        },
+        // The same in both lists: it is sent as before.
+        Explanation::Unknown => AnswerOutcome::Kept,
+        because => AnswerOutcome::NotApplicable(because),
+    };
+    PlannedAnswer {
+        text_before: before.map(|item| item.text.clone()),
+        text: after.map(|item| item.text.clone()),
+        question: is.places[0].clone(),
+        answer: answer.clone(),
+        outcome,
     }
 }
 
 /// Whether a person may understand the answer in another way.
 fn is_reworded(answer: &AnswerInput, before: &Item, after: &Item) -> bool {
-    let texts = |item: &Item| (item.text.clone(), item.help.clone(), item.tip.clone());
+    // Why it applies names the question above, or the trigger.
+    let texts = |item: &Item| {
+        let further = [&item.help, &item.tip, &item.why];
+        (item.text.clone(), further.map(Clone::clone))
+    };
     let value = answer.value.value().map_or("", String::as_str);
     // A choice of several is answered with a list.
     let is_chosen =

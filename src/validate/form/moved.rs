@@ -24,21 +24,39 @@ impl SavedForm {
     }
 }
 
+/// Where an answer counts, and why, or what keeps it from counting.
+pub(crate) struct ExplainedAnswer {
+    /// The question, in its row if it stands in one. There are two where the id stands outside rows as well, and never none.
+    pub(crate) places: Vec<QuestionRef>,
+    pub(crate) explanation: Explanation,
+}
+
 impl Questionnaire {
-    /// For each answer its question, and why that applies or what keeps it from doing so.
-    pub(crate) fn explain_answers(
-        &self,
-        input: &ConsignmentInput,
-    ) -> Vec<(QuestionRef, Explanation)> {
+    /// Explains each answer of an input, in its order.
+    pub(crate) fn explain_answers(&self, input: &ConsignmentInput) -> Vec<ExplainedAnswer> {
         let questions = Applicability::new(&self.0, input);
         let explained = input.answers().iter().map(|answer| {
             let id = answer.question_id.value().map_or("", QuestionId::as_str);
-            let mut nodes = self.0.nodes_of(id).peekable();
-            let is_known = nodes.peek().is_some();
-            // Outside rows the index of an answer does not matter.
-            let is_outside = is_known && nodes.all(|node| self.0.nodes[node].scope == 0);
-            let row = answers::row(answer).filter(|_| !is_outside);
-            (QuestionRef::new(id, row), explain(&questions, id, row))
+            let row = answers::row(answer);
+            let is_outside = |node: &usize| self.0.nodes[*node].scope == 0;
+            let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
+            let mut places = Vec::new();
+            for node in self.0.nodes_of(id) {
+                let place = place(is_outside(&node));
+                if questions.applies_in(node, row) && !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+            if places.is_empty() {
+                let mut nodes = self.0.nodes_of(id).peekable();
+                places.push(place(
+                    nodes.peek().is_some() && nodes.all(|node| is_outside(&node)),
+                ));
+            }
+            ExplainedAnswer {
+                places,
+                explanation: explain(&questions, id, row),
+            }
         });
         explained.collect()
     }

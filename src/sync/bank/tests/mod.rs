@@ -1,1 +1,10 @@
+//! Lists, drafts and plans over stores in memory.
 
+mod drafts;
+mod laws;
+mod lists;
+mod plans;
+mod sample;
+#[cfg(feature = "sealed")]
+mod sealed;
+mod shared_store;
