@@ -238,15 +238,15 @@ fn is_reworded(answer: &AnswerInput, before: &Item, after: &Item) -> bool {
 }
 
 fn newly_required(before: &Form, after: &Form) -> Vec<Blocker> {
-    /// What must be answered, and the row that must be filled in.
-    type Key = (QuestionRef, Option<i64>);
+    /// A question to be answered, a section without a row, or an empty row.
+    type Key = (u8, QuestionRef, Option<i64>);
     fn key(blocker: &Blocker) -> Option<Key> {
         match blocker {
             Blocker::Finding(finding) if finding.rule == Rule::Required => {
-                Some((finding.question.clone()?, None))
+                Some((0, finding.question.clone()?, None))
             }
-            Blocker::NoRow { section, .. } => Some((section.clone(), None)),
-            Blocker::EmptyRow { section, row, .. } => Some((section.clone(), *row)),
+            Blocker::NoRow { section, .. } => Some((1, section.clone(), None)),
+            Blocker::EmptyRow { section, row, .. } => Some((2, section.clone(), *row)),
             _ => None,
         }
     }
@@ -289,6 +289,20 @@ impl<'a> Cells<'a> {
         self.0.get(question).copied()
     }
 
+    fn sections(&self) -> impl Iterator<Item = &'a Item> {
+        let items = self.1.iter().copied();
+        items.filter(|item| item.kind == ItemKind::Rows)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&'a QuestionRef, Option<i64>)> {
+        self.sections().flat_map(|section| {
+            section
+                .rows
+                .iter()
+                .map(|row| (&section.question, row.index))
+        })
+    }
+
     /// The questions that the other form does not have, in display order.
     fn without(&self, other: &Self) -> Vec<QuestionRef> {
         let questions = self.1.iter().map(|item| &item.question);
@@ -299,15 +313,12 @@ impl<'a> Cells<'a> {
 
 /// The rows of sections that are there before and not after, of sections that are there in both.
 fn lost_rows(before: &Cells<'_>, after: &Cells<'_>) -> Vec<(QuestionId, Option<i64>)> {
-    let sections = before.1.iter().filter(|item| item.kind == ItemKind::Rows);
-    let rows = sections.flat_map(|section| {
-        let after = after.of(&section.question);
-        let after = after.filter(|after| after.kind == ItemKind::Rows);
-        let is_lost = move |index: &Option<i64>| {
-            after.is_some_and(|after| after.rows.iter().all(|row| row.index != *index))
-        };
-        let rows = section.rows.iter().map(|row| row.index).filter(is_lost);
-        rows.map(|index| (section.question.id.clone(), index))
-    });
-    rows.collect()
+    let sections = after.sections().map(|section| &section.question);
+    let sections: HashSet<&QuestionRef> = sections.collect();
+    let kept: HashSet<_> = after.rows().collect();
+    let lost = before
+        .rows()
+        .filter(|(section, row)| sections.contains(section) && !kept.contains(&(*section, *row)));
+    lost.map(|(section, row)| (section.id.clone(), row))
+        .collect()
 }

@@ -62,7 +62,7 @@ fn answers() -> impl Strategy<Value = Vec<AnswerInput>> {
 }
 
 proptest! {
-    #![proptest_config(cases(512))]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn nothing_is_lost_and_nothing_new_is_wrong_without_being_told(
