@@ -1,5 +1,6 @@
 //! Copies of accounts: random schedules against a plain model.
 
+mod banks;
 mod edit;
 mod guarantees;
 mod http;

@@ -1,0 +1,241 @@
+//! Question lists over HTTP: what a refresh requests and keeps, and a declaration that is filled in without reception.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql::generated::Questions;
+use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput};
+use envd_sdk::sync::bank::{Bank, Banks};
+use envd_sdk::sync::store::{MemorySync, SqliteSync, SyncStore};
+use envd_sdk::validate::{Context, ItemKind};
+use envd_sdk::{Account, RetryPolicy};
+use serde_json::{Value, json};
+
+use crate::fixed_date::start_fake;
+use crate::processes::Folder;
+
+fn account(fake: &Fake) -> Account {
+    let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
+    client.account(fake.account_id())
+}
+
+/// The sample's questions with another text of question 17.
+fn reworded(text: &str) -> Value {
+    let fixture = include_str!("../../fixtures/questions.json");
+    let mut reply: Value = serde_json::from_str(fixture).unwrap();
+    let items = reply["data"]["questions"]["items"].as_array_mut().unwrap();
+    for item in items {
+        let below = item["childQuestions"].as_array_mut().into_iter().flatten();
+        for question in below.filter(|question| question["id"] == "17") {
+            question["text"] = json!(text);
+        }
+        if item["id"] == "17" {
+            item["text"] = json!(text);
+        }
+    }
+    reply["data"].clone()
+}
+
+async fn stored(store: &MemorySync, fake: &Fake) -> Vec<(String, u64)> {
+    let documents = store.documents(fake.account_id(), "").await.unwrap();
+    let names = documents.into_iter();
+    names
+        .map(|document| (document.name, document.version))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_refresh_is_one_request_and_the_same_list_is_written_once() {
+    let fake = start_fake().await;
+    let store = MemorySync::new();
+    let banks = account(&fake).banks(store.clone());
+    assert!(banks.refresh().await.unwrap().changed);
+    assert_eq!(fake.request_count("questions"), 1);
+    let before = stored(&store, &fake).await;
+    assert_eq!(before.len(), 2);
+    let again = banks.refresh().await.unwrap();
+    assert!(!again.changed);
+    assert_eq!(fake.request_count("questions"), 2);
+    assert_eq!(stored(&store, &fake).await, before);
+
+    // The hash is that of the questions as the client reads them.
+    let client = banks.account().client();
+    let questions = client.questions().await.unwrap().value;
+    assert_eq!(again.bank.questions().unwrap(), questions);
+    let prepared = envd_sdk::validate::Questionnaire::prepare(&questions.items);
+    assert_eq!(again.bank.content_hash(), prepared.content_hash());
+}
+
+#[tokio::test]
+async fn fields_that_this_crate_does_not_know_are_kept() {
+    let fake = start_fake().await;
+    let mut data = reworded("Bred here?");
+    data["questions"]["items"][0]["later"] = json!({"unknown": [1.50, null]});
+    data["questions"]["revision"] = json!(7);
+    let fault = Fault::replaced("/data", &data);
+    fake.on::<Questions>().fault(fault);
+    let banks = account(&fake).banks(MemorySync::new());
+    banks.refresh().await.unwrap();
+    let kept = banks.latest().await.unwrap().unwrap();
+    let json: Value = serde_json::from_str(kept.json()).unwrap();
+    assert_eq!(json, data["questions"]);
+}
+
+#[tokio::test]
+async fn without_reception_the_last_list_stays_usable_and_says_its_age() {
+    let fake = start_fake().await;
+    let banks = account(&fake).banks(MemorySync::new());
+    let kept = banks.refresh().await.unwrap().bank;
+    let week = Duration::from_secs(7 * 24 * 60 * 60);
+    let now = fake.clock().now() + week;
+    fake.on::<Questions>().fault(Fault::dropped_before());
+    let error = banks.refresh().await.unwrap_err();
+    assert!(error.is_transport());
+    let latest = banks.latest().await.unwrap().unwrap();
+    assert_eq!(latest.content_hash(), kept.content_hash());
+    assert!(latest.age(now) >= week);
+}
+
+#[tokio::test]
+async fn a_list_that_may_lack_questions_is_not_kept() {
+    let fake = start_fake().await;
+    let store = MemorySync::new();
+    let banks = account(&fake).banks(store.clone());
+    banks.refresh().await.unwrap();
+    let before = stored(&store, &fake).await;
+    let empty = [json!({"items": []}), json!({"items": null}), json!({})];
+    for questions in empty {
+        let data = Fault::replaced("/data/questions", questions);
+        fake.on::<Questions>().fault(data);
+        assert!(banks.refresh().await.unwrap_err().is_protocol());
+    }
+    let part = json!({"data": {"questions": {"items": [{"id": "17", "type": "STRING"}]}},
+        "errors": [{"message": "Question 20 cannot be read", "path": ["questions", "items", 1]}]});
+    fake.on::<Questions>().fault(Fault::status(200).json(part));
+    assert!(banks.refresh().await.unwrap_err().is_rejected());
+    let odd = Fault::replaced("/data/questions/items/0/order", "first");
+    fake.on::<Questions>().fault(odd);
+    assert!(banks.refresh().await.unwrap_err().is_decode());
+    let null = Fault::replaced("/data/questions", Value::Null);
+    fake.on::<Questions>().fault(null);
+    assert!(banks.refresh().await.is_err());
+    assert_eq!(stored(&store, &fake).await, before);
+}
+
+fn input(form: FormType) -> ConsignmentInput {
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    ConsignmentInput::new([form], origin, destination)
+}
+
+fn on(day: &str) -> Context {
+    Context::on(Day::parse(day).unwrap())
+}
+
+/// Answers whatever is open.
+fn fill_in(form: &mut envd_sdk::validate::Form) {
+    while let Some(item) = form.next() {
+        let choice = item.choices.first().map(|choice| choice.value.clone());
+        let value = match item.kind {
+            ItemKind::Rows => {
+                form.add_row(item.question).unwrap();
+                continue;
+            }
+            ItemKind::Number => "24".to_owned(),
+            ItemKind::Date => "2024-11-17".to_owned(),
+            _ => choice.unwrap_or_else(|| "2024-11".to_owned()),
+        };
+        form.answer(item.question.id, item.question.row, value.as_str())
+            .unwrap();
+    }
+}
+
+/// Fills in a declaration without reception, closes the program, and goes on the next day, when the form has been replaced.
+async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
+    let banks = account(fake).banks(open());
+    let bank = banks.refresh().await.unwrap().bank;
+    fake.on::<Questions>()
+        .fault(Fault::dropped_before())
+        .forever();
+    let mut form = bank
+        .questionnaire()
+        .form(&input(FormType::Lpag2), &on("2024-11-18"));
+    let draft = banks.create_draft("goats", &form.save()).await.unwrap();
+    fill_in(&mut form);
+    assert!(form.to_input().answers().iter().any(|answer| {
+        let id = answer.question_id.value().unwrap();
+        id.as_str() == "23"
+    }));
+    banks.update_draft(&draft, &form.save()).await.unwrap();
+    drop((banks, bank, draft));
+
+    // The next day, still without reception.
+    let banks = account(fake).banks(open());
+    assert!(banks.refresh().await.is_err());
+    let draft = banks.draft("goats").await.unwrap().unwrap();
+    let today = on("2024-11-19");
+    let opened = banks.open(draft.form().clone(), &today).await.unwrap();
+    assert_eq!(opened.save(), form.save());
+    assert!(!opened.report().is_valid(), "LPAG2 is closed");
+
+    // With reception: the list has changed as well.
+    fake.on::<Questions>().times(0);
+    let newer = reworded("Did the owner breed all of them?");
+    fake.on::<Questions>()
+        .fault(Fault::replaced("/data", newer));
+    let refreshed = banks.refresh().await.unwrap();
+    assert!(refreshed.changed);
+    let hashes: Vec<_> = banks.list().await.unwrap();
+    let hashes: Vec<_> = hashes.iter().map(Bank::content_hash).collect();
+    assert_eq!(
+        hashes,
+        [draft.content_hash(), refreshed.bank.content_hash()]
+    );
+
+    let draft = move_to(&banks, &refreshed.bank, &today).await;
+    let form = banks.open(draft.form().clone(), &today).await.unwrap();
+    assert!(
+        form.report().is_valid() && form.blockers().is_empty(),
+        "{}",
+        form.report()
+    );
+    let saved = banks
+        .account()
+        .save_consignment(form.to_input().status(ConsignmentStatus::Draft))
+        .await
+        .unwrap();
+    let record = banks
+        .account()
+        .consignment(saved.value.id.unwrap())
+        .await
+        .unwrap();
+    assert_eq!(record.value.forms[0].form_type, Some(FormType::Lpag3));
+    banks.remove_draft(&draft).await.unwrap();
+    assert_eq!(banks.prune([]).await.unwrap(), hashes[..1]);
+}
+
+async fn move_to(banks: &Banks, newer: &Bank, today: &Context) -> envd_sdk::sync::bank::LocalDraft {
+    let draft = banks.draft("goats").await.unwrap().unwrap();
+    let pinned = banks.bank(draft.content_hash()).await.unwrap().unwrap();
+    let plan = pinned.plan(draft.form(), newer, today).unwrap();
+    let dropped: Vec<String> = plan.dropped().map(|one| one.question.to_string()).collect();
+    assert_eq!(dropped, ["23", "87"]);
+    assert!(plan.to_string().contains("1 to be read again"), "{plan}");
+    banks.move_draft(&draft, &plan).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_declaration_is_filled_in_without_reception_and_sent_with_the_newer_form() {
+    let store = MemorySync::new();
+    story(&start_fake().await, || Arc::new(store.clone())).await;
+}
+
+#[tokio::test]
+async fn a_declaration_in_a_file_is_filled_in_without_reception_and_sent_with_the_newer_form() {
+    let folder = Folder::new();
+    let file = folder.path() + ".db";
+    story(&start_fake().await, || {
+        Arc::new(SqliteSync::open(&file).unwrap())
+    })
+    .await;
+}
