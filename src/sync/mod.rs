@@ -7,6 +7,7 @@
 //! | look records up without a request | [`Replica::consignments`](replica::Replica::consignments), [`LocalQuery`](replica::LocalQuery) |
 //! | react to changes, each at least once and in order | [`Replica::changes`](replica::Replica::changes), [`Changes`](replica::Changes) |
 //! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
+//! | fill in forms without reception, and keep them | [`Account::banks`](crate::Account::banks), [`bank`] |
 //! | keep the copy in a file or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
 //!
 //! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;

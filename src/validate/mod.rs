@@ -139,8 +139,6 @@ pub use self::explanation::Explanation;
 pub use self::export::answers_from_json;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, QuestionText, Rule, Source};
-#[cfg(feature = "sync")]
-pub(crate) use self::form::ExplainedAnswer;
 pub use self::form::{
     Blocker, Change, EditError, Form, Item, ItemKind, ItemRow, Items, QuestionsChanged, SavedForm,
 };

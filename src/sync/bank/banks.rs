@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Bank;
-use super::bank::prepare;
 use super::index::{Index, KeptList, VersionedIndex, document, forms_of, list_name};
+use super::question_bank::prepare;
 use crate::client::Account;
 use crate::error::{Error, Result};
 use crate::model::Timestamp;

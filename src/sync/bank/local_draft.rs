@@ -76,7 +76,7 @@ impl fmt::Debug for LocalDraft {
             .field("name", &self.name)
             .field("saved_at", &self.content.saved_at)
             .field("form", &self.content.form)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

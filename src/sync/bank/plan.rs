@@ -221,7 +221,7 @@ impl fmt::Display for Plan {
         let count = |wanted: fn(&AnswerOutcome) -> bool| self.with(wanted).count();
         write!(
             f,
-            ": {} answers kept, {} to be read again, {} not acceptable, {} that do not apply, {} dropped; {} newly required",
+            "; answers: {} kept, {} to be read again, {} not acceptable, {} not applicable, {} dropped; newly required: {}",
             count(|outcome| matches!(outcome, AnswerOutcome::Kept)),
             count(|outcome| {
                 matches!(outcome, AnswerOutcome::Reworded | AnswerOutcome::NowApplies)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
 use crate::model::{AnswerInput, FormType, QuestionId};
 use crate::validate::{
-    Blocker, Context, ExplainedAnswer, Explanation, Finding, Form, Item, ItemKind, Items,
-    QuestionRef, Questionnaire, Report, Rule, SavedForm,
+    Blocker, Context, Explanation, Finding, Form, Item, ItemKind, Items, QuestionRef,
+    Questionnaire, Report, Rule, SavedForm,
 };
 
 impl Bank {
@@ -173,31 +173,33 @@ fn all_findings(report: &Report) -> impl Iterator<Item = &Arc<Finding>> {
     report.findings().iter().chain(report.not_judged())
 }
 
+/// The questions of an answer, of which there is at least one, and why they apply or not.
+type Explained = (Vec<QuestionRef>, Explanation);
+
 /// Whether an answer has no question any more: left in the draft, it would be sent as the answer to an unknown one.
-fn is_dropped((was, is): (&ExplainedAnswer, &ExplainedAnswer)) -> bool {
-    let (was, is) = (&was.explanation, &is.explanation);
+fn is_dropped(((_, was), (_, is)): (&Explained, &Explained)) -> bool {
     matches!(is, Explanation::Unknown | Explanation::OtherForms) && was != is
 }
 
 fn planned(
     answer: &AnswerInput,
-    (cells, was): (&Cells<'_>, ExplainedAnswer),
-    (cells_after, is): (&Cells<'_>, ExplainedAnswer),
+    (cells, (places_before, was)): (&Cells<'_>, Explained),
+    (cells_after, (places, is)): (&Cells<'_>, Explained),
     is_dropped: bool,
 ) -> PlannedAnswer {
-    let (before, after) = (cells.of(&was.places[0]), cells_after.of(&is.places[0]));
-    let findings = is.places.iter().filter_map(|place| cells_after.of(place));
+    let (before, after) = (cells.of(&places_before[0]), cells_after.of(&places[0]));
+    let findings = places.iter().filter_map(|place| cells_after.of(place));
     let findings = findings.flat_map(|item| &item.findings);
     let findings = findings.filter(|finding| finding.rule != Rule::Required);
-    let is_reworded = was.places != is.places
+    let is_reworded = places_before != places
         || before
             .zip(after)
             .is_some_and(|(before, after)| is_reworded(answer, before, after));
-    let outcome = match is.explanation {
+    let outcome = match is {
         because if is_dropped => AnswerOutcome::Dropped(because),
         Explanation::Applies => match findings.cloned().collect::<Vec<_>>() {
             findings if !findings.is_empty() => AnswerOutcome::NotAcceptable(findings),
-            _ if was.explanation != Explanation::Applies => AnswerOutcome::NowApplies,
+            _ if was != Explanation::Applies => AnswerOutcome::NowApplies,
             _ if is_reworded => AnswerOutcome::Reworded,
             _ => AnswerOutcome::Kept,
         },
@@ -208,7 +210,7 @@ fn planned(
     PlannedAnswer {
         text_before: before.map(|item| item.text.clone()),
         text: after.map(|item| item.text.clone()),
-        question: is.places[0].clone(),
+        question: places[0].clone(),
         answer: answer.clone(),
         outcome,
     }

@@ -22,8 +22,6 @@ use crate::model::ConsignmentInput;
 pub use self::blocker::Blocker;
 pub use self::change::{Change, EditError};
 pub use self::item::{Item, ItemKind, ItemRow, Items};
-#[cfg(feature = "sync")]
-pub(crate) use self::moved::ExplainedAnswer;
 pub use self::saved::{QuestionsChanged, SavedForm};
 
 /// A consignment while it is filled in, for a screen to show.

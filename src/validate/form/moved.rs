@@ -24,16 +24,13 @@ impl SavedForm {
     }
 }
 
-/// Where an answer counts, and why, or what keeps it from counting.
-pub(crate) struct ExplainedAnswer {
-    /// The question, in its row if it stands in one. There are two where the id stands outside rows as well, and never none.
-    pub(crate) places: Vec<QuestionRef>,
-    pub(crate) explanation: Explanation,
-}
-
 impl Questionnaire {
-    /// Explains each answer of an input, in its order.
-    pub(crate) fn explain_answers(&self, input: &ConsignmentInput) -> Vec<ExplainedAnswer> {
+    /// For each answer of an input, in its order: its question, in its row if it stands in one, and why that applies or not.
+    /// There are two questions where the id stands outside rows as well, and never none.
+    pub(crate) fn explain_answers(
+        &self,
+        input: &ConsignmentInput,
+    ) -> Vec<(Vec<QuestionRef>, Explanation)> {
         let questions = Applicability::new(&self.0, input);
         let explained = input.answers().iter().map(|answer| {
             let id = answer.question_id.value().map_or("", QuestionId::as_str);
@@ -53,10 +50,7 @@ impl Questionnaire {
                     nodes.peek().is_some() && nodes.all(|node| is_outside(&node)),
                 ));
             }
-            ExplainedAnswer {
-                places,
-                explanation: explain(&questions, id, row),
-            }
+            (places, explain(&questions, id, row))
         });
         explained.collect()
     }

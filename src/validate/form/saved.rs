@@ -68,7 +68,6 @@ impl SavedForm {
     }
 
     /// The consignment as far as it was filled in, with answers to questions that do not apply.
-    #[must_use]
     pub fn input(&self) -> &ConsignmentInput {
         &self.input
     }

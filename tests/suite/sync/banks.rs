@@ -227,15 +227,14 @@ async fn move_to(banks: &Banks, newer: &Bank, today: &Context) -> envd_sdk::sync
 #[tokio::test]
 async fn a_declaration_is_filled_in_without_reception_and_sent_with_the_newer_form() {
     let store = MemorySync::new();
-    story(&start_fake().await, || Arc::new(store.clone())).await;
+    let fake = start_fake().await;
+    Box::pin(story(&fake, || Arc::new(store.clone()))).await;
 }
 
 #[tokio::test]
 async fn a_declaration_in_a_file_is_filled_in_without_reception_and_sent_with_the_newer_form() {
     let folder = Folder::new();
     let file = folder.path() + ".db";
-    story(&start_fake().await, || {
-        Arc::new(SqliteSync::open(&file).unwrap())
-    })
-    .await;
+    let fake = start_fake().await;
+    Box::pin(story(&fake, || Arc::new(SqliteSync::open(&file).unwrap()))).await;
 }

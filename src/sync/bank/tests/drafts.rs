@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::sample::{answer, banks, cattle, input, now, on};
+use super::sample::{TODAY, answer, banks, cattle, input, now, on};
 use super::shared_store::SharedStore;
 use crate::error::Error;
 use crate::model::{FormType, Timestamp};
-use crate::sync::bank::{Banks, DraftError};
+use crate::sync::bank::{Banks, DraftError, LocalDraft};
 use crate::sync::store::{Document, MemorySync, SyncStore};
 use crate::validate::{Form, SavedForm};
-
-const TODAY: &str = "2026-11-20";
 
 fn reason(error: &Error) -> Option<DraftError> {
     assert!(error.is_config());
@@ -220,7 +218,7 @@ async fn names_and_lists_that_cannot_be_are_refused() {
     }
     assert_eq!(ours.draft("p").await.unwrap().unwrap().name(), "p");
     let drafts = ours.drafts().await.unwrap();
-    let names: Vec<&str> = drafts.iter().map(|draft| draft.name()).collect();
+    let names: Vec<&str> = drafts.iter().map(LocalDraft::name).collect();
     assert_eq!(names, ["p", "p/q", "pat"]);
 
     let (elsewhere, _) = banks(MemorySync::new());

@@ -204,7 +204,7 @@ async fn an_index_of_a_newer_version_is_left_alone() {
         store.commit(ACCOUNT, &batch).await.unwrap();
         let error = banks.latest().await.unwrap_err();
         assert!(
-            error.is_store() && error.report().to_string().contains(told),
+            error.is_store() && error.report().contains(told),
             "{error:?}"
         );
         assert!(

@@ -4,6 +4,7 @@ mod drafts;
 mod laws;
 mod lists;
 mod plans;
+mod refusals;
 mod sample;
 #[cfg(feature = "sealed")]
 mod sealed;

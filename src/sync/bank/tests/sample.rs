@@ -12,7 +12,7 @@ use crate::sync::bank::index::{KeptList, forms_of};
 use crate::sync::bank::{Bank, BankRefresh, Banks};
 use crate::sync::store::SyncStore;
 use crate::transport::Clock;
-use crate::validate::{Context, Policy, Questionnaire};
+use crate::validate::{Context, Policy, Questionnaire, SavedForm};
 
 /// 2026-11-20T21:00:00Z
 pub(super) const START: Duration = Duration::from_secs(1_795_208_400);
@@ -93,4 +93,11 @@ pub(super) fn cattle(change: impl FnOnce(&mut Value)) -> Value {
     ]);
     change(&mut questions);
     questions
+}
+
+pub(super) const TODAY: &str = "2026-11-20";
+
+/// A draft with the list of a bank.
+pub(super) fn draft(bank: &Bank, input: &ConsignmentInput) -> SavedForm {
+    bank.questionnaire().form(input, &on(TODAY)).save()
 }
