@@ -92,13 +92,13 @@ pub enum DraftError {
 impl Plan {
     /// The list that the draft pins.
     #[must_use]
-    pub fn from(&self) -> ContentHash {
+    pub fn content_hash_before(&self) -> ContentHash {
         self.draft.content_hash()
     }
 
     /// The list that it is moved to.
     #[must_use]
-    pub fn to(&self) -> ContentHash {
+    pub fn content_hash(&self) -> ContentHash {
         self.moved.content_hash()
     }
 
@@ -237,8 +237,8 @@ impl fmt::Display for Plan {
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plan")
-            .field("from", &self.from())
-            .field("to", &self.to())
+            .field("content_hash_before", &self.content_hash_before())
+            .field("content_hash", &self.content_hash())
             .field("answers", &self.answers)
             .finish_non_exhaustive()
     }

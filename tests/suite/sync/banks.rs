@@ -123,6 +123,30 @@ async fn a_list_that_may_lack_questions_is_not_kept() {
     assert_eq!(stored(&store, &fake).await, before);
 }
 
+#[tokio::test]
+async fn a_copy_of_the_account_and_its_question_lists_share_a_store() {
+    let fake = start_fake().await;
+    let store = Arc::new(MemorySync::new());
+    let (replica, banks) = (
+        account(&fake).replica(Arc::clone(&store)),
+        account(&fake).banks(store),
+    );
+    replica.sync().await.unwrap();
+    let mut feed = replica.changes("screen");
+    let first = feed.next().await.unwrap().unwrap();
+    let bank = banks.refresh().await.unwrap().bank;
+    let form = bank
+        .questionnaire()
+        .form(&input(FormType::Lpac1), &on("2026-11-20"));
+    banks.create_draft("replica", &form.save()).await.unwrap();
+    feed.acknowledge(&first).await.unwrap();
+    let report = replica.sync_full().await.unwrap();
+    assert_eq!((report.appeared, report.changed), (0, 0));
+    assert_eq!(replica.consumers().await.unwrap().len(), 1);
+    assert!(!banks.refresh().await.unwrap().changed);
+    assert_eq!(banks.drafts().await.unwrap().len(), 1);
+}
+
 fn input(form: FormType) -> ConsignmentInput {
     let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     ConsignmentInput::new([form], origin, destination)

@@ -15,7 +15,11 @@ fn plan(before: &Value, answers: &[AnswerInput], after: &Value) -> (Plan, SavedF
     let draft = draft(&before, &input);
     let plan = before.plan(&draft, &after, &on(TODAY)).unwrap();
     let moved = plan.accept(&draft).unwrap();
-    assert_eq!(moved.content_hash(), after.content_hash());
+    assert_eq!(plan.content_hash_before(), before.content_hash());
+    assert_eq!(
+        [plan.content_hash(), moved.content_hash()],
+        [after.content_hash(); 2]
+    );
     (plan, moved)
 }
 
