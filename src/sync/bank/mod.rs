@@ -18,6 +18,7 @@
 //! [`guide::sync`]: mod@crate::guide::sync#forms-without-reception
 
 mod banks;
+mod form_cells;
 mod index;
 mod local_draft;
 mod plan;

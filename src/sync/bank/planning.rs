@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::form_cells::{FormCells, lost_rows};
 use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
-use crate::model::{AnswerInput, FormType, QuestionId};
+use crate::model::{AnswerInput, FormType};
 use crate::validate::{
-    Blocker, Context, Explanation, Finding, Form, Item, ItemKind, Items, QuestionRef,
-    Questionnaire, Report, Rule, SavedForm,
+    Blocker, Context, Explanation, Finding, Form, Item, QuestionRef, Questionnaire, Report, Rule,
+    SavedForm,
 };
 
 impl Bank {
@@ -105,7 +106,7 @@ impl Bank {
         let after = open(newer.questionnaire(), moved.clone(), context)?;
         // A row stays when all answers in it are dropped.
         let items = before.items();
-        let lost = lost_rows(&Cells::new(&items), &Cells::new(&after.items()));
+        let lost = lost_rows(&FormCells::new(&items), &FormCells::new(&after.items()));
         let (moved, after) = if lost.is_empty() {
             (moved, after)
         } else {
@@ -115,11 +116,18 @@ impl Bank {
             (moved, after)
         };
         let items_after = after.items();
-        let (cells, cells_after) = (Cells::new(&items), Cells::new(&items_after));
+        let (cells, cells_after) = (FormCells::new(&items), FormCells::new(&items_after));
+        let findings = answer_findings(after.report());
         let explained = was.into_iter().zip(is).zip(is_dropped);
         let answers = draft.input().answers().iter().zip(explained);
         let answers = answers.map(|(answer, ((was, is), is_dropped))| {
-            planned(answer, (&cells, was), (&cells_after, is), is_dropped)
+            planned(
+                answer,
+                (&cells, was),
+                (&cells_after, is),
+                &findings,
+                is_dropped,
+            )
         });
         Ok(Plan {
             answers: answers.collect(),
@@ -183,22 +191,22 @@ fn is_dropped(((_, was), (_, is)): (&Explained, &Explained)) -> bool {
 
 fn planned(
     answer: &AnswerInput,
-    (cells, (places_before, was)): (&Cells<'_>, Explained),
-    (cells_after, (places, is)): (&Cells<'_>, Explained),
+    (cells, (places_before, was)): (&FormCells<'_>, Explained),
+    (cells_after, (places, is)): (&FormCells<'_>, Explained),
+    findings: &Findings<'_>,
     is_dropped: bool,
 ) -> PlannedAnswer {
     let (before, after) = (cells.of(&places_before[0]), cells_after.of(&places[0]));
-    let findings = places.iter().filter_map(|place| cells_after.of(place));
-    let findings = findings.flat_map(|item| &item.findings);
-    let findings = findings.filter(|finding| finding.rule != Rule::Required);
+    let wrong = places.iter().filter_map(|place| findings.get(place));
+    let wrong = wrong.flatten().copied().cloned();
     let is_reworded = places_before != places
         || before
             .zip(after)
             .is_some_and(|(before, after)| is_reworded(answer, before, after));
     let outcome = match is {
         because if is_dropped => AnswerOutcome::Dropped(because),
-        Explanation::Applies => match findings.cloned().collect::<Vec<_>>() {
-            findings if !findings.is_empty() => AnswerOutcome::NotAcceptable(findings),
+        Explanation::Applies => match wrong.collect::<Vec<_>>() {
+            wrong if !wrong.is_empty() => AnswerOutcome::NotAcceptable(wrong),
             _ if was != Explanation::Applies => AnswerOutcome::NowApplies,
             _ if is_reworded => AnswerOutcome::Reworded,
             _ => AnswerOutcome::Kept,
@@ -214,6 +222,19 @@ fn planned(
         answer: answer.clone(),
         outcome,
     }
+}
+
+/// By question, what is wrong with its answers.
+type Findings<'a> = HashMap<&'a QuestionRef, Vec<&'a Arc<Finding>>>;
+
+fn answer_findings(report: &Report) -> Findings<'_> {
+    let mut findings = Findings::new();
+    for finding in all_findings(report).filter(|finding| finding.rule != Rule::Required) {
+        if let Some(question) = &finding.question {
+            findings.entry(question).or_default().push(finding);
+        }
+    }
+    findings
 }
 
 /// Whether a person may understand the answer in another way.
@@ -252,8 +273,14 @@ fn newly_required(before: &Form, after: &Form) -> Vec<Blocker> {
             _ => None,
         }
     }
-    let known: HashSet<Key> = before.blockers().iter().filter_map(key).collect();
-    let mut required = after.blockers();
+    /// A server that stops at an unknown form says less than the person has to know.
+    fn blockers(form: &Form) -> Vec<Blocker> {
+        let not_judged = form.report().not_judged().iter().cloned();
+        let judged = form.blockers().into_iter();
+        judged.chain(not_judged.map(Blocker::Finding)).collect()
+    }
+    let known: HashSet<Key> = blockers(before).iter().filter_map(key).collect();
+    let mut required = blockers(after);
     required.retain(|blocker| key(blocker).is_some_and(|key| !known.contains(&key)));
     required
 }
@@ -265,62 +292,4 @@ fn further_findings(before: &Report, after: &Report) -> Vec<Arc<Finding>> {
     let mut further: Vec<Arc<Finding>> = all_findings(after).cloned().collect();
     further.retain(|finding| finding.question.is_none() && !known.contains(&key(finding)));
     further
-}
-
-/// The items of a form by question and row.
-struct Cells<'a>(HashMap<&'a QuestionRef, &'a Item>, Vec<&'a Item>);
-
-impl<'a> Cells<'a> {
-    /// Without recursion: questions may be nested thousands of levels deep.
-    fn new(items: &'a Items) -> Self {
-        let mut all = Vec::new();
-        let mut open: Vec<&Item> = items.iter().rev().collect();
-        while let Some(item) = open.pop() {
-            all.push(item);
-            open.extend(item.children.iter().rev());
-            for row in item.rows.iter().rev() {
-                open.extend(row.items.iter().rev());
-            }
-        }
-        // Where several have the id, the first one.
-        let by_question = all.iter().rev().map(|item| (&item.question, *item));
-        Self(by_question.collect(), all)
-    }
-
-    fn of(&self, question: &QuestionRef) -> Option<&'a Item> {
-        self.0.get(question).copied()
-    }
-
-    fn sections(&self) -> impl Iterator<Item = &'a Item> {
-        let items = self.1.iter().copied();
-        items.filter(|item| item.kind == ItemKind::Rows)
-    }
-
-    fn rows(&self) -> impl Iterator<Item = (&'a QuestionRef, Option<i64>)> {
-        self.sections().flat_map(|section| {
-            section
-                .rows
-                .iter()
-                .map(|row| (&section.question, row.index))
-        })
-    }
-
-    /// The questions that the other form does not have, in display order.
-    fn without(&self, other: &Self) -> Vec<QuestionRef> {
-        let questions = self.1.iter().map(|item| &item.question);
-        let only = questions.filter(|question| other.of(question).is_none());
-        only.cloned().collect()
-    }
-}
-
-/// The rows of sections that are there before and not after, of sections that are there in both.
-fn lost_rows(before: &Cells<'_>, after: &Cells<'_>) -> Vec<(QuestionId, Option<i64>)> {
-    let sections = after.sections().map(|section| &section.question);
-    let sections: HashSet<&QuestionRef> = sections.collect();
-    let kept: HashSet<_> = after.rows().collect();
-    let lost = before
-        .rows()
-        .filter(|(section, row)| sections.contains(section) && !kept.contains(&(*section, *row)));
-    lost.map(|(section, row)| (section.id.clone(), row))
-        .collect()
 }

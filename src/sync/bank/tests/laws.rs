@@ -7,7 +7,7 @@ use super::sample::{bank, on};
 use crate::model::{AnswerInput, FormType};
 use crate::seeded::cases;
 use crate::sync::bank::AnswerOutcome;
-use crate::validate::{Blocker, Explanation, Finding, Rule};
+use crate::validate::{Blocker, Explanation, Finding, ItemRow, Rule};
 
 /// Few ids and values, so that questions, triggers and answers meet, and ids stand for several questions.
 fn questions() -> impl Strategy<Value = Value> {
@@ -97,6 +97,15 @@ proptest! {
         for sent in opened.to_input().answers() {
             let is_known = explain(&after, sent, moved.input()) != Explanation::Unknown;
             prop_assert!(is_known || explain(&before, sent, draft.input()) == Explanation::Unknown);
+        }
+
+        // A row of a section that both have is there in both.
+        let (shown, shown_after) = (form.items(), opened.items());
+        for section in &shown {
+            let mut same = shown_after.iter().filter(|other| other.question == section.question && other.kind == section.kind);
+            let has = |row: &ItemRow| same.clone().any(|other| other.rows.iter().any(|kept| kept.index == row.index));
+            let is_kept = section.rows.iter().all(has);
+            prop_assert!(is_kept || same.next().is_none(), "{:?}", section.question);
         }
 
         // Each thing that is wrong was wrong before, or is in the plan.

@@ -313,6 +313,30 @@ fn what_else_is_wrong_with_other_forms_is_told() {
 }
 
 #[test]
+fn an_unknown_form_hides_nothing() {
+    let later = |list: &mut Value| {
+        for question in list.as_array_mut().unwrap() {
+            question["forms"] = json!(["LPAC9"]);
+        }
+    };
+    let (before, after) = (
+        bank(&cattle(later)),
+        bank(&cattle(|list| {
+            later(list);
+            list[0]["acceptableAnswers"] = json!([{"value": "No"}]);
+            list[1]["childQuestions"][1]["validators"] = json!([{"type": "required"}]);
+        })),
+    );
+    let input = input(FormType::from("LPAC9"))
+        .answer(answer("17", None, "Yes"))
+        .answer(answer("3", Some(0), "24"));
+    let draft = draft(&before, &input);
+    let plan = before.plan(&draft, &after, &on(TODAY)).unwrap();
+    assert_eq!(outcomes(&plan)[0].1, "not acceptable");
+    assert_eq!(required(&plan), ["4 in row 1"]);
+}
+
+#[test]
 fn neither_debug_nor_display_shows_answers() {
     let answers = [
         answer("17", None, "s3cr3t"),
