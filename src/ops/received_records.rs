@@ -11,9 +11,7 @@ use crate::graphql::generated::{
     CreateOrSaveConsignment, consignment, consignments, create_or_save_consignment, questions,
 };
 use crate::graphql::{Outcome, levels};
-use crate::model::{
-    Consignment, ConsignmentId, List, PageInfo, QuestionList, SavedConsignment,
-};
+use crate::model::{Consignment, ConsignmentId, List, PageInfo, QuestionList, SavedConsignment};
 use crate::send::Call;
 use crate::send::pages::Pager;
 
