@@ -93,7 +93,8 @@ impl Banks {
     ///
     /// A list with the content of the last one is not written again; only its [`confirmed_at`](Bank::confirmed_at) is, at most
     /// once in 24 hours. A list that is empty, or comes with errors of the server beside it, is not kept: it may lack
-    /// questions. One request, and a second one where another process has received another list meanwhile.
+    /// questions. It sends one request, or two where questions are nested deeper than any that were seen, and asks again where
+    /// another process has received another list meanwhile.
     ///
     /// # Errors
     ///
