@@ -29,11 +29,11 @@
 //! | check a declaration offline, build a form for it | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form), [`guide::forms`] |
 #![cfg_attr(
     feature = "sync",
-    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |"
+    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |\n| fill in forms without reception | [`sync::bank`](mod@sync::bank): [`Banks`](sync::bank::Banks) |"
 )]
 #![cfg_attr(
     not(feature = "sync"),
-    doc = "| keep a local copy in step, react to changes, write declarations without reception | the feature `sync` |"
+    doc = "| keep a local copy in step, react to changes, fill in forms and write declarations without reception | the feature `sync` |"
 )]
 //! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
 //! | handle an error | [`guide::errors`], [`Error`] |
