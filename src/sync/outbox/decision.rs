@@ -132,10 +132,10 @@ impl Outbox {
             return self.edit(entry, *input).await;
         }
         if let Decision::Adopt(id) = &decision
-            && let Some(maker) = self.journal().maker(id).await?
+            && let Some(other) = self.journal().last_save(id).await?
         {
             return Err(Error::config(format!(
-                "entry {maker} has made this record: it is not what entry {entry} sent"
+                "the record belongs to entry {other}: it is not what entry {entry} sent"
             )));
         }
         let watch_until = self.now().checked_add(self.settings.stray_watch);
@@ -181,28 +181,39 @@ fn change<'a>(draft: &'a mut Draft, stored: &Stored) -> Result<&'a mut Stored> {
 
 fn keep_mine(draft: &mut Draft, stored: &Stored) -> Result<()> {
     let fits = stored.state == EntryState::NeedsAttention;
-    let entry = change(draft, stored)?;
     match stored.reason {
         Some(Reason::Conflict | Reason::NotADraft) if fits => {
+            let entry = change(draft, stored)?;
             if let Some(conflict) = entry.conflict.take() {
                 entry.base = Some(Base::Record(conflict.theirs));
             }
         }
         Some(Reason::Gone) if fits && stored.kind == EntryKind::Save => {
+            let entry = change(draft, stored)?;
             entry.target = Target::New;
             entry.base = None;
             make_anew(draft, stored);
         }
-        Some(Reason::MovementPassed) if fits => entry.is_late_accepted = true,
-        Some(Reason::EarlierGivenUp) if fits && !matches!(stored.target, Target::Entry(_)) => {}
+        Some(Reason::MovementPassed) if fits => {
+            change(draft, stored)?.is_late_accepted = true;
+        }
+        Some(Reason::EarlierGivenUp) if fits && follows_something(draft, stored) => {}
         _ => return Err(unfit(stored, "keep mine")),
     }
     change(draft, stored)?.queue_again();
     Ok(())
 }
 
+/// Whether what the entry is about is there, or will be.
+fn follows_something(draft: &Draft, stored: &Stored) -> bool {
+    match &stored.target {
+        Target::Entry(before) => draft.live.contains_key(before),
+        _ => true,
+    }
+}
+
 /// The record is gone and made anew: what waits behind the entry is about the new one.
-fn make_anew(draft: &mut Draft, stored: &Stored) {
+pub(super) fn make_anew(draft: &mut Draft, stored: &Stored) {
     let lane = stored.lane();
     let behind = draft
         .live
@@ -304,6 +315,8 @@ pub(super) fn confirm(
     entry.state = EntryState::Confirmed;
     entry.reason = None;
     entry.next_at = None;
+    entry.conflict = None;
+    entry.candidates.clear();
     entry.consignment = record.cloned();
     let entry = entry.clone();
     watch(draft, &entry, watch_until);

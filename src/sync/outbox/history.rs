@@ -106,12 +106,20 @@ impl Outbox {
                 .next()
                 .is_some();
             all_before &= past.len() == found && !is_open && (block + 1) * BLOCK <= now.head.next;
+            let mut forgotten = Vec::new();
+            for entry in &past {
+                let Some(record) = entry.consignment.as_ref().filter(|_| entry.saves()) else {
+                    continue;
+                };
+                if self.journal().last_save(record).await? == Some(entry.id) {
+                    forgotten.push(record_name(record));
+                }
+            }
             let change = self.journal().change(|draft| {
                 for entry in &past {
                     draft.past.insert(entry.id, None);
-                    let record = entry.consignment.as_ref().filter(|_| entry.creates());
-                    draft.forgotten.extend(record.map(record_name));
                 }
+                draft.forgotten.extend(forgotten.iter().cloned());
                 if all_before {
                     draft.head.pruned = (block + 1) * BLOCK;
                 }

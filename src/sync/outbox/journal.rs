@@ -217,7 +217,7 @@ impl Journal {
                 if known.is_some() {
                     batch.documents.push((live_name(*id), None));
                 }
-                if let Some(record) = entry.consignment.as_ref().filter(|_| entry.creates()) {
+                if let Some(record) = entry.consignment.as_ref().filter(|_| entry.saves()) {
                     batch
                         .documents
                         .push((record_name(record), Some(id.to_string())));
@@ -260,8 +260,8 @@ impl Journal {
             .collect()
     }
 
-    /// The entry that made a record.
-    pub(super) async fn maker(&self, record: &ConsignmentId) -> Result<Option<u64>> {
+    /// The entry that made or saved a record last.
+    pub(super) async fn last_save(&self, record: &ConsignmentId) -> Result<Option<u64>> {
         let name = record_name(record);
         let documents = self.store.documents(&self.account, &name).await?;
         let found = documents.into_iter().find(|document| document.name == name);

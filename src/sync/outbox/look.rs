@@ -149,7 +149,7 @@ impl Outbox {
                 other.consignment.as_ref() == Some(id) || other.target == Target::Record(id.clone())
             });
         let is_own = entry.consignment.as_ref() == Some(id);
-        Ok(is_of_live || is_own || self.journal().maker(id).await?.is_some())
+        Ok(is_of_live || is_own || self.journal().last_save(id).await?.is_some())
     }
 }
 

@@ -187,6 +187,16 @@ impl Stored {
         self.kind == EntryKind::Copy || self.kind == EntryKind::Save && self.target == Target::New
     }
 
+    /// Whether what it has sent is the state of its record, once it is confirmed.
+    pub(super) fn saves(&self) -> bool {
+        matches!(self.kind, EntryKind::Save | EntryKind::Copy)
+    }
+
+    /// Whether a request of it had no clear answer.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.attempts.iter().any(|attempt| attempt.in_doubt)
+    }
+
     /// Whether the user has put a signature to it: then nobody changes it any more.
     pub(super) fn is_signed(&self) -> bool {
         let Some(input) = &self.input else {

@@ -1,11 +1,13 @@
 //! New entries, and edits of those that wait.
 
+use std::sync::Arc;
+
 use super::account_outbox::Outbox;
 use super::compare::shape;
-use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
+use super::edits::{put, replace};
+use super::entry::{Entry, EntryId, EntryKind, EntryState};
 use super::input_text::InputText;
 use super::journal::Draft;
-use super::lane::Lane;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -134,7 +136,7 @@ impl Outbox {
     /// [`is_config`](Error::is_config) when there is no such entry, or it was discarded or does not save anything;
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
-        let past = self.journal().past(entry.0).await?;
+        let past = self.latest(entry).await?;
         let id = self.journal().change(|draft| {
             let before = source(draft, past.as_ref(), entry)?;
             if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
@@ -145,15 +147,18 @@ impl Outbox {
             let new = self.after(draft, &before, EntryKind::Submit);
             let lane = new.lane();
             let of_lane = draft.live.values().filter(|live| live.lane() == lane);
-            if let Some(waiting) = of_lane
-                .clone()
-                .find(|live| live.kind == EntryKind::Submit && live.state == EntryState::Queued)
-            {
-                return Ok(waiting.id);
-            }
             let last = of_lane
+                .clone()
                 .filter(|live| live.kind == EntryKind::Save)
                 .max_by_key(|live| live.order);
+            let submits = |live: &&Arc<Stored>| {
+                let is_last = last.is_none_or(|last| last.order < live.order);
+                let is_under_way = live.is_in_flight() && is_last;
+                live.kind == EntryKind::Submit && (live.state == EntryState::Queued || is_under_way)
+            };
+            if let Some(waiting) = of_lane.clone().find(submits) {
+                return Ok(waiting.id);
+            }
             let input = last.and_then(|last| last.input.clone()).or(before.input);
             let new = Stored { input, ..new };
             Ok(draft.add(new).id)
@@ -234,18 +239,15 @@ impl Outbox {
         let input = input.into();
         check_status(input.input())?;
         let text = InputText::new(&input)?;
-        let past = self.journal().past(entry.0).await?;
+        let past = self.latest(entry).await?;
         let id = self.journal().change(|draft| {
             let before = source(draft, past.as_ref(), entry)?;
             if before.is_replaceable() {
-                let order = draft.entry(entry.0).map(|live| {
-                    live.replace_input(text.clone());
-                    live.order
-                });
-                follow_with_submits(draft, &before.lane(), order.unwrap_or(0), &text);
+                replace(draft, &before, &text)?;
                 return Ok(entry.0);
             }
-            if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
+            let is_about_input = [EntryKind::Save, EntryKind::Copy, EntryKind::Submit];
+            if !is_about_input.contains(&before.kind) {
                 return Err(Error::config(format!(
                     "entry {entry} saves nothing that can be edited"
                 )));
@@ -308,6 +310,24 @@ impl Outbox {
         self.written(id.await?).await
     }
 
+    /// An entry of the history, or the one that saved its record last: an edit is made of what that one has left.
+    async fn latest(&self, id: EntryId) -> Result<Option<Stored>> {
+        let journal = self.journal();
+        let Some(past) = journal.past(id.0).await? else {
+            return Ok(None);
+        };
+        let saved = past.consignment.as_ref().filter(|_| past.saves());
+        let last = match saved {
+            Some(record) => journal.last_save(record).await?,
+            None => None,
+        };
+        let later = match last.filter(|last| *last > past.id) {
+            Some(last) => journal.past(last).await?,
+            None => None,
+        };
+        Ok(Some(later.unwrap_or(past)))
+    }
+
     fn new_entry(&self, number: u64, kind: EntryKind, target: Target) -> Stored {
         Stored {
             not_after: self.settings.not_after.clone(),
@@ -345,30 +365,6 @@ impl Outbox {
     }
 }
 
-impl Stored {
-    /// Whether an edit takes its place: nothing of it is with the service, and no person has signed it.
-    fn is_replaceable(&self) -> bool {
-        self.kind == EntryKind::Save
-            && match self.state {
-                EntryState::Queued => self.attempts.is_empty() && !self.is_signed(),
-                EntryState::Refused => true,
-                EntryState::NeedsAttention => self.reason != Some(Reason::Candidates),
-                _ => false,
-            }
-    }
-
-    /// Takes an edit, and is sent again.
-    pub(super) fn replace_input(&mut self, text: InputText) {
-        if let (Some(before), false) = (self.input.replace(text), self.attempts.is_empty()) {
-            self.earlier_inputs.push(before);
-        }
-        if let Some(conflict) = self.conflict.take() {
-            self.base = Some(Base::Record(conflict.theirs));
-        }
-        self.queue_again();
-    }
-}
-
 /// The entry that another one builds on.
 fn source(draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
     let found = draft.entry_ref(id.0).or(past).cloned();
@@ -377,52 +373,6 @@ fn source(draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
         return Err(Error::config(format!("entry {id} was given up")));
     }
     Ok(found)
-}
-
-/// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.
-fn put(draft: &mut Draft, new: Stored) -> u64 {
-    let lane = new.lane();
-    let of_lane = draft.live.values().filter(|entry| entry.lane() == lane);
-    let last = of_lane
-        .filter(|entry| entry.kind == EntryKind::Save)
-        .max_by_key(|entry| entry.order);
-    let waiting = last
-        .filter(|entry| entry.state == EntryState::Queued && entry.is_replaceable())
-        .map(|entry| entry.id);
-    let (id, order) = match (waiting.and_then(|id| draft.entry(id)), new) {
-        (Some(entry), new) => {
-            entry.input = new.input;
-            entry.not_after = new.not_after.or(entry.not_after.take());
-            (entry.id, entry.order)
-        }
-        (None, new) => {
-            let entry = draft.add(new);
-            (entry.id, entry.order)
-        }
-    };
-    if let Some(text) = draft.entry_ref(id).and_then(|entry| entry.input.clone()) {
-        follow_with_submits(draft, &lane, order, &text);
-    }
-    id
-}
-
-/// What is submitted is what the user wrote last.
-fn follow_with_submits(draft: &mut Draft, lane: &Lane, order: u64, text: &InputText) {
-    let submits = draft.live.values().filter(|entry| {
-        entry.kind == EntryKind::Submit
-            && entry.state == EntryState::Queued
-            && entry.lane() == *lane
-    });
-    let submits: Vec<u64> = submits.map(|entry| entry.id).collect();
-    for id in submits {
-        let later = draft.next();
-        if let Some(submit) = draft.entry(id) {
-            submit.input = Some(text.clone());
-            if submit.order < order {
-                submit.order = later;
-            }
-        }
-    }
 }
 
 fn check_status(input: &ConsignmentInput) -> Result<()> {

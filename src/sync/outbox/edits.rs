@@ -1,0 +1,129 @@
+//! How an edit changes what waits.
+
+use super::decision::make_anew;
+use super::entry::{EntryKind, EntryState, Reason};
+use super::input_text::InputText;
+use super::journal::Draft;
+use super::lane::Lane;
+use super::stored::{Base, Stored, Target};
+use crate::error::{Error, Result};
+
+impl Stored {
+    /// Whether an edit takes its place: nothing of it is with the service, and no person has signed it.
+    pub(super) fn is_replaceable(&self) -> bool {
+        let is_input = matches!(self.kind, EntryKind::Save | EntryKind::Submit);
+        is_input
+            && match self.state {
+                EntryState::Queued => {
+                    self.kind == EntryKind::Save && !self.is_in_doubt() && !self.is_signed()
+                }
+                EntryState::Refused => true,
+                EntryState::NeedsAttention => self.reason != Some(Reason::Candidates),
+                _ => false,
+            }
+    }
+
+    /// Whether it is a submit that an edit of its record corrects.
+    fn waits_for_correction(&self) -> bool {
+        let is_outdated = matches!(
+            self.reason,
+            Some(Reason::MovementPassed | Reason::FormRetired)
+        );
+        self.kind == EntryKind::Submit
+            && match self.state {
+                EntryState::Queued | EntryState::Refused => true,
+                EntryState::NeedsAttention => is_outdated,
+                _ => false,
+            }
+    }
+
+    /// Takes an edit, and is sent again.
+    pub(super) fn replace_input(&mut self, text: InputText) {
+        if let (Some(before), false) = (self.input.replace(text), self.attempts.is_empty()) {
+            self.earlier_inputs.push(before);
+        }
+        if let Some(conflict) = self.conflict.take() {
+            self.base = Some(Base::Record(conflict.theirs));
+        }
+        self.queue_again();
+    }
+}
+
+/// Replaces the input of an entry by a later one, and those of later entries that wait: what the user wrote last is what stays.
+pub(super) fn replace(draft: &mut Draft, before: &Stored, text: &InputText) -> Result<()> {
+    let is_orphan =
+        before.reason == Some(Reason::EarlierGivenUp) && matches!(before.target, Target::Entry(_));
+    if is_orphan && before.kind == EntryKind::Submit {
+        return Err(Error::config(format!(
+            "entry {} submits what was given up: discard it",
+            before.id
+        )));
+    }
+    if is_orphan {
+        make_anew(draft, before);
+    }
+    let later = draft.live.values().filter(|other| {
+        other.order > before.order
+            && other.kind == EntryKind::Save
+            && other.state == EntryState::Queued
+            && other.is_replaceable()
+            && other.lane() == before.lane()
+    });
+    let mut ids: Vec<u64> = later.map(|later| later.id).collect();
+    ids.push(before.id);
+    for id in ids {
+        if let Some(entry) = draft.entry(id) {
+            entry.replace_input(text.clone());
+        }
+    }
+    if let Some(entry) = draft.entry(before.id).filter(|_| is_orphan) {
+        (entry.target, entry.base) = (Target::New, None);
+    }
+    follow_with_submits(draft, &before.lane(), before.order, text);
+    Ok(())
+}
+
+/// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.
+pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
+    let lane = new.lane();
+    let of_lane = draft.live.values().filter(|entry| entry.lane() == lane);
+    let last = of_lane
+        .filter(|entry| entry.kind == EntryKind::Save)
+        .max_by_key(|entry| entry.order);
+    let waiting = last
+        .filter(|entry| entry.state == EntryState::Queued && entry.is_replaceable())
+        .map(|entry| entry.id);
+    let (id, order) = match (waiting.and_then(|id| draft.entry(id)), new) {
+        (Some(entry), new) => {
+            if let Some(text) = new.input {
+                entry.replace_input(text);
+            }
+            entry.not_after = new.not_after.or(entry.not_after.take());
+            (entry.id, entry.order)
+        }
+        (None, new) => {
+            let entry = draft.add(new);
+            (entry.id, entry.order)
+        }
+    };
+    if let Some(text) = draft.entry_ref(id).and_then(|entry| entry.input.clone()) {
+        follow_with_submits(draft, &lane, order, &text);
+    }
+    id
+}
+
+/// What is submitted is what the user wrote last, also by a submit that was refused for what was written before.
+fn follow_with_submits(draft: &mut Draft, lane: &Lane, order: u64, text: &InputText) {
+    let submits = draft.live.values();
+    let submits = submits.filter(|entry| entry.waits_for_correction() && entry.lane() == *lane);
+    let submits: Vec<u64> = submits.map(|entry| entry.id).collect();
+    for id in submits {
+        let later = draft.next();
+        if let Some(submit) = draft.entry(id) {
+            submit.replace_input(text.clone());
+            if submit.order < order {
+                submit.order = later;
+            }
+        }
+    }
+}
