@@ -70,6 +70,7 @@ impl Pass<'_> {
 
     /// The right to send, taken or prolonged; `None`: another process has it.
     fn hold(&self, draft: &mut Draft) -> Option<u64> {
+        self.held_since.store(self.boot(), Ordering::Relaxed);
         let held = self.lease.load(Ordering::Relaxed);
         let until = self.outbox.lease_until();
         if let Some(lease) = draft
@@ -111,14 +112,53 @@ impl Pass<'_> {
                 Either::Left((result, _)) => return result,
                 Either::Right(_) => {
                     // A store that fails now fails again when the result is written.
-                    let _ = self
-                        .outbox
-                        .journal()
-                        .change(|draft| Ok(self.hold(draft)))
-                        .await;
+                    let _ = self.prolong().await;
                 }
             }
         }
+    }
+
+    /// As [`while_held`](Self::while_held), for a request that changes something. `None`: another process has taken over, so
+    /// what is not sent yet must not be sent any more. A process that was suspended notices it here before it goes on.
+    pub(super) async fn while_sending<T>(&self, request: impl Future<Output = T>) -> Option<T> {
+        let mut request = pin!(request);
+        loop {
+            let third = self.outbox.settings.lease / 3;
+            let held = self.boot() - self.held_since.load(Ordering::Relaxed);
+            let left = third.saturating_sub(Duration::from_millis(held));
+            if left.is_zero() {
+                // A store that fails now fails again when the result is written.
+                if matches!(self.prolong().await, Ok(false)) {
+                    return None;
+                }
+                continue;
+            }
+            let slept = pin!(self.outbox.settings.clock.sleep(left));
+            if let Either::Right((result, _)) = select(slept, request.as_mut()).await {
+                return Some(result);
+            }
+        }
+    }
+
+    fn boot(&self) -> u64 {
+        let boot = self.outbox.settings.clock.boot().as_millis();
+        u64::try_from(boot).unwrap_or(u64::MAX)
+    }
+
+    /// Says that this process works; `false`: another one has taken over.
+    async fn prolong(&self) -> Result<bool> {
+        self.held_since.store(self.boot(), Ordering::Relaxed);
+        let held = self.lease.load(Ordering::Relaxed);
+        let until = self.outbox.lease_until();
+        let change = self.outbox.journal().change(|draft| {
+            let lease = draft.head.lease.as_mut();
+            let Some(lease) = lease.filter(|lease| lease.number == held) else {
+                return Ok(false);
+            };
+            lease.until = until.clone();
+            Ok(true)
+        });
+        change.await
     }
 
     pub(super) async fn release(&mut self) -> Result<()> {

@@ -35,6 +35,8 @@ pub(super) struct Pass<'a> {
     pub(super) requests: Requests,
     /// The number of the lease that this pass holds; 0: it has written nothing yet.
     pub(super) lease: AtomicU64,
+    /// When the lease was taken or prolonged last, in milliseconds on the clock since boot.
+    pub(super) held_since: AtomicU64,
     report: OutboxReport,
 }
 
@@ -94,6 +96,7 @@ impl Outbox {
             outbox: self,
             requests: Requests::default(),
             lease: AtomicU64::new(0),
+            held_since: AtomicU64::new(0),
             report: OutboxReport::default(),
         };
         let result = pass.run().await;
@@ -253,7 +256,8 @@ impl Pass<'_> {
                 .max(told)
                 .unwrap_or(now)
         };
-        if error.is_reauth_required() {
+        // An access token that is refused although it was renewed is of a login that is dead as well.
+        if error.is_reauth_required() || error.is_unauthorized() {
             self.report.login_needed = true;
             self.report.stopped_by = Some(error.to_string());
             self.outbox.with_waits(|waits| {

@@ -11,6 +11,7 @@ use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
 use crate::ops::{Similarity, similarity};
+use crate::transport::RetryPolicy;
 
 impl Stored {
     /// The record that the entry names.
@@ -18,6 +19,16 @@ impl Stored {
         match &self.target {
             Target::Record(id) => Some(id.clone()),
             _ => None,
+        }
+    }
+
+    /// Whether a request that was given up has been carried out since.
+    fn has_arrived(&self, sent: Option<&InputText>, read: &Value) -> bool {
+        match (&self.base, sent) {
+            (Some(Base::Record(base)), Some(sent)) if self.is_in_doubt() => {
+                trace(base, &sent.value(), read) == Trace::Applied
+            }
+            _ => false,
         }
     }
 
@@ -50,10 +61,13 @@ impl Pass<'_> {
             _ => {}
         }
         let read = shape(&record);
+        let text = entry.text_for(&id, &read);
         if let Some(reason) = differs(entry, &record, &read) {
+            if entry.has_arrived(text.as_ref(), &read) {
+                return self.adopt(entry, Some(&id)).await;
+            }
             return self.conflict(entry, reason, &read).await;
         }
-        let text = entry.text_for(&id, &read);
         let marked = self.mark(entry, None, |entry| {
             entry.base = Some(Base::Record(read.clone()));
         });
@@ -62,7 +76,9 @@ impl Pass<'_> {
             Some(Marked::LostLease) => return Ok(false),
             Some(Marked::Changed) | None => return Ok(true),
         }
-        let reply = self.request_by_id(entry, &id, text).await;
+        let Some(reply) = self.request_by_id(entry, &id, text).await else {
+            return Ok(false);
+        };
         let is_saved = matches!(reply, Reply::Applied(_));
         let step = self.finish(entry, reply).await?;
         if is_saved {
@@ -71,25 +87,28 @@ impl Pass<'_> {
         Ok(step)
     }
 
+    /// `None`: another process has taken over.
     async fn request_by_id(
         &self,
         entry: &Stored,
         id: &ConsignmentId,
         text: Option<InputText>,
-    ) -> Reply {
+    ) -> Option<Reply> {
         self.requests.add(1);
         let account = self.outbox.account();
         let call = match (entry.kind, &text) {
             (EntryKind::Delete, _) => account.delete_consignment(id.clone()),
             (_, Some(text)) => account.save_consignment_text(text),
-            (_, None) => return Reply::Refused(Error::config("the entry has no input")),
+            (_, None) => return Some(Reply::Refused(Error::config("the entry has no input"))),
         };
-        let result = self.while_held(call.into_future()).await;
+        // The outbox tries again itself: it looks at the time and at the lease before.
+        let call = call.retry(RetryPolicy::none());
+        let result = self.while_sending(call.into_future()).await?;
         if let Ok(saved) = &result {
             // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
             let _ = self.outbox.replica().witness(&saved.value).await;
         }
-        Reply::new(result.map(Applied::from))
+        Some(Reply::new(result.map(Applied::from)))
     }
 
     pub(super) async fn settle_by_id(&mut self, entry: &Stored) -> Step {

@@ -6,6 +6,7 @@ use super::super::stored::{Stored, Target};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{Comment, CommentInput, ConsignmentNumber};
+use crate::transport::RetryPolicy;
 
 impl Pass<'_> {
     pub(super) async fn comment(&mut self, entry: &Stored) -> Step {
@@ -14,9 +15,14 @@ impl Pass<'_> {
         };
         let known = match self.while_held(self.comments(number)).await {
             Ok(known) => known,
-            Err(error) if error.is_not_found() => return self.attend(entry, Reason::Gone).await,
+            Err(error) if error.is_not_found() && self.is_gone(number).await? => {
+                return self.attend(entry, Reason::Gone).await;
+            }
             Err(error) => return Err(error),
         };
+        if entry.is_in_doubt() && entry.has_arrived_as(&known) {
+            return self.adopt(entry, None).await;
+        }
         let marked = self.mark(entry, None, |entry| {
             entry.known = known.iter().map(name).collect();
         });
@@ -28,7 +34,11 @@ impl Pass<'_> {
         self.requests.add(1);
         let input = CommentInput::new(number.clone(), text.clone());
         let call = self.outbox.account().create_comment(input);
-        let result = self.while_held(call.into_future()).await;
+        // The outbox tries again itself: it looks at the time and at the lease before.
+        let call = call.retry(RetryPolicy::none());
+        let Some(result) = self.while_sending(call.into_future()).await else {
+            return Ok(false);
+        };
         let applied = result.map(|outcome| Applied {
             status: outcome.http_status(),
             id: None,
@@ -43,13 +53,20 @@ impl Pass<'_> {
             return Ok(true);
         };
         let comments = self.while_held(self.comments(number)).await?;
-        let is_there = comments.iter().any(|comment| {
-            comment.comment_text == entry.comment && !entry.known.contains(&name(comment))
-        });
-        if is_there {
+        if entry.has_arrived_as(&comments) {
             return self.adopt(entry, None).await;
         }
         self.not_found(entry).await
+    }
+
+    /// Whether there is no consignment with this number. "Not found" has the text of any failure, so the list decides.
+    async fn is_gone(&self, number: &ConsignmentNumber) -> Result<bool> {
+        let replica = self.outbox.replica();
+        let report = self.while_held(replica.sync_full()).await;
+        self.requests
+            .add(report.as_ref().map_or(1, |report| report.requests));
+        let query = replica.consignments().number(number.clone());
+        Ok(report?.clean && query.list().await?.records.is_empty())
     }
 
     async fn comments(&self, number: &ConsignmentNumber) -> Result<Vec<Comment>> {
@@ -60,6 +77,15 @@ impl Pass<'_> {
             return Err(Error::protocol(what).with_operation("comments"));
         }
         Ok(comments.value.into_iter().collect())
+    }
+}
+
+impl Stored {
+    /// Whether one of the comments is the one that it has sent.
+    fn has_arrived_as(&self, comments: &[Comment]) -> bool {
+        comments.iter().any(|comment| {
+            comment.comment_text == self.comment && !self.known.contains(&name(comment))
+        })
     }
 }
 

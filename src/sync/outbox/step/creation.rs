@@ -2,12 +2,14 @@
 
 use super::super::compare::shape;
 use super::super::entry::{EntryKind, Reason};
+use super::super::look::Found;
 use super::super::pass::Pass;
 use super::super::stored::{Base, Stored};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus};
 use crate::ops::{Similarity, similarity};
+use crate::transport::RetryPolicy;
 
 impl Pass<'_> {
     pub(super) async fn create(&mut self, entry: &Stored) -> Step {
@@ -18,9 +20,10 @@ impl Pass<'_> {
             },
             _ => None,
         };
+        let may_be_there = entry.baseline.is_some() && entry.is_in_doubt();
         // Known must be what was there before: with every change of the replica meanwhile, it is asked again.
         loop {
-            let known = match self.outbox.fresh() {
+            let known = match self.outbox.fresh().filter(|_| !may_be_there) {
                 Some(_) => self.outbox.synced().await?,
                 None => {
                     self.while_held(self.outbox.sync_completely(&self.requests))
@@ -28,6 +31,14 @@ impl Pass<'_> {
                 }
             };
             self.outbox.set_fresh(known);
+            if may_be_there {
+                // It may have arrived since the last look, even days ago.
+                let look = self.outbox.appeared(entry, &self.requests);
+                let found = self.while_held(look).await?;
+                if !found.is_empty() {
+                    return self.take_found(entry, found).await;
+                }
+            }
             let marked = self.mark(entry, Some(known.version), |entry| {
                 entry.baseline.get_or_insert(known.last);
                 if let Some(original) = original.clone() {
@@ -41,7 +52,9 @@ impl Pass<'_> {
                 None => {}
             }
         }
-        let reply = self.request_creation(entry).await;
+        let Some(reply) = self.request_creation(entry).await else {
+            return Ok(false);
+        };
         let created = match &reply {
             Reply::Applied(Applied { id: Some(id), .. }) => Some(id.clone()),
             _ => None,
@@ -53,20 +66,25 @@ impl Pass<'_> {
         Ok(step)
     }
 
-    async fn request_creation(&self, entry: &Stored) -> Reply {
+    /// `None`: another process has taken over.
+    async fn request_creation(&self, entry: &Stored) -> Option<Reply> {
         self.requests.add(1);
         let account = self.outbox.account();
         let call = match (&entry.original, &entry.input) {
             (Some(original), _) => account.copy_consignment(original.clone()),
             (None, Some(input)) => account.save_consignment_text(&input.as_new_draft()),
-            (None, None) => return Reply::Refused(Error::config("the entry has no input")),
+            (None, None) => {
+                return Some(Reply::Refused(Error::config("the entry has no input")));
+            }
         };
-        let result = self.while_held(call.into_future()).await;
+        // The outbox tries again itself: it looks at the time and at the lease before.
+        let call = call.retry(RetryPolicy::none());
+        let result = self.while_sending(call.into_future()).await?;
         if let Ok(saved) = &result {
             // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
             let _ = self.outbox.replica().witness(&saved.value).await;
         }
-        Reply::new(result.map(Applied::from))
+        Some(Reply::new(result.map(Applied::from)))
     }
 
     async fn original(&self, entry: &Stored) -> Result<Option<serde_json::Value>> {
@@ -84,9 +102,16 @@ impl Pass<'_> {
             outbox.appeared(entry, &self.requests).await
         };
         let found = self.while_held(look).await?;
+        if found.is_empty() {
+            return self.not_found(entry).await;
+        }
+        self.take_found(entry, found).await
+    }
+
+    /// One record that surely is what was sent is adopted; otherwise a person decides.
+    async fn take_found(&mut self, entry: &Stored, found: Found) -> Step {
         match found.sole() {
             Some(id) => self.adopt(entry, Some(id)).await,
-            None if found.is_empty() => self.not_found(entry).await,
             None => {
                 let candidates = found.all();
                 self.change_if_same(entry, |entry| {
@@ -116,7 +141,10 @@ impl Pass<'_> {
         let after = shape(&record);
         let past = self.outbox.journal().past(entry.id).await?;
         let change = self.outbox.journal().change(|draft| {
-            if let Some(past) = past.clone() {
+            let past = past
+                .clone()
+                .filter(|past| past.consignment.as_ref() == Some(id));
+            if let Some(past) = past {
                 let after = Some(after.clone());
                 draft.past.insert(
                     past.id,

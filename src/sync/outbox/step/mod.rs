@@ -57,15 +57,12 @@ impl Reply {
             Ok(applied) => Self::Applied(applied),
             Err(error) if error.may_have_applied() => Self::InDoubt(error),
             Err(error) if error.is_forbidden() => Self::Forbidden(error),
-            Err(error)
-                if error.is_retryable()
-                    || error.is_unauthorized()
-                    || error.is_reauth_required()
-                    || error.is_transport() =>
-            {
-                Self::NotSent(error)
+            Err(error) if error.is_retryable() || error.is_unauthorized() => Self::NotSent(error),
+            Err(error) if error.is_rejected() || matches!(error.http_status(), Some(400..=499)) => {
+                Self::Refused(error)
             }
-            Err(error) => Self::Refused(error),
+            // It failed here, for example without a token, or on the way: the service has not refused it.
+            Err(error) => Self::NotSent(error),
         }
     }
 }
@@ -191,7 +188,12 @@ impl Pass<'_> {
             let Some(found) = draft.entry(entry.id) else {
                 return Ok(false);
             };
-            if !found.is_in_flight() || found.attempts.len() != attempts {
+            // Another process may have looked for it meanwhile, and found nothing yet.
+            let is_open = match &reply {
+                Reply::Applied(_) => found.state != EntryState::Refused,
+                _ => found.is_in_flight(),
+            };
+            if !is_open || found.attempts.len() != attempts {
                 return Ok(false);
             }
             record(found, &reply, &now);
