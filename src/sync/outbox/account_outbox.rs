@@ -11,6 +11,7 @@ use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EventSender, OutboxEvents};
 use super::journal::{Journal, Snapshot};
 use super::lane::{Next, next};
+use super::stored::Stored;
 use super::waits::{Pause, Waits};
 use crate::client::Account;
 use crate::error::Result;
@@ -167,7 +168,7 @@ impl Outbox {
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entries(&self) -> Result<Vec<Entry>> {
         let snapshot = self.journal().load().await?;
-        Ok(self.show(&snapshot))
+        Ok(self.show(&snapshot, snapshot.live.values()))
     }
 
     /// One entry, also one of the history; `None`: there is none with this number, or it was pruned.
@@ -177,9 +178,8 @@ impl Outbox {
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
         let snapshot = self.journal().load().await?;
-        if snapshot.live.contains_key(&id.0) {
-            let mut shown = self.show(&snapshot).into_iter();
-            return Ok(shown.find(|entry| entry.id == id));
+        if let Some(found) = snapshot.live.get(&id.0) {
+            return Ok(self.show(&snapshot, [found]).pop());
         }
         let past = self.journal().past(id.0).await?;
         Ok(past.map(|entry| entry.show()))
@@ -189,6 +189,15 @@ impl Outbox {
     #[must_use]
     pub fn events(&self) -> OutboxEvents {
         self.shared.events.subscribe()
+    }
+
+    /// An entry that this process has just written.
+    pub(super) async fn entry_written(&self, id: EntryId) -> Result<Option<Entry>> {
+        let snapshot = self.journal().cached();
+        match snapshot.live.get(&id.0) {
+            Some(found) => Ok(self.show(&snapshot, [found]).pop()),
+            None => self.entry(id).await,
+        }
     }
 
     pub(super) fn journal(&self) -> &Journal {
@@ -204,13 +213,16 @@ impl Outbox {
     }
 
     /// The entries as they are shown, with what only this process knows: why those wait that could be sent.
-    fn show(&self, snapshot: &Snapshot) -> Vec<Entry> {
+    fn show<'a>(
+        &self,
+        snapshot: &Snapshot,
+        entries: impl IntoIterator<Item = &'a Arc<Stored>>,
+    ) -> Vec<Entry> {
         let waits = self.shared.waits.lock();
         let waits = waits.unwrap_or_else(PoisonError::into_inner);
         let next = next(&snapshot.live).into_iter();
         let first: HashSet<Next> = next.collect();
-        let entries = snapshot.live.values();
-        let shown = entries.map(|stored| {
+        let shown = entries.into_iter().map(|stored| {
             let mut entry = stored.show();
             if entry.state == EntryState::Queued && entry.reason.is_none() {
                 entry.reason = match &waits.pause {

@@ -41,7 +41,27 @@ pub(super) struct Draft {
     pub(super) replica: Option<u64>,
 }
 
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Whole,
+    /// It changes nothing.
+    Nothing,
+    /// Another process was faster.
+    Overtaken,
+}
+
 impl Draft {
+    fn of(before: &Snapshot) -> Self {
+        Self {
+            head: before.head.clone(),
+            live: before.live.clone(),
+            past: BTreeMap::new(),
+            forgotten: Vec::new(),
+            replica: None,
+        }
+    }
+
     pub(super) fn next(&mut self) -> u64 {
         let next = self.head.next;
         self.head.next += 1;
@@ -137,11 +157,26 @@ impl Journal {
         }
     }
 
+    /// The outbox as this process read or wrote it last.
+    pub(super) fn cached(&self) -> Snapshot {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.clone()
+    }
+
     /// Changes the outbox. When another process was faster, the change is made again of what that one has written.
     pub(super) async fn change<T>(
         &self,
         mut change: impl FnMut(&mut Draft) -> Result<T>,
     ) -> Result<T> {
+        // Mostly nobody else has written, which the commit checks. What fails or writes nothing needs the present state.
+        let before = self.cached();
+        let mut draft = Draft::of(&before);
+        if before.version > 0
+            && let Ok(result) = change(&mut draft)
+            && self.commit(&before, draft).await? == Written::Whole
+        {
+            return Ok(result);
+        }
         loop {
             if let Some(result) = self.try_change(&mut change).await? {
                 return Ok(result);
@@ -155,18 +190,13 @@ impl Journal {
         change: impl FnOnce(&mut Draft) -> Result<T>,
     ) -> Result<Option<T>> {
         let before = self.load().await?;
-        let mut draft = Draft {
-            head: before.head.clone(),
-            live: before.live.clone(),
-            past: BTreeMap::new(),
-            forgotten: Vec::new(),
-            replica: None,
-        };
+        let mut draft = Draft::of(&before);
         let result = change(&mut draft)?;
-        Ok(self.commit(&before, draft).await?.then_some(result))
+        let written = self.commit(&before, draft).await?;
+        Ok((written != Written::Overtaken).then_some(result))
     }
 
-    async fn commit(&self, before: &Snapshot, mut draft: Draft) -> Result<bool> {
+    async fn commit(&self, before: &Snapshot, mut draft: Draft) -> Result<Written> {
         draft.head.pin = pin(&draft);
         let mut batch = Batch {
             expected: vec![(HEAD.to_owned(), before.version)],
@@ -177,7 +207,7 @@ impl Journal {
         }
         let changed = Self::write_entries(before, &mut draft, &mut batch);
         if changed.is_empty() && draft.past.is_empty() && draft.head == before.head {
-            return Ok(true);
+            return Ok(Written::Nothing);
         }
         let forgotten = draft.forgotten.drain(..);
         batch.documents.extend(forgotten.map(|name| (name, None)));
@@ -188,7 +218,7 @@ impl Journal {
             .documents
             .push((HEAD.to_owned(), Some(text(&draft.head))));
         if !self.store.commit(&self.account, &batch).await? {
-            return Ok(false);
+            return Ok(Written::Overtaken);
         }
         self.keep(Snapshot {
             version: before.version + 1,
@@ -198,7 +228,7 @@ impl Journal {
         for entry in changed {
             self.events.send(entry);
         }
-        Ok(true)
+        Ok(Written::Whole)
     }
 
     /// Puts what differs into the batch, and moves what is at its end to the history. Returns the entries that changed.
