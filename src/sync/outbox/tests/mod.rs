@@ -8,5 +8,6 @@ mod farm;
 mod leases;
 mod lost_replies;
 mod model;
+mod together;
 mod twins;
 mod waiting;
