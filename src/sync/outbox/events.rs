@@ -5,22 +5,30 @@ use std::fmt;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::entry::Entry;
+use super::entry::{Entry, EntryState};
 
 /// How many changes a receiver may be behind.
 const CAPACITY: usize = 1_024;
 
+/// An entry that was written.
 #[derive(Clone)]
-pub(super) struct EventSender(broadcast::Sender<Entry>);
+pub(super) struct Written {
+    /// Its state before; `None`: it is new.
+    pub(super) before: Option<EntryState>,
+    pub(super) entry: Entry,
+}
+
+#[derive(Clone)]
+pub(super) struct EventSender(broadcast::Sender<Written>);
 
 impl EventSender {
     pub(super) fn new() -> Self {
         Self(broadcast::Sender::new(CAPACITY))
     }
 
-    pub(super) fn send(&self, entry: Entry) {
+    pub(super) fn send(&self, written: Written) {
         // OK to ignore: nobody listens.
-        let _ = self.0.send(entry);
+        let _ = self.0.send(written);
     }
 
     pub(super) fn subscribe(&self) -> OutboxEvents {
@@ -32,7 +40,7 @@ impl EventSender {
 ///
 /// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
 /// there, and what other processes write, ask [`Outbox::entries`](super::Outbox::entries).
-pub struct OutboxEvents(broadcast::Receiver<Entry>);
+pub struct OutboxEvents(broadcast::Receiver<Written>);
 
 impl OutboxEvents {
     /// The next entry that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
@@ -57,9 +65,23 @@ impl OutboxEvents {
     /// # Ok(()) }
     /// ```
     pub async fn next(&mut self) -> Option<Entry> {
+        Some(self.next_written().await?.entry)
+    }
+
+    /// As [`next`](Self::next), without the changes that leave an entry in its [state](EntryState).
+    pub async fn next_state(&mut self) -> Option<Entry> {
+        loop {
+            let Written { before, entry } = self.next_written().await?;
+            if before != Some(entry.state) {
+                return Some(entry);
+            }
+        }
+    }
+
+    async fn next_written(&mut self) -> Option<Written> {
         loop {
             match self.0.recv().await {
-                Ok(entry) => return Some(entry),
+                Ok(written) => return Some(written),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,
             }

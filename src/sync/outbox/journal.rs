@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::entry::{Entry, EntryState};
-use super::events::EventSender;
+use super::entry::EntryState;
+use super::events::{EventSender, Written};
 use super::stored::{Base, FORMAT, Head, Stored, Target};
 use crate::auth::StoreError;
 use crate::error::Result;
@@ -43,7 +43,7 @@ pub(super) struct Draft {
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+enum Commit {
     Whole,
     /// It changes nothing.
     Nothing,
@@ -173,7 +173,7 @@ impl Journal {
         let mut draft = Draft::of(&before);
         if before.version > 0
             && let Ok(result) = change(&mut draft)
-            && self.commit(&before, draft).await? == Written::Whole
+            && self.commit(&before, draft).await? == Commit::Whole
         {
             return Ok(result);
         }
@@ -193,10 +193,10 @@ impl Journal {
         let mut draft = Draft::of(&before);
         let result = change(&mut draft)?;
         let written = self.commit(&before, draft).await?;
-        Ok((written != Written::Overtaken).then_some(result))
+        Ok((written != Commit::Overtaken).then_some(result))
     }
 
-    async fn commit(&self, before: &Snapshot, mut draft: Draft) -> Result<Written> {
+    async fn commit(&self, before: &Snapshot, mut draft: Draft) -> Result<Commit> {
         draft.head.pin = pin(&draft);
         let mut batch = Batch {
             expected: vec![(HEAD.to_owned(), before.version)],
@@ -207,7 +207,7 @@ impl Journal {
         }
         let changed = Self::write_entries(before, &mut draft, &mut batch);
         if changed.is_empty() && draft.past.is_empty() && draft.head == before.head {
-            return Ok(Written::Nothing);
+            return Ok(Commit::Nothing);
         }
         let forgotten = draft.forgotten.drain(..);
         batch.documents.extend(forgotten.map(|name| (name, None)));
@@ -218,21 +218,21 @@ impl Journal {
             .documents
             .push((HEAD.to_owned(), Some(text(&draft.head))));
         if !self.store.commit(&self.account, &batch).await? {
-            return Ok(Written::Overtaken);
+            return Ok(Commit::Overtaken);
         }
         self.keep(Snapshot {
             version: before.version + 1,
             head: draft.head,
             live: draft.live,
         });
-        for entry in changed {
-            self.events.send(entry);
+        for written in changed {
+            self.events.send(written);
         }
-        Ok(Written::Whole)
+        Ok(Commit::Whole)
     }
 
     /// Puts what differs into the batch, and moves what is at its end to the history. Returns the entries that changed.
-    fn write_entries(before: &Snapshot, draft: &mut Draft, batch: &mut Batch) -> Vec<Entry> {
+    fn write_entries(before: &Snapshot, draft: &mut Draft, batch: &mut Batch) -> Vec<Written> {
         let mut changed = Vec::new();
         let mut ended = Vec::new();
         for (id, entry) in &draft.live {
@@ -240,7 +240,10 @@ impl Journal {
             if known.is_some_and(|known| Arc::ptr_eq(known, entry) || known == entry) {
                 continue;
             }
-            changed.push(entry.show());
+            changed.push(Written {
+                before: known.map(|known| known.state),
+                entry: entry.show(),
+            });
             if entry.state.is_final() {
                 ended.push(*id);
                 batch.documents.push((past_name(*id), Some(text(&**entry))));
@@ -264,7 +267,11 @@ impl Journal {
                 batch.documents.push((past_name(*id), None));
                 continue;
             };
-            changed.push(entry.show());
+            // What is at its end stays there.
+            changed.push(Written {
+                before: Some(entry.state),
+                entry: entry.show(),
+            });
             batch.documents.push((past_name(*id), Some(text(entry))));
         }
         changed

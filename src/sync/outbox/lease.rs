@@ -166,15 +166,25 @@ impl Pass<'_> {
         if held == 0 {
             return Ok(());
         }
-        let change = self.outbox.journal().change(|draft| {
+        self.outbox.release_lease(held).await
+    }
+}
+
+impl Outbox {
+    /// Gives up the lease that this process took last, if it still has it.
+    pub(super) async fn release_last_lease(&self) -> Result<()> {
+        self.release_lease(self.with_waits(|waits| waits.lease))
+            .await
+    }
+
+    async fn release_lease(&self, held: u64) -> Result<()> {
+        let change = self.journal().change(|draft| {
             draft.head.lease = draft.head.lease.take().filter(|lease| lease.number != held);
             Ok(())
         });
         change.await
     }
-}
 
-impl Outbox {
     fn lease_until(&self) -> Timestamp {
         let now = self.now();
         now.checked_add(self.settings.lease).unwrap_or(now).into()

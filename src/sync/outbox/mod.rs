@@ -54,6 +54,7 @@ mod pass;
 mod report;
 mod step;
 mod stored;
+mod submit;
 #[cfg(test)]
 mod tests;
 mod waiting;

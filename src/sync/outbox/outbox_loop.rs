@@ -122,7 +122,13 @@ impl OutboxLoop {
                 self.outbox.forget_waits();
             }
             let pass = self.outbox.pass();
-            let Either::Left((result, _)) = select(pin!(pass), &mut stopped).await else {
+            let result = match select(Box::pin(pass), &mut stopped).await {
+                Either::Left((result, _)) => Some(result),
+                Either::Right(_) => None,
+            };
+            let Some(result) = result else {
+                // If it cannot be given up, it ends by itself.
+                let _ = self.outbox.release_last_lease().await;
                 return;
             };
             let wait = match result {
@@ -165,7 +171,8 @@ impl fmt::Debug for OutboxLoop {
 }
 
 impl OutboxLoopHandle {
-    /// Ends the loop, and does not wait for a request in flight: what became of it is looked for by the next loop or send.
+    /// Ends the loop, and does not wait for a request in flight: what became of it is looked for by the next loop or send,
+    /// which need not wait for the lease of this one.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
     }

@@ -1,7 +1,5 @@
 //! New entries, and edits of those that wait.
 
-use std::sync::Arc;
-
 use super::account_outbox::Outbox;
 use super::compare::shape;
 use super::edits::{put, replace};
@@ -63,7 +61,7 @@ impl Outbox {
     /// [`is_config`](Error::is_config) when the input cannot be written as JSON, or has a status other than `DRAFT`;
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> Result<Entry> {
-        self.write(&input.into(), None).await
+        self.write(&input.into(), None, false).await
     }
 
     /// Writes the next state of a record down. `base` is the record as the user edited it: if it is not the same any more
@@ -94,76 +92,8 @@ impl Outbox {
         base: &Consignment,
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Result<Entry> {
-        let Some(id) = &base.id else {
-            return Err(Error::config(
-                "the record has no id, so it cannot be updated",
-            ));
-        };
-        let input = input.into();
-        if input.input().id.value().is_some_and(|named| named != id) {
-            return Err(Error::config(
-                "the input names another record than the one that was edited",
-            ));
-        }
-        let input = input.map(|input| input.id(id.clone()));
-        self.write(&input, Some(Base::Record(shape(base)))).await
-    }
-
-    /// Submits what an entry saves, after it and after all edits that are written until then. A record that waits for a submit
-    /// gets no second one: the entry that waits is returned.
-    ///
-    /// It is sent as a save by id with the status `SUBMITTED` (assumed: see [`ops`](crate::ops)).
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
-    ///
-    /// # let fake = envd_sdk::fake::Fake::start().await;
-    /// # let account = fake.client().build()?.account(fake.account_id());
-    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
-    ///     .movement("2027-01-15", "05:15");
-    /// let draft = outbox.save(input).await?;
-    /// let submit = outbox.submit(draft.id).await?;
-    /// outbox.send().await?;
-    /// let id = outbox.entry(submit.id).await?.and_then(|entry| entry.consignment).ok_or("not submitted")?;
-    /// assert_eq!(account.consignment(id).await?.value.status, Some(ConsignmentStatus::Submitted));
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`is_config`](Error::is_config) when there is no such entry, or it was discarded or does not save anything;
-    /// [`is_store`](Error::is_store) when the store fails.
-    pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
-        let past = self.latest(entry).await?;
-        let id = self.journal().change(|draft| {
-            let before = source(draft, past.as_ref(), entry)?;
-            if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
-                return Err(Error::config(format!(
-                    "entry {entry} saves nothing that can be submitted"
-                )));
-            }
-            let new = self.after(draft, &before, EntryKind::Submit);
-            let lane = new.lane();
-            let of_lane = draft.live.values().filter(|live| live.lane() == lane);
-            let last = of_lane
-                .clone()
-                .filter(|live| live.kind == EntryKind::Save)
-                .max_by_key(|live| live.order);
-            let submits = |live: &&Arc<Stored>| {
-                let is_last = last.is_none_or(|last| last.order < live.order);
-                let is_under_way = live.is_in_flight() && is_last;
-                live.kind == EntryKind::Submit && (live.state == EntryState::Queued || is_under_way)
-            };
-            if let Some(waiting) = of_lane.clone().find(submits) {
-                return Ok(waiting.id);
-            }
-            let input = last.and_then(|last| last.input.clone()).or(before.input);
-            let new = Stored { input, ..new };
-            Ok(draft.add(new).id)
-        });
-        self.written(id.await?).await
+        let (input, base) = update_of(base, input.into())?;
+        self.write(&input, Some(base), false).await
     }
 
     /// Deletes a record by its id. One that is deleted already counts as done. The record is not compared with an earlier state.
@@ -264,10 +194,11 @@ impl Outbox {
         self.written(id.await?).await
     }
 
-    async fn write(
+    pub(super) async fn write(
         &self,
         input: &WithExtra<ConsignmentInput>,
         base: Option<Base>,
+        is_submitted: bool,
     ) -> Result<Entry> {
         check_status(input.input())?;
         let target = match (input.input().id.value(), input.input().number.value()) {
@@ -280,17 +211,24 @@ impl Outbox {
             (None, None) => Target::New,
         };
         let text = InputText::new(input)?;
+        let number = match &base {
+            Some(Base::Record(record)) => record["number"].as_str().map(Into::into),
+            _ => None,
+        };
         let id = self.journal().change(|draft| {
-            let number = draft.next();
-            let new = self.new_entry(number, EntryKind::Save, target.clone());
-            Ok(put(
-                draft,
-                Stored {
-                    input: Some(text.clone()),
-                    base: base.clone(),
-                    ..new
-                },
-            ))
+            let new = draft.next();
+            let new = self.new_entry(new, EntryKind::Save, target.clone());
+            let new = Stored {
+                input: Some(text.clone()),
+                base: base.clone(),
+                number: number.clone(),
+                ..new
+            };
+            let id = put(draft, new);
+            if is_submitted {
+                self.put_submit(draft, None, EntryId(id))?;
+            }
+            Ok(id)
         });
         self.written(id.await?).await
     }
@@ -311,7 +249,7 @@ impl Outbox {
     }
 
     /// An entry of the history, or the one that saved its record last: an edit is made of what that one has left.
-    async fn latest(&self, id: EntryId) -> Result<Option<Stored>> {
+    pub(super) async fn latest(&self, id: EntryId) -> Result<Option<Stored>> {
         let journal = self.journal();
         let Some(past) = journal.past(id.0).await? else {
             return Ok(None);
@@ -336,7 +274,7 @@ impl Outbox {
     }
 
     /// A new entry about the record of another one.
-    fn after(&self, draft: &mut Draft, before: &Stored, kind: EntryKind) -> Stored {
+    pub(super) fn after(&self, draft: &mut Draft, before: &Stored, kind: EntryKind) -> Stored {
         let target = match (&before.consignment, &before.target) {
             (Some(id), _) | (None, Target::Record(id)) => Target::Record(id.clone()),
             (None, Target::Entry(id)) => Target::Entry(*id),
@@ -358,7 +296,7 @@ impl Outbox {
     }
 
     /// The entry as it is shown, after it was written.
-    async fn written(&self, id: u64) -> Result<Entry> {
+    pub(super) async fn written(&self, id: u64) -> Result<Entry> {
         self.shared.written.notify_one();
         let entry = self.entry_written(EntryId(id)).await?;
         entry.ok_or_else(|| Error::config(format!("entry {id} was removed meanwhile")))
@@ -366,13 +304,32 @@ impl Outbox {
 }
 
 /// The entry that another one builds on.
-fn source(draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
+pub(super) fn source(draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
     let found = draft.entry_ref(id.0).or(past).cloned();
     let found = found.ok_or_else(|| Error::config(format!("there is no entry {id}")))?;
     if found.state == EntryState::Discarded {
         return Err(Error::config(format!("entry {id} was given up")));
     }
     Ok(found)
+}
+
+/// The input and the base of an update.
+pub(super) fn update_of(
+    base: &Consignment,
+    input: WithExtra<ConsignmentInput>,
+) -> Result<(WithExtra<ConsignmentInput>, Base)> {
+    let Some(id) = &base.id else {
+        return Err(Error::config(
+            "the record has no id, so it cannot be updated",
+        ));
+    };
+    if input.input().id.value().is_some_and(|named| named != id) {
+        return Err(Error::config(
+            "the input names another record than the one that was edited",
+        ));
+    }
+    let input = input.map(|input| input.id(id.clone()));
+    Ok((input, Base::Record(shape(base))))
 }
 
 fn check_status(input: &ConsignmentInput) -> Result<()> {

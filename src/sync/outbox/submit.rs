@@ -1,0 +1,105 @@
+//! Submits.
+
+use std::sync::Arc;
+
+use super::account_outbox::Outbox;
+use super::entry::{Entry, EntryId, EntryKind, EntryState};
+use super::journal::Draft;
+use super::stored::Stored;
+use super::write::{source, update_of};
+use crate::error::{Error, Result};
+use crate::model::{Consignment, ConsignmentInput, WithExtra};
+
+impl Outbox {
+    /// Submits what an entry saves, after it and after all edits that are written until then. A record that waits for a submit
+    /// gets no second one: the entry that waits is returned.
+    ///
+    /// It is sent as a save by id with the status `SUBMITTED` (assumed: see [`ops`](crate::ops)).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    ///     .movement("2027-01-15", "05:15");
+    /// let draft = outbox.save(input).await?;
+    /// let submit = outbox.submit(draft.id).await?;
+    /// outbox.send().await?;
+    /// let id = outbox.entry(submit.id).await?.and_then(|entry| entry.consignment).ok_or("not submitted")?;
+    /// assert_eq!(account.consignment(id).await?.value.status, Some(ConsignmentStatus::Submitted));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when there is no such entry, or it was discarded or does not save anything;
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
+        let past = self.latest(entry).await?;
+        let change = |draft: &mut Draft| self.put_submit(draft, past.as_ref(), entry);
+        let id = self.journal().change(change);
+        self.written(id.await?).await
+    }
+
+    /// Writes a declaration down that is saved and then submitted, both at once: a program that ends between
+    /// [`save`](Self::save) and [`submit`](Self::submit) leaves a draft. Returns the entry that saves.
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save).
+    pub async fn save_and_submit(
+        &self,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Entry> {
+        self.write(&input.into(), None, true).await
+    }
+
+    /// Writes the next state of a record down and submits it, both at once. Returns the entry that saves.
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update).
+    pub async fn update_and_submit(
+        &self,
+        base: &Consignment,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Entry> {
+        let (input, base) = update_of(base, input.into())?;
+        self.write(&input, Some(base), true).await
+    }
+
+    pub(super) fn put_submit(
+        &self,
+        draft: &mut Draft,
+        past: Option<&Stored>,
+        entry: EntryId,
+    ) -> Result<u64> {
+        let before = source(draft, past, entry)?;
+        if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
+            return Err(Error::config(format!(
+                "entry {entry} saves nothing that can be submitted"
+            )));
+        }
+        let new = self.after(draft, &before, EntryKind::Submit);
+        let lane = new.lane();
+        let of_lane = draft.live.values().filter(|live| live.lane() == lane);
+        let last = of_lane
+            .clone()
+            .filter(|live| live.kind == EntryKind::Save)
+            .max_by_key(|live| live.order);
+        let submits = |live: &&Arc<Stored>| {
+            let is_last = last.is_none_or(|last| last.order < live.order);
+            let is_under_way = live.is_in_flight() && is_last;
+            live.kind == EntryKind::Submit && (live.state == EntryState::Queued || is_under_way)
+        };
+        if let Some(waiting) = of_lane.clone().find(submits) {
+            return Ok(waiting.id);
+        }
+        let input = last.and_then(|last| last.input.clone()).or(before.input);
+        let new = Stored { input, ..new };
+        Ok(draft.add(new).id)
+    }
+}
