@@ -11,7 +11,7 @@ use super::cli::{self, Failure, printable};
 
 /// How wide the table is, and where its last column begins.
 const WIDTH: usize = 100;
-const WORDS: usize = 52;
+const WORDS: usize = 54;
 
 /// What `run` did, and what is left.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -73,7 +73,10 @@ impl Output {
                 reason: entry.reason,
             });
         }
-        self.row(entry)
+        match entry.state {
+            EntryState::Sending => self.row(entry, "it is being sent"),
+            _ => self.row(entry, &next_in_words(entry)),
+        }
     }
 
     /// An entry of the list.
@@ -90,7 +93,7 @@ impl Output {
                 candidates: &entry.candidates,
             });
         }
-        self.row(entry)
+        self.row(entry, &next_in_words(entry))
     }
 
     pub(crate) fn end_of_list(&self) -> Result<(), Failure> {
@@ -133,7 +136,7 @@ impl Output {
         Ok(())
     }
 
-    fn row(&mut self, entry: &Entry) -> Result<(), Failure> {
+    fn row(&mut self, entry: &Entry, words: &str) -> Result<(), Failure> {
         if !self.has_head {
             self.has_head = true;
             say(&row(
@@ -143,7 +146,7 @@ impl Output {
         }
         let state = entry.state.to_string().replace('_', " ");
         let (id, kind) = (entry.id.to_string(), entry.kind.to_string());
-        let mut words = wrapped(&next_in_words(entry)).into_iter();
+        let mut words = wrapped(words).into_iter();
         let first = words.next().unwrap_or_default();
         say(&row([&id, &kind, &consignment(entry), &state], &first))?;
         let details = details(entry);
@@ -159,7 +162,7 @@ impl Output {
 }
 
 fn row([id, kind, consignment, state]: [&str; 4], words: &str) -> String {
-    format!("{id:>5}  {kind:7}  {consignment:20}  {state:15} {words}")
+    format!("{id:>5} {kind:7}  {consignment:20}  {state:15}  {words}")
 }
 
 /// Which consignment an entry is about: its number, or what is known of it.
@@ -195,7 +198,7 @@ fn next_in_words(entry: &Entry) -> String {
             format!("nothing: {why}")
         }
         (EntryState::Sending, _) => {
-            "the answer is awaited; if it is lost, the service is asked before it is sent again"
+            "it was being sent when a run ended: the service is asked before it is sent again"
                 .to_owned()
         }
         (EntryState::Queued, None) => "it is sent with the next run".to_owned(),
@@ -249,7 +252,7 @@ fn wrapped(text: &str) -> Vec<String> {
         let length = lines[at].chars().count() + 1 + word.chars().count();
         if lines[at].is_empty() {
             lines[at].push_str(word);
-        } else if length <= WIDTH - WORDS - 2 {
+        } else if length <= WIDTH - WORDS {
             lines[at].extend([" ", word]);
         } else {
             lines.push(word.to_owned());

@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> {
     let mut limit = end_of(options.limit)?;
-    let mut run = Running::new(options.json);
+    let run = Running::new(options.json);
     let offline = file.outbox()?;
     if options.once && file.account().is_none() && offline.entries().await?.is_empty() {
         return run.end(&[]);
