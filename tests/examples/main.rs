@@ -9,6 +9,7 @@ mod check_pics;
 mod control_characters;
 mod folder;
 mod loopback_down;
+mod outbox;
 mod program;
 mod resume;
 #[cfg(unix)]
