@@ -24,11 +24,12 @@ waits and what became of it. All commands but `run` work without reception and w
   delete ID           deletes a record
   comment NUMBER TEXT comments on a consignment
   copy ID             copies a record
-  run [--once] [--settle SECONDS] [--for SECONDS] [--json]
+  run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
                       sends what is due, and shows each change of state; until Ctrl-C, with --once
                       until nothing more is due, with --for at most so long. After --settle
                       seconds (60 unless set) what was lost on the way is looked for once more,
-                      and then sent again
+                      and then sent again. One run sends at a time; --lease seconds (3 unless set)
+                      after one was killed another goes on
   list [--json]       shows all entries, also those at their end
   edit ENTRY INPUT.json
                       replaces what an entry saves
@@ -71,6 +72,7 @@ pub(crate) struct Run {
     pub(crate) json: bool,
     pub(crate) settle: Option<Duration>,
     pub(crate) limit: Option<Duration>,
+    pub(crate) lease: Option<Duration>,
 }
 
 pub(crate) enum Choice {
@@ -127,6 +129,10 @@ impl Arguments {
                     given.run.limit = Some(cli::value(parser, "--for", SECONDS, seconds)?);
                     given.options.push("--for");
                 }
+                Long("lease") => {
+                    given.run.lease = Some(cli::value(parser, "--lease", SECONDS, seconds)?);
+                    given.options.push("--lease");
+                }
                 Short('h') | Long("help") => cli::help(USAGE),
                 Value(word) => given.words.push(word.string()?),
                 _ => return Err(argument.unexpected()),
@@ -148,7 +154,7 @@ impl Given {
         };
         let allowed: &[&str] = match *name {
             "add" => &["--submit", "--not-after", "--base"],
-            "run" => &["--once", "--settle", "--for", "--json"],
+            "run" => &["--once", "--settle", "--for", "--lease", "--json"],
             "list" => &["--json"],
             _ => &[],
         };

@@ -47,12 +47,16 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
         }
         Err(failure) => return Err(failure),
     };
+    let outbox = outbox.lease(options.lease.unwrap_or(LEASE));
     let outbox = match options.settle {
         Some(time) => outbox.settle(time),
         None => outbox,
     };
     run.send(outbox, options.once, limit).await
 }
+
+/// All runs are on one machine, so a sender that works seldom fails to say so for long.
+const LEASE: Duration = Duration::from_secs(3);
 
 /// What ends a run before it is done.
 type Limit = Pin<Box<dyn Future<Output = ()>>>;

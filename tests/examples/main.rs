@@ -8,8 +8,12 @@ mod calls;
 mod check_pics;
 mod control_characters;
 mod folder;
+#[cfg(unix)]
+mod gate;
 mod loopback_down;
 mod outbox;
+#[cfg(unix)]
+mod outbox_killed;
 mod program;
 mod resume;
 #[cfg(unix)]
