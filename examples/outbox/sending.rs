@@ -152,6 +152,8 @@ fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, OutboxLoopHandle) {
     let failed = failure.clone();
     let sending = sending.on_event(move |event| match event {
         OutboxEvent::Passed { report, .. } => passes.note(report),
+        // A file that another process has locked may be free the next time.
+        OutboxEvent::Failed { error, .. } if error.is_retryable() => waits(error),
         OutboxEvent::Failed { error, .. } => {
             *lock(&failed) = Some(error.clone());
             stop.stop();
