@@ -1,6 +1,13 @@
 //! `outbox`: what each command prints and returns, and what the fake has after it.
 
+#[cfg(unix)]
+use std::io::{BufRead, BufReader, Read};
+#[cfg(unix)]
+use std::process::Stdio;
+
 use envd_sdk::fake::{Fake, Fault, WebsiteEdit};
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::folder::Folder;
@@ -507,19 +514,41 @@ async fn wrong_arguments_and_files_write_nothing() {
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
 }
 
+#[cfg(unix)]
 #[tokio::test]
-async fn a_run_that_goes_on_ends_at_its_time_with_a_report() {
-    let farm = Farm::new("for").await;
+async fn a_run_that_goes_on_ends_with_a_report() {
+    let farm = Farm::new("goes_on").await;
     farm.write_down(["add", "in.json"]);
-    let ended = farm.online(["run", "--for", "1", "--json"]);
+    let mut program = farm.program(["run", "--json"]).at(&farm.fake);
+    program.0.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = program.0.spawn().unwrap();
+    let mut stdout = BufReader::new(run.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("confirmed") {
+        line.clear();
+        assert!(stdout.read_line(&mut line).unwrap() > 0);
+    }
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    line.clear();
+    stdout.read_to_string(&mut line).unwrap();
+    let last: Value = serde_json::from_str(&line).unwrap();
+    let last = &last["report"];
+    assert_eq!(last, &report(1, 0, 0, 0, &last["requests"]));
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_eq!(farm.new_records().len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_ends_at_its_time() {
+    let farm = Farm::new("for").await;
+    let ended = farm.online(["run", "--for", "0.1", "--json"]);
     assert_eq!(
         (ended.code, ended.stderr.as_str()),
         (Some(0), ""),
         "{ended:?}"
     );
-    let last = lines(&ended).pop().unwrap()["report"].take();
-    assert_eq!(last, report(1, 0, 0, 0, &last["requests"]));
-    assert_eq!(farm.new_records().len(), 1);
+    let none = report(0, 0, 0, 0, &json!(0));
+    assert_eq!(lines(&ended), [json!({"report": none})]);
 }
 
 #[tokio::test]
