@@ -1,5 +1,6 @@
 //! `run`: sends what is due, and shows each change of state.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::future::Future;
 use std::io;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::model::AccountId;
 use envd_sdk::sync::outbox::{
-    Entry, EntryState, Outbox, OutboxEvent, OutboxLoopHandle, OutboxReport,
+    Entry, EntryId, EntryState, Outbox, OutboxEvent, OutboxLoopHandle, OutboxReport,
 };
 use envd_sdk::{Client, Error};
 
@@ -58,6 +59,9 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
 /// All runs are on one machine, so a sender that works seldom fails to say so for long.
 const LEASE: Duration = Duration::from_secs(3);
 
+/// How often it is looked whether another process has written something down or decided.
+const NOTICE_EVERY: Duration = Duration::from_secs(1);
+
 /// What ends a run before it is done.
 type Limit = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -67,6 +71,8 @@ type Sending = Pin<Box<dyn Future<Output = Result<(), Error>>>>;
 struct Running {
     output: Output,
     report: Report,
+    /// The entries that wait, as this run has seen them last.
+    seen: HashMap<EntryId, EntryState>,
 }
 
 impl Running {
@@ -74,6 +80,7 @@ impl Running {
         Self {
             output: Output::new(json),
             report: Report::default(),
+            seen: HashMap::new(),
         }
     }
 
@@ -93,6 +100,8 @@ impl Running {
             (sending, Some(handle))
         };
         let mut is_over = false;
+        let mut notice = tokio::time::interval(NOTICE_EVERY);
+        self.is_new(&outbox.entries().await?);
         loop {
             tokio::select! {
                 biased;
@@ -109,6 +118,10 @@ impl Running {
                     // What is in flight is looked for by the next run.
                     None => break,
                 },
+                _ = notice.tick(), if stop.is_some() && !is_over => {
+                    let is_new = self.is_new(&outbox.entries().await?);
+                    stop.iter().filter(|_| is_new).for_each(OutboxLoopHandle::send_now);
+                }
             }
         }
         passes.add_to(&mut self.report);
@@ -121,7 +134,19 @@ impl Running {
         self.end(&left)
     }
 
+    /// Whether an entry is not what this run has made of it.
+    fn is_new(&mut self, entries: &[Entry]) -> bool {
+        let now = entries
+            .iter()
+            .map(|entry| (entry.id, entry.state))
+            .collect();
+        let before = std::mem::replace(&mut self.seen, now);
+        let mut now = self.seen.iter();
+        now.any(|(id, state)| before.get(id) != Some(state))
+    }
+
     fn show(&mut self, entry: &Entry) -> Result<(), Failure> {
+        self.seen.insert(entry.id, entry.state);
         self.report.confirmed += u64::from(entry.state == EntryState::Confirmed);
         self.output.change(entry)
     }

@@ -516,7 +516,7 @@ async fn wrong_arguments_and_files_write_nothing() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_run_that_goes_on_ends_with_a_report() {
+async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
     let farm = Farm::new("goes_on").await;
     farm.write_down(["add", "in.json"]);
     let mut program = farm.program(["run", "--json"]).at(&farm.fake);
@@ -524,18 +524,27 @@ async fn a_run_that_goes_on_ends_with_a_report() {
     let mut run = program.0.spawn().unwrap();
     let mut stdout = BufReader::new(run.stdout.take().unwrap());
     let mut line = String::new();
-    while !line.contains("confirmed") {
-        line.clear();
-        assert!(stdout.read_line(&mut line).unwrap() > 0);
+    for number in ["1", "2"] {
+        let is_end = |line: &str| {
+            let change: Value = serde_json::from_str(line).unwrap_or_default();
+            change["entry"] == number && change["state"] == "confirmed"
+        };
+        while !is_end(&line) {
+            line.clear();
+            assert!(stdout.read_line(&mut line).unwrap() > 0);
+        }
+        if number == "1" {
+            assert_eq!(farm.offline(["add", "in.json"]).code, Some(0));
+        }
     }
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     line.clear();
     stdout.read_to_string(&mut line).unwrap();
     let last: Value = serde_json::from_str(&line).unwrap();
     let last = &last["report"];
-    assert_eq!(last, &report(1, 0, 0, 0, &last["requests"]));
+    assert_eq!(last, &report(2, 0, 0, 0, &last["requests"]));
     assert_eq!(run.wait().unwrap().code(), Some(0));
-    assert_eq!(farm.new_records().len(), 1);
+    assert_eq!(farm.new_records().len(), 2);
 }
 
 #[tokio::test]
