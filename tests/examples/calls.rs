@@ -71,6 +71,10 @@ fn a_wrong_value_is_refused_with_the_name_of_its_option() {
         ["sync_account", "--overlap", "soon"],
         ["sync_account", "--consumer", ""],
         ["sync_account", "--consumer", "a\nb"],
+        ["outbox", "--settle", "-1"],
+        ["outbox", "--for", "soon"],
+        ["outbox", "--lease", "NaN"],
+        ["outbox", "--not-after", "tomorrow"],
         ["validate", "--today", "tomorrow"],
         ["serve_fake", "--port", "65536"],
         ["serve_fake", "--latency", "1s"],
@@ -101,6 +105,8 @@ fn an_option_without_its_value_is_refused() {
         ["schema_drift", "--endpoint"],
         ["serve_fake", "--port"],
         ["sync_account", "--store"],
+        ["outbox", "--store"],
+        ["outbox", "--base"],
         ["login", "--store"],
     ] {
         let ended = Program::new(name).arg(option).run();
@@ -116,6 +122,8 @@ fn surplus_arguments_are_refused() {
         "page_consignments",
         "answer_questions",
         "sync_account",
+        "offline_farm",
+        "outbox",
         "login",
     ] {
         let ended = Program::new(name).arg("more").run();
