@@ -8,6 +8,8 @@ mod farm;
 mod leases;
 mod lost_replies;
 mod model;
+mod stopped;
+mod submits;
 mod together;
 mod twins;
 mod waiting;

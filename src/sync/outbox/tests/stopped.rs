@@ -1,0 +1,31 @@
+//! A loop that is stopped.
+
+use std::time::Duration;
+
+use super::farm::{Farm, SAVE, load, now};
+use crate::fake::Fault;
+use crate::sync::outbox::EntryState;
+
+#[tokio::test]
+async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(10)).await.unwrap();
+    let late = Fault::latency(Duration::from_secs(1));
+    farm.fake.on_operation(SAVE).fault(late);
+    let sending = outbox.run();
+    let handle = sending.handle();
+    let sending = tokio::spawn(sending.into_future());
+    farm.fake.until_delayed().await;
+    assert_eq!(now(&outbox, entry.id).await.state, EntryState::Sending);
+    handle.stop();
+    sending.await.unwrap();
+
+    // Another process goes on at once, and finds what was in flight.
+    let other = farm.outbox();
+    let (report, _) = other.pass().await.unwrap();
+    assert_eq!((report.confirmed, report.waiting), (1, 0));
+    let entry = now(&other, entry.id).await;
+    assert!(entry.is_adopted);
+    assert_eq!((farm.saves(), farm.loads().len()), (1, 1));
+}
