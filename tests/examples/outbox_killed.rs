@@ -267,7 +267,7 @@ async fn killed_at_each_line_it_makes_each_record_once() {
 
 #[tokio::test]
 async fn killed_at_writes_of_its_file_it_makes_each_record_once() {
-    each(4, (1..=12).collect(), async |write: usize| {
+    each(4, (1..=36).step_by(3).collect(), async |write: usize| {
         let context = format!("write {write}");
         let farm = Farm::new(&context).await;
         let gate = Gate::new(&farm.fake, Act::Kill, At::Never);

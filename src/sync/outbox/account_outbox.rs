@@ -12,6 +12,7 @@ use super::events::{EventSender, OutboxEvents};
 use super::journal::{Journal, Snapshot};
 use super::lane::{Next, next};
 use super::stored::Stored;
+use super::lease::LONGEST_LEASE;
 use super::waits::{Pause, Waits};
 use crate::client::Account;
 use crate::error::Result;
@@ -129,10 +130,10 @@ impl Outbox {
     }
 
     /// After what time another process takes over from one that ended or hangs; 10 seconds unless set, at least 30
-    /// milliseconds. While a request runs, the process that sends renews the lease in the store three times as often. All
+    /// milliseconds and at most 10 minutes. While a request runs, the process that sends renews the lease in the store three times as often. All
     /// processes of a store should use the same.
     pub fn lease(mut self, time: Duration) -> Self {
-        self.settings.lease = time.max(Duration::from_millis(30));
+        self.settings.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
         self
     }
 

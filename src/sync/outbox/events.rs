@@ -69,6 +69,25 @@ impl OutboxEvents {
     }
 
     /// As [`next`](Self::next), without the changes that leave an entry in its [state](EntryState).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sdk::sync::outbox::EntryState;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let mut events = outbox.events();
+    /// let entry = outbox.save(input()).await?;
+    /// outbox.edit(entry.id, input()).await?;
+    /// outbox.send().await?;
+    /// for state in [EntryState::Queued, EntryState::Sending, EntryState::Confirmed] {
+    ///     assert_eq!(events.next_state().await.map(|entry| entry.state), Some(state));
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub async fn next_state(&mut self) -> Option<Entry> {
         loop {
             let Written { before, entry } = self.next_written().await?;

@@ -19,14 +19,14 @@ use crate::error::Result;
 use crate::model::Timestamp;
 
 /// A lease that ends later than this was written before the clock was set back.
-const LONGEST: Duration = Duration::from_secs(10 * 60);
+pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
 
 impl Pass<'_> {
     /// Until when another process has the right to send, if one has.
     pub(super) fn held_by_another(&self, head: &Head) -> Option<SystemTime> {
         let lease = head.lease.as_ref()?;
         let own = self.outbox.with_waits(|waits| waits.lease);
-        let is_over = lease.number == own || self.outbox.has_come(&lease.until, LONGEST);
+        let is_over = lease.number == own || self.outbox.has_come(&lease.until, LONGEST_LEASE);
         lease.until.to_time().filter(|_| !is_over)
     }
 

@@ -47,6 +47,19 @@ impl Outbox {
     /// Writes a declaration down that is saved and then submitted, both at once: a program that ends between
     /// [`save`](Self::save) and [`submit`](Self::submit) leaves a draft. Returns the entry that saves.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// outbox.save_and_submit(input).await?;
+    /// assert_eq!(outbox.entries().await?.len(), 2);
+    /// assert_eq!(outbox.send().await?.confirmed, 2);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`save`](Self::save).
@@ -58,6 +71,19 @@ impl Outbox {
     }
 
     /// Writes the next state of a record down and submits it, both at once. Returns the entry that saves.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use envd_sdk::model::ConsignmentInput;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// // A draft of the account.
+    /// let base = account.consignment("00000000-0000-4000-8000-000000000101").await?.value;
+    /// outbox.update_and_submit(&base, ConsignmentInput::from(&base)).await?;
+    /// assert_eq!(outbox.entries().await?.len(), 2);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
