@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use envd_sdk::model::ConsignmentId;
+use envd_sdk::model::{ConsignmentId, ServerError};
 use envd_sdk::sync::outbox::{Entry, EntryKind, EntryState, Reason};
 use serde::Serialize;
 use serde_json::Value;
@@ -89,7 +89,7 @@ impl Output {
                 consignment: entry.consignment.as_ref(),
                 attempts: entry.attempts.len(),
                 reason: entry.reason,
-                findings: entry.findings.iter().map(|finding| finding.raw()).collect(),
+                findings: entry.findings.iter().map(ServerError::raw).collect(),
                 candidates: &entry.candidates,
             });
         }

@@ -105,11 +105,8 @@ impl Farm {
     }
 
     fn record(&self, id: &str) -> Value {
-        let records = self.records().into_iter();
-        records
-            .filter(|record| record["id"] == id)
-            .next_back()
-            .unwrap()
+        let mut records = self.records().into_iter();
+        records.find(|record| record["id"] == id).unwrap()
     }
 }
 
@@ -135,9 +132,9 @@ fn report(confirmed: u64, refused: u64, attention: u64, waiting: u64, requests: 
 async fn what_is_written_without_reception_is_sent_once() {
     let farm = Farm::new("save").await;
     assert_eq!(farm.write_down(["add", "in.json"]), "1");
-    let list = farm.offline(["list", "--json"]);
+    let written = farm.offline(["list", "--json"]);
     assert_eq!(
-        list.stdout,
+        written.stdout,
         "{\"entry\":\"1\",\"kind\":\"save\",\"state\":\"queued\",\"consignment\":null,\"attempts\":0,\
          \"reason\":null,\"findings\":[],\"candidates\":[]}\n"
     );
@@ -166,9 +163,9 @@ async fn what_is_written_without_reception_is_sent_once() {
     let (code, changes, last) = farm.run();
     assert_eq!((code, changes.len()), (0, 0));
     assert_eq!(last, report(0, 0, 0, 0, &json!(0)));
-    let list = farm.list();
+    let entry = &farm.list()[0];
     assert_eq!(
-        (&list[0]["state"], &list[0]["consignment"]),
+        (&entry["state"], &entry["consignment"]),
         (&json!("confirmed"), &record["id"])
     );
 }

@@ -294,9 +294,9 @@ async fn killed_at_writes_of_its_file_it_makes_each_record_once() {
 #[tokio::test]
 async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
     let farm = Farm::new("add").await;
-    let listed = || farm.program().args(["list", "--json"]).run();
+    let list = || farm.program().args(["list", "--json"]).run();
     let load = farm.folder.write("load.json", load().to_string());
-    let mut entries = listed().stdout.lines().count();
+    let mut entries = list().stdout.lines().count();
     let log = farm.store.with_extension("db-wal");
     for write in 1..=12 {
         let mut program = farm.program().args(["add", "--submit"]).arg(&load);
@@ -312,13 +312,17 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
         }
         child.kill().unwrap();
         let said = child.wait_with_output().unwrap();
-        let list = listed();
-        assert_eq!((list.code, list.stderr.as_str()), (Some(0), ""), "{list:?}");
-        let now = list.stdout.lines().count();
+        let after = list();
+        assert_eq!(
+            (after.code, after.stderr.as_str()),
+            (Some(0), ""),
+            "{after:?}"
+        );
+        let now = after.stdout.lines().count();
         // With its submit, or not at all; and surely when the number was printed.
         assert!(
             now == entries + 2 || now == entries && said.stdout.is_empty(),
-            "{said:?} {list:?}"
+            "{said:?} {after:?}"
         );
         entries = now;
     }
