@@ -261,8 +261,7 @@ fn resend(draft: &mut Draft, stored: &Stored) -> Result<()> {
 }
 
 fn adopt(draft: &mut Draft, stored: &Stored, id: &ConsignmentId, until: &Timestamp) -> Result<()> {
-    let fits =
-        stored.creates() && !stored.attempts.is_empty() && stored.state != EntryState::Sending;
+    let fits = stored.creates() && stored.is_in_doubt() && stored.state != EntryState::Sending;
     if !fits {
         return Err(unfit(stored, "adopt"));
     }

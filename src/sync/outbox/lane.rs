@@ -47,7 +47,6 @@ pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
         .iter()
         .any(|entry| entry.creates() && entry.is_in_flight());
     let mut first: HashMap<Lane, u64> = HashMap::new();
-    let mut may_create = !is_creating;
     let mut next = Vec::new();
     for entry in entries {
         let is_first = *first.entry(entry.lane()).or_insert(entry.id) == entry.id;
@@ -56,12 +55,7 @@ pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
             EntryState::Unconfirmed => next.push(Next::Settle(entry.id)),
             _ if !is_first => {}
             EntryState::Queued if matches!(entry.target, Target::Entry(_)) => {}
-            EntryState::Queued if entry.creates() => {
-                if may_create {
-                    next.push(Next::Send(entry.id));
-                }
-                may_create = false;
-            }
+            EntryState::Queued if entry.creates() && is_creating => {}
             EntryState::Queued => next.push(Next::Send(entry.id)),
             _ => {}
         }

@@ -1,6 +1,5 @@
 //! One pass: everything that is due now, by one process at a time.
 
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -8,20 +7,10 @@ use super::account_outbox::Outbox;
 use super::entry::{EntryState, Reason};
 use super::journal::Snapshot;
 use super::lane::{Next, next};
-use super::look::Synced;
 use super::report::OutboxReport;
-use super::waits::{Pause, Requests, Waits};
+use super::waits::{LONGEST_WAIT, Pause, Requests, wait_after};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
-
-/// The wait after a first failure. It doubles with each further one.
-const FIRST_WAIT: Duration = Duration::from_secs(5);
-
-/// The longest wait after failures.
-const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
-
-/// How old the replica may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
-const FRESH: Duration = Duration::from_secs(5 * 60);
 
 /// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
 const TRIES: u32 = 3;
@@ -109,14 +98,6 @@ impl Outbox {
         Ok((pass.report, due))
     }
 
-    /// The next pass tries everything, whatever failed before.
-    pub(super) fn forget_waits(&self) {
-        self.with_waits(|waits| {
-            (waits.pause, waits.failures) = (None, 0);
-            waits.entries.clear();
-        });
-    }
-
     pub(super) fn time_until(&self, at: SystemTime) -> Duration {
         at.duration_since(self.now()).unwrap_or_default()
     }
@@ -128,39 +109,14 @@ impl Outbox {
         };
         self.time_until(at).is_zero() || self.time_until(at) > longest
     }
-
-    pub(super) fn with_waits<T>(&self, with: impl FnOnce(&mut Waits) -> T) -> T {
-        let mut waits = self
-            .shared
-            .waits
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        with(&mut waits)
-    }
-
-    /// The replica, if it is complete up to some minutes ago and no request failed since.
-    pub(super) fn fresh(&self) -> Option<Synced> {
-        let now = self.now();
-        self.with_waits(|waits| {
-            let (at, synced) = waits.synced?;
-            let age = now.duration_since(at).ok()?;
-            (age < FRESH).then_some(synced)
-        })
-    }
-
-    pub(super) fn set_fresh(&self, synced: Synced) {
-        let now = self.now();
-        self.with_waits(|waits| waits.synced = Some((now, synced)));
-    }
 }
 
 impl Pass<'_> {
     async fn run(&mut self) -> Result<Due> {
         let mut due = Due::default();
         let now = self.outbox.now();
-        let pause = self.outbox.with_waits(|waits| waits.pause);
-        if let Some(Pause::Until(until)) =
-            pause.filter(|pause| matches!(pause, Pause::Until(until) if now < *until))
+        if let Some(Pause::Until { from, until }) = self.outbox.with_waits(|waits| waits.pause)
+            && (from..until).contains(&now)
         {
             self.report.stopped_by = Some(Reason::NoReception.to_string());
             due.retry(until);
@@ -217,7 +173,8 @@ impl Pass<'_> {
         let outbox = self.outbox;
         let now = outbox.now();
         let is_held = |id: &u64| {
-            outbox.with_waits(|waits| waits.entries.get(id).is_some_and(|(_, at)| now < *at))
+            let at = outbox.with_waits(|waits| waits.entries.get(id).map(|(_, at)| *at));
+            at.is_some_and(|at| now < at && outbox.time_until(at) <= LONGEST_WAIT)
         };
         if self.lease.load(Ordering::Relaxed) == 0
             && snapshot
@@ -281,7 +238,10 @@ impl Pass<'_> {
             }
             let at = at(waits.failures);
             waits.failures += 1;
-            waits.pause = Some(Pause::Until(at));
+            waits.pause = Some(Pause::Until {
+                from: now,
+                until: at,
+            });
             self.report.stopped_by = Some(error.to_string());
             Some(at)
         })
@@ -390,12 +350,6 @@ impl Step {
             Self::TakeOver | Self::Strays => None,
         }
     }
-}
-
-/// The wait after a number of failures in a row before this one.
-fn wait_after(failures: u32) -> Duration {
-    let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures));
-    wait.min(LONGEST_WAIT)
 }
 
 impl OutboxReport {

@@ -1,10 +1,21 @@
 //! What a process waits for.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use super::account_outbox::Outbox;
 use super::look::Synced;
+
+/// The wait after a first failure. It doubles with each further one.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+
+/// The longest wait after failures.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
+
+/// How old the replica may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
+const FRESH: Duration = Duration::from_secs(5 * 60);
 
 /// What only this process knows: what it waits for. It is not stored, since it is over when the process is.
 #[derive(Debug, Default)]
@@ -23,7 +34,11 @@ pub(super) struct Waits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pause {
     Login,
-    Until(SystemTime),
+    /// With the time at which it was set: a clock that was set back since is before it.
+    Until {
+        from: SystemTime,
+        until: SystemTime,
+    },
 }
 
 /// Counts requests.
@@ -38,4 +53,44 @@ impl Requests {
     pub(super) fn total(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+impl Outbox {
+    /// The next pass tries everything, whatever failed before.
+    pub(super) fn forget_waits(&self) {
+        self.with_waits(|waits| {
+            (waits.pause, waits.failures) = (None, 0);
+            waits.entries.clear();
+        });
+    }
+
+    pub(super) fn with_waits<T>(&self, with: impl FnOnce(&mut Waits) -> T) -> T {
+        let mut waits = self
+            .shared
+            .waits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        with(&mut waits)
+    }
+
+    /// The replica, if it is complete up to some minutes ago and no request failed since.
+    pub(super) fn fresh(&self) -> Option<Synced> {
+        let now = self.now();
+        self.with_waits(|waits| {
+            let (at, synced) = waits.synced?;
+            let age = now.duration_since(at).ok()?;
+            (age < FRESH).then_some(synced)
+        })
+    }
+
+    pub(super) fn set_fresh(&self, synced: Synced) {
+        let now = self.now();
+        self.with_waits(|waits| waits.synced = Some((now, synced)));
+    }
+}
+
+/// The wait after a number of failures in a row before this one.
+pub(super) fn wait_after(failures: u32) -> Duration {
+    let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures));
+    wait.min(LONGEST_WAIT)
 }

@@ -19,6 +19,7 @@ pub(crate) struct FaultyStore {
     fails_reads: Arc<AtomicBool>,
     commits: Arc<AtomicUsize>,
     before: Arc<Mutex<Option<(usize, Act)>>>,
+    after: Arc<Mutex<Option<(usize, Act)>>>,
 }
 
 /// What another process does.
@@ -34,6 +35,7 @@ impl FaultyStore {
             fails_reads: Arc::default(),
             commits: Arc::default(),
             before: Arc::default(),
+            after: Arc::default(),
         }
     }
 
@@ -68,6 +70,16 @@ impl FaultyStore {
     ) {
         let number = self.commits() + number;
         *self.before.lock().unwrap() = Some((number, Box::new(act)));
+    }
+
+    /// As [`before_commit`](Self::before_commit), after it.
+    pub(crate) fn after_commit(
+        &self,
+        number: usize,
+        act: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static,
+    ) {
+        let number = self.commits() + number;
+        *self.after.lock().unwrap() = Some((number, Box::new(act)));
     }
 
     /// How many commits were tried.
@@ -138,7 +150,12 @@ impl SyncStore for FaultyStore {
                 }
                 return Err(StoreError::new("the program ended"));
             }
-            self.store.commit(account, batch).await
+            let is_written = self.store.commit(account, batch).await;
+            let act = self.after.lock().unwrap().take_if(|(at, _)| *at == number);
+            if let Some((_, act)) = act {
+                act().await;
+            }
+            is_written
         })
     }
 }

@@ -1,1 +1,151 @@
+//! What a person may decide, and when.
 
+use super::farm::{Farm, draft, load, now, state};
+use crate::fake::{Fault, WebsiteEdit};
+use crate::sync::outbox::{Decision, EntryId, EntryState, Outbox, Reason};
+
+fn all() -> Vec<Decision> {
+    vec![
+        Decision::KeepMine,
+        Decision::TakeTheirs,
+        Decision::Resend,
+        Decision::Adopt("00000000-0000-4000-8000-000000000101".into()),
+        Decision::Discard,
+    ]
+}
+
+/// The decisions that fit, by their `Debug`; each is tried on a farm of its own.
+async fn fitting(prepare: impl AsyncFn(&Farm, &Outbox) -> EntryId) -> Vec<String> {
+    let mut fitting = Vec::new();
+    for decision in all() {
+        let farm = Farm::start().await;
+        let outbox = farm.outbox();
+        let id = prepare(&farm, &outbox).await;
+        let before = now(&outbox, id).await;
+        let name = format!("{decision:?}");
+        match outbox.decide(id, decision).await {
+            Ok(_) => fitting.push(name),
+            Err(error) => {
+                assert!(error.is_config(), "{error}");
+                assert!(
+                    error.to_string().contains(&name) || before.state.is_final(),
+                    "{error}"
+                );
+                assert_eq!(now(&outbox, id).await.state, before.state);
+            }
+        }
+    }
+    fitting
+}
+
+#[tokio::test]
+async fn a_decision_that_does_not_fit_is_an_error_and_changes_nothing() {
+    let queued = fitting(async |_, outbox| outbox.save(load(24)).await.unwrap().id);
+    assert_eq!(queued.await, ["discard"]);
+    let confirmed = fitting(async |farm, outbox| {
+        let id = outbox.save(load(24)).await.unwrap().id;
+        farm.send(outbox).await;
+        id
+    });
+    assert!(confirmed.await.is_empty());
+    let refused = fitting(async |farm, outbox| {
+        let id = outbox.save(load(24)).await.unwrap().id;
+        farm.fake
+            .on_operation(super::farm::SAVE)
+            .refuse("X", "refused");
+        farm.send(outbox).await;
+        id
+    });
+    assert_eq!(refused.await, ["resend", "discard"]);
+    let unconfirmed = fitting(async |farm, outbox| {
+        let id = outbox.save(load(24)).await.unwrap().id;
+        farm.fault(Fault::dropped_before());
+        outbox.pass().await.unwrap();
+        id
+    });
+    assert_eq!(unconfirmed.await, ["resend", "adopt", "discard"]);
+    let gone = fitting(async |farm, outbox| {
+        let id = farm.edit(WebsiteEdit::insert(load(24)));
+        let entry = outbox.save(load(25).id(&*id)).await.unwrap().id;
+        farm.edit(WebsiteEdit::delete(&*id));
+        farm.send(outbox).await;
+        entry
+    });
+    assert_eq!(
+        gone.await,
+        ["keep mine", "take theirs", "resend", "discard"]
+    );
+    let error = Farm::start()
+        .await
+        .outbox()
+        .decide("7".parse().unwrap(), Decision::Discard)
+        .await;
+    assert!(error.unwrap_err().is_config());
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_never_sent() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    outbox.submit(entry.id).await.unwrap();
+    let entry = outbox.decide(entry.id, Decision::Discard).await.unwrap();
+    assert_eq!(
+        (entry.state, entry.reason),
+        (EntryState::Discarded, Some(Reason::GivenUp))
+    );
+    farm.send(&outbox).await;
+    assert_eq!(farm.fake.requests().len(), 0);
+    for error in [
+        outbox.edit(entry.id, load(25)).await,
+        outbox.submit(entry.id).await,
+    ] {
+        assert!(error.unwrap_err().is_config());
+    }
+}
+
+#[tokio::test]
+async fn what_waits_behind_an_update_that_was_given_up_can_be_kept() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let id = farm.edit(WebsiteEdit::insert(load(24)));
+    let mut wrong = load(25);
+    wrong.origin.pic = "not a PIC".into();
+    let entry = outbox.save(wrong.id(&*id)).await.unwrap();
+    let submit = outbox.submit(entry.id).await.unwrap();
+    farm.send(&outbox).await;
+    assert_eq!(state(&outbox, entry.id).await, EntryState::Refused);
+    outbox.decide(entry.id, Decision::Discard).await.unwrap();
+    assert_eq!(
+        now(&outbox, submit.id).await.reason,
+        Some(Reason::EarlierGivenUp)
+    );
+    let saves = farm.saves();
+    farm.send(&outbox).await;
+    assert_eq!(farm.saves(), saves);
+    outbox.decide(submit.id, Decision::KeepMine).await.unwrap();
+    farm.send(&outbox).await;
+    // It submits what it was written with, and that is refused again.
+    assert_eq!(
+        (state(&outbox, submit.id).await, farm.saves()),
+        (EntryState::Refused, saves + 1)
+    );
+    outbox.decide(submit.id, Decision::Discard).await.unwrap();
+    assert_eq!(farm.loads(), [draft(24)]);
+}
+
+/// A creation that was given up while it was in flight, and arrives all the same.
+#[tokio::test]
+async fn what_arrives_after_it_was_given_up_is_told() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    outbox.pass().await.unwrap();
+    outbox.decide(entry.id, Decision::Discard).await.unwrap();
+    farm.fake.process_late_requests();
+    let report = farm.send(&farm.outbox()).await;
+    assert_eq!(report.strays, 1, "{report}");
+    assert_eq!(now(&outbox, entry.id).await.strays.len(), 1);
+    assert_eq!(farm.saves(), 1);
+}

@@ -5,7 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::auth::TokenSource;
+use crate::auth::{StaticToken, TokenSource};
+use crate::client::Client;
 use crate::fake::{Assumptions, Fake, Fault, Received, WebsiteEdit};
 use crate::graphql::generated::CreateOrSaveConsignment;
 use crate::model::{AnswerInput, Consignment, ConsignmentInput, FormType, PartyInput};
@@ -66,6 +67,17 @@ impl Farm {
         let client = client.token_source(tokens).build().unwrap();
         let account = client.account(self.fake.account_id());
         account.outbox(Arc::clone(&self.store))
+    }
+
+    /// The outbox where nothing listens at the address of the service.
+    pub(super) fn unreachable(&self, store: impl SyncStore) -> Outbox {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        let client = Client::builder(address).clock(self.clock.clone());
+        let client = client.retry(RetryPolicy::none());
+        let client = client.token_source(StaticToken::new("a-token").unwrap());
+        let client = client.build().unwrap();
+        client.account(self.fake.account_id()).outbox(store)
     }
 
     /// A store that fails after so many commits, over the one that all share.

@@ -1,1 +1,127 @@
+//! Several processes on one store.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::farm::{Farm, MINUTE, draft, load, signed, state, submitted};
+use crate::fake::Fault;
+use crate::sync::outbox::EntryState;
+
+#[tokio::test]
+async fn of_two_processes_one_sends_at_a_time_and_each_entry_is_sent_once() {
+    let farm = Farm::start().await;
+    let one = farm.outbox();
+    let other = farm.outbox();
+    for head in 1..=6 {
+        let writer = if head % 2 == 0 { &one } else { &other };
+        let entry = writer.save(signed(head)).await.unwrap();
+        writer.submit(entry.id).await.unwrap();
+    }
+    let (first, second) = tokio::join!(one.pass(), other.pass());
+    let confirmed = first.unwrap().0.confirmed + second.unwrap().0.confirmed;
+    let left = farm.send(&one).await;
+    assert_eq!((confirmed + left.confirmed, left.waiting), (12, 0));
+    assert_eq!(farm.loads(), (1..=6).map(submitted).collect::<Vec<_>>());
+    assert_eq!(farm.saves(), 12);
+}
+
+#[tokio::test]
+async fn who_takes_over_waits_for_the_end_of_the_lease_and_looks_first() {
+    let farm = Farm::start().await;
+    let dying = farm.outbox();
+    let entry = dying.save(load(24)).await.unwrap();
+    farm.fault(Fault::latency(Duration::from_secs(5)));
+    {
+        let pass = dying.pass();
+        tokio::select! {
+            biased;
+            () = farm.fake.until_delayed() => {}
+            _ = pass => panic!("the reply is delayed"),
+        }
+    }
+    let taker = farm.outbox();
+    let requests = farm.fake.requests().len();
+    let (_, due) = taker.pass().await.unwrap();
+    let lease_ends = due.settles_at.unwrap();
+    assert!(
+        lease_ends > farm.clock.now() && lease_ends <= farm.clock.now() + Duration::from_secs(10)
+    );
+    assert_eq!(farm.fake.requests().len(), requests);
+    assert_eq!(state(&taker, entry.id).await, EntryState::Sending);
+    let report = farm.send(&taker).await;
+    assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
+    assert_eq!(farm.loads(), [draft(24)]);
+}
+
+/// A process is suspended before or after each of its commits; another one takes over and does all; the first one wakes up.
+#[tokio::test]
+async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has_taken_over() {
+    for (is_after, number) in [false, true]
+        .into_iter()
+        .flat_map(|after| (1..).map_while(move |n| (n < 30).then_some((after, n))))
+    {
+        let farm = Arc::new(Farm::start().await);
+        let writer = farm.outbox();
+        let entry = writer.save(signed(24)).await.unwrap();
+        writer.submit(entry.id).await.unwrap();
+        writer.save(load(25)).await.unwrap();
+        let store = farm.faulty(usize::MAX);
+        let suspended = farm.outbox_on(store.clone());
+        let others = Arc::clone(&farm);
+        let take_over = move || -> crate::auth::BoxFuture<'static, ()> {
+            Box::pin(async move {
+                others.clock.advance(MINUTE);
+                let report = others.send(&others.outbox()).await;
+                assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
+            })
+        };
+        if is_after {
+            store.after_commit(number, take_over);
+        } else {
+            store.before_commit(number, take_over);
+        }
+        suspended.pass().await.unwrap();
+        let report = farm.send(&suspended).await;
+        assert_eq!(
+            (report.waiting, report.needs_attention),
+            (0, 0),
+            "{number}: {report}"
+        );
+        let mut loads = farm.loads();
+        loads.sort();
+        assert_eq!(
+            loads,
+            [draft(25), submitted(24)],
+            "suspended at {number}, after: {is_after}"
+        );
+        assert_eq!(farm.saves(), 3, "suspended at {number}, after: {is_after}");
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_works_keeps_the_lease() {
+    let farm = Farm::start().await;
+    let slow = farm.outbox();
+    slow.save(load(24)).await.unwrap();
+    farm.fault(Fault::latency(MINUTE));
+    let mut pass = std::pin::pin!(slow.pass());
+    tokio::select! {
+        biased;
+        () = farm.fake.until_delayed() => {}
+        _ = &mut pass => panic!("the reply is delayed"),
+    }
+    for _ in 0..10 {
+        farm.clock.advance(Duration::from_secs(4));
+        // The lease is prolonged.
+        for _ in 0..50 {
+            assert!(futures_util::poll!(&mut pass).is_pending());
+            tokio::task::yield_now().await;
+        }
+        let (report, due) = farm.outbox().pass().await.unwrap();
+        assert_eq!((report.confirmed, report.requests), (0, 0));
+        assert!(due.settles_at > Some(farm.clock.now()));
+    }
+    farm.clock.advance(MINUTE);
+    let (report, _) = pass.await.unwrap();
+    assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
+}

@@ -1,14 +1,20 @@
 //! Each failure point of the outbox, counted at the service.
 
 mod by_id;
+mod comments_and_copies;
 mod creation;
 mod decisions;
 mod edits;
 mod farm;
 mod leases;
 mod lost_replies;
+mod many;
 mod model;
+mod secrets;
+#[cfg(feature = "sqlite")]
+mod sqlite_file;
 mod stopped;
+mod stores;
 mod submits;
 mod together;
 mod twins;
