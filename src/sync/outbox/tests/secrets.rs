@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use super::farm::{Farm, SAVE, signed};
 use crate::fake::{Fault, WebsiteEdit};
-use crate::model::CommentInput;
-use crate::sync::outbox::{Decision, OutboxEvent};
+use crate::model::{CommentInput, ConsignmentInput};
+use crate::sync::outbox::{Decision, EntryId, Outbox, OutboxEvent};
 
 const MARKER: &str = "Marker7f3";
 
@@ -18,29 +18,45 @@ fn assert_hidden(shown: &impl Debug) {
     );
 }
 
+fn marked() -> ConsignmentInput {
+    let mut input = signed(24);
+    input.origin.name = MARKER.into();
+    if let Some(declaration) = input.declaration.value_mut() {
+        declaration.full_name = MARKER.into();
+    }
+    input
+}
+
+/// Decisions that do not fit are told in words.
+async fn assert_refusals_hidden(outbox: &Outbox, refused: EntryId) {
+    for decision in [
+        Decision::KeepMine,
+        Decision::TakeTheirs,
+        Decision::Resend,
+        Decision::Adopt(MARKER.into()),
+    ] {
+        if let Err(error) = outbox.decide(refused, decision).await {
+            assert_hidden(&error);
+            assert_hidden(&error.to_string());
+        }
+    }
+}
+
 #[tokio::test]
 async fn nothing_that_is_shown_or_told_has_what_was_written() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let mut events = outbox.events();
-    let input = || {
-        let mut input = signed(24);
-        input.origin.name = MARKER.into();
-        if let Some(declaration) = input.declaration.value_mut() {
-            declaration.full_name = MARKER.into();
-        }
-        input
-    };
     let id = farm.edit(WebsiteEdit::insert(signed(24)));
     let base = farm.read(&outbox, &id).await;
-    let created = outbox.save(input()).await.unwrap();
+    let created = outbox.save(marked()).await.unwrap();
     outbox.submit(created.id).await.unwrap();
-    let conflict = outbox.update(&base, input()).await.unwrap();
+    let conflict = outbox.update(&base, marked()).await.unwrap();
     outbox
         .comment(CommentInput::new("C-900000102", MARKER))
         .await
         .unwrap();
-    let refused = outbox.save(input()).await.unwrap();
+    let refused = outbox.save(marked()).await.unwrap();
     farm.edit(WebsiteEdit::change(
         &*id,
         serde_json::json!({"owner": {"name": MARKER}}),
@@ -59,7 +75,6 @@ async fn nothing_that_is_shown_or_told_has_what_was_written() {
     assert_eq!(entries.len(), 2);
     assert_hidden(&entries);
     for entry in &entries {
-        // Words for a screen or a log.
         assert_hidden(&entry.attempts);
         assert_hidden(&entry.reason.map(|reason| reason.to_string()));
         assert_hidden(&entry.conflict);
@@ -73,18 +88,8 @@ async fn nothing_that_is_shown_or_told_has_what_was_written() {
     let page = outbox.replica().consignments().list().await.unwrap();
     assert_hidden(&outbox.with_waiting(page).await.unwrap());
     assert_hidden(&outbox);
-    assert_hidden(&Decision::Edit(Box::new(input().into())));
-    for decision in [
-        Decision::KeepMine,
-        Decision::TakeTheirs,
-        Decision::Resend,
-        Decision::Adopt(MARKER.into()),
-    ] {
-        if let Err(error) = outbox.decide(refused.id, decision).await {
-            assert_hidden(&error);
-            assert_hidden(&error.to_string());
-        }
-    }
+    assert_hidden(&Decision::Edit(Box::new(marked().into())));
+    assert_refusals_hidden(&outbox, refused.id).await;
     outbox.decide(conflict.id, Decision::Discard).await.unwrap();
     let mut told = 0;
     while let Some(Some(entry)) = futures_util::FutureExt::now_or_never(events.next()) {
@@ -92,9 +97,8 @@ async fn nothing_that_is_shown_or_told_has_what_was_written() {
         told += 1;
     }
     assert!(told > 10);
-    // The data itself is there for who asks.
     assert_eq!(
         outbox.entry(refused.id).await.unwrap().unwrap().input,
-        Some(input())
+        Some(marked())
     );
 }
