@@ -44,7 +44,7 @@ mod introspection;
 mod questions;
 #[cfg(feature = "sync")]
 mod received_records;
-mod similarity;
+pub(crate) mod similarity;
 mod templates;
 
 pub use self::account_choice::AccountChoice;
@@ -52,5 +52,3 @@ pub use self::candidates::Candidates;
 pub use self::filter::{ConsignmentFilter, TemplateFilter};
 #[cfg(feature = "sync")]
 pub(crate) use self::received_records::ReceivedQuestionList;
-#[cfg(feature = "sync")]
-pub(crate) use self::similarity::{Similarity, is_same_load, same_value, shown, similarity};

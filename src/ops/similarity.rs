@@ -66,18 +66,6 @@ pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Si
         .fold(forms(&sent.forms, &read.forms), Ord::max)
 }
 
-/// Whether it may be the same load, whatever else differs: its forms, its day and its places do not.
-pub(crate) fn is_same_load(sent: &ConsignmentInput, read: &ConsignmentInput) -> bool {
-    let load = |input: &ConsignmentInput| ConsignmentInput {
-        forms: input.forms.clone(),
-        movement_date: input.movement_date.clone(),
-        origin: input.origin.clone(),
-        destination: input.destination.clone(),
-        ..ConsignmentInput::default()
-    };
-    similarity(&load(sent), &load(read)) != Differs
-}
-
 fn agrees_if(same: bool) -> Similarity {
     if same { Agrees } else { Differs }
 }

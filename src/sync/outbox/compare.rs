@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::model::{Consignment, ConsignmentInput};
-use crate::ops::same_value;
+use crate::ops::similarity::same_value;
 
 /// Who changed a field since it was edited here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::stored::{Base, Stored, Target};
 use super::waits::Requests;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Maybe};
-use crate::ops::{Similarity, is_same_load, shown, similarity};
+use crate::ops::similarity::{Similarity, shown, similarity};
 use crate::sync::replica::{Change, last_sequence};
 use crate::sync::store::{ChangeRange, ChangeRow};
 
@@ -161,6 +161,18 @@ fn best(sent: &[ConsignmentInput], read: &ConsignmentInput) -> Similarity {
 
 fn is_load_of(sent: &[ConsignmentInput], read: &ConsignmentInput) -> bool {
     sent.iter().any(|sent| is_same_load(sent, read))
+}
+
+/// Whether it may be the same load, whatever else differs: its forms, its day and its places do not.
+fn is_same_load(sent: &ConsignmentInput, read: &ConsignmentInput) -> bool {
+    let load = |input: &ConsignmentInput| ConsignmentInput {
+        forms: input.forms.clone(),
+        movement_date: input.movement_date.clone(),
+        origin: input.origin.clone(),
+        destination: input.destination.clone(),
+        ..ConsignmentInput::default()
+    };
+    similarity(&load(sent), &load(read)) != Similarity::Differs
 }
 
 impl Stored {

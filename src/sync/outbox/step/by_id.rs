@@ -10,7 +10,7 @@ use super::super::stored::{Base, Stored, Target};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
-use crate::ops::{Similarity, similarity};
+use crate::ops::similarity::{Similarity, similarity};
 use crate::transport::RetryPolicy;
 
 impl Stored {

@@ -8,7 +8,7 @@ use super::super::stored::{Base, Stored};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus};
-use crate::ops::{Similarity, similarity};
+use crate::ops::similarity::{Similarity, similarity};
 use crate::transport::RetryPolicy;
 
 impl Pass<'_> {

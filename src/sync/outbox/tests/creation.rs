@@ -58,7 +58,7 @@ async fn a_program_that_ends_anywhere_makes_one_record_of_an_entry_and_submits_i
             let entry = dying.save(load(24)).await?;
             dying.submit(entry.id).await?;
             dying.pass().await?;
-            Ok::<_, crate::Error>(())
+            Ok::<_, crate::error::Error>(())
         };
         let ended = ends.await;
         let entries = farm.outbox().entries().await.unwrap();
