@@ -275,13 +275,13 @@ async fn killed_at_writes_of_its_file_it_makes_each_record_once() {
         program.0.stdout(Stdio::null()).stderr(Stdio::null());
         let log = farm.store.with_extension("db-wal");
         let mut child = gate.spawn(program);
-        let (mut last, mut writes) = (None, 0);
+        let (mut before, mut writes) = (None, 0);
         while writes < write && child.try_wait().unwrap().is_none() {
             let now = fs::metadata(&log)
                 .and_then(|log| Ok((log.len(), log.modified()?)))
                 .ok();
-            writes += usize::from(now != last);
-            last = now;
+            writes += usize::from(now != before);
+            before = now;
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -302,13 +302,13 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
         let mut program = farm.program().args(["add", "--submit"]).arg(&load);
         program.0.stdout(Stdio::piped());
         let mut child = program.0.spawn().unwrap();
-        let (mut last, mut writes) = (None, 0);
+        let (mut before, mut writes) = (None, 0);
         while writes < write && child.try_wait().unwrap().is_none() {
             let now = fs::metadata(&log)
                 .and_then(|log| Ok((log.len(), log.modified()?)))
                 .ok();
-            writes += usize::from(now != last);
-            last = now;
+            writes += usize::from(now != before);
+            before = now;
         }
         child.kill().unwrap();
         let said = child.wait_with_output().unwrap();
