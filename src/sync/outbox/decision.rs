@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::account_outbox::Outbox;
+use super::edits::follow_last_save;
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
 use super::journal::Draft;
 use super::stored::{Base, Stored, Target, Watch};
@@ -257,6 +258,7 @@ fn resend(draft: &mut Draft, stored: &Stored) -> Result<()> {
     let ruled_out = entry.candidates.iter().map(ToString::to_string);
     entry.known.extend(ruled_out);
     entry.queue_again();
+    follow_last_save(draft, stored.id);
     Ok(())
 }
 
@@ -321,7 +323,7 @@ pub(super) fn confirm(
     watch(draft, &entry, watch_until);
     if let Some(record) = record {
         // A record that was made anew has another name.
-        let sent = entry.input.map(|sent| Base::Sent(sent.without_names()));
+        let sent = entry.made_of().map(Base::Sent);
         draft.settle_lane(id, record, sent.as_ref());
     }
     Ok(())
@@ -329,7 +331,7 @@ pub(super) fn confirm(
 
 /// A request that was given up may still arrive.
 fn watch(draft: &mut Draft, stored: &Stored, until: &Timestamp) {
-    let Some(baseline) = stored.baseline.filter(|_| stored.may_still_arrive()) else {
+    let Some(baseline) = stored.baseline.filter(|_| stored.is_in_doubt()) else {
         return;
     };
     draft.head.watches.push(Watch {

@@ -98,6 +98,7 @@ pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
             if let Some(text) = new.input {
                 entry.replace_input(text);
             }
+            entry.base = new.base.or(entry.base.take());
             entry.not_after = new.not_after.or(entry.not_after.take());
             (entry.id, entry.order)
         }
@@ -125,5 +126,21 @@ fn follow_with_submits(draft: &mut Draft, lane: &Lane, order: u64, text: &InputT
                 submit.order = later;
             }
         }
+    }
+}
+
+/// A submit that is to be sent again comes after what was written meanwhile.
+pub(super) fn follow_last_save(draft: &mut Draft, submit: u64) {
+    let Some(submit) = draft.entry_ref(submit).cloned() else {
+        return;
+    };
+    let lane = submit.lane();
+    let later = draft.live.values().filter(|entry| {
+        entry.kind == EntryKind::Save && entry.order > submit.order && entry.lane() == lane
+    });
+    let last = later.max_by_key(|entry| entry.order);
+    let last = last.and_then(|last| Some((last.order, last.input.clone()?)));
+    if let (EntryKind::Submit, Some((order, text))) = (submit.kind, last) {
+        follow_with_submits(draft, &lane, order, &text);
     }
 }

@@ -126,6 +126,11 @@ impl Outbox {
         let record = self.account().consignment(id.clone()).await?.value;
         let read = ConsignmentInput::from(&record);
         match best(sent, &read) {
+            // The user may know that it is another one, or has written something else since.
+            Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
+                found.partly.push(id);
+            }
+            Similarity::Agrees if self.is_written_about(&id).await? => found.partly.push(id),
             Similarity::Agrees => found.agreeing.push(id),
             Similarity::Open => found.partly.push(id),
             Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),
@@ -139,17 +144,19 @@ impl Outbox {
         Ok(self.replica().consignment(id.clone()).await?.is_some())
     }
 
-    /// Whether another entry has made the record, or is about it.
+    /// Whether another entry has made the record.
     async fn belongs_to_another(&self, entry: &Stored, id: &ConsignmentId) -> Result<bool> {
         let live = self.journal().load().await?.live;
-        let is_of_live = live
-            .values()
-            .filter(|other| other.id != entry.id)
-            .any(|other| {
-                other.consignment.as_ref() == Some(id) || other.target == Target::Record(id.clone())
-            });
-        let is_own = entry.consignment.as_ref() == Some(id);
-        Ok(is_of_live || is_own || self.journal().last_save(id).await?.is_some())
+        let is_of = |other: &Stored| other.consignment.as_ref() == Some(id);
+        let is_of_one = is_of(entry) || live.values().any(|other| is_of(other));
+        Ok(is_of_one || self.journal().last_save(id).await?.is_some())
+    }
+
+    /// Whether the user has written something about the record, which another entry did not make.
+    async fn is_written_about(&self, id: &ConsignmentId) -> Result<bool> {
+        let live = self.journal().load().await?.live;
+        let target = Target::Record(id.clone());
+        Ok(live.values().any(|other| other.target == target))
     }
 }
 
@@ -178,20 +185,36 @@ fn is_same_load(sent: &ConsignmentInput, read: &ConsignmentInput) -> bool {
 impl Stored {
     /// What the entry has sent, for comparisons with new records: without names, which the server gives.
     fn sent(&self) -> Vec<ConsignmentInput> {
-        let without_names = |mut input: ConsignmentInput| {
-            (input.id, input.number) = (Maybe::Absent, Maybe::Absent);
-            input
-        };
-        if let (Some(_), Some(Base::Record(original))) = (&self.original, &self.base) {
-            // What a copy keeps of dates and declaration is not shown.
-            let original: ConsignmentInput =
-                serde_json::from_value(original.clone()).unwrap_or_default();
-            let mut copy = without_names(original);
-            copy.declaration = Maybe::Absent;
-            (copy.movement_date, copy.movement_time) = (Maybe::Absent, Maybe::Absent);
+        if let Some(copy) = self.copied() {
             return vec![copy];
         }
         let inputs = self.input.iter().chain(&self.earlier_inputs);
-        inputs.map(InputText::input).map(without_names).collect()
+        let inputs = inputs.map(InputText::without_names);
+        inputs.map(|text| text.input()).collect()
+    }
+
+    /// What a copy is made of. What it keeps of dates and declaration is not shown.
+    fn copied(&self) -> Option<ConsignmentInput> {
+        let (Some(_), Some(Base::Record(original))) = (&self.original, &self.base) else {
+            return None;
+        };
+        let original: ConsignmentInput = serde_json::from_value(original.clone()).ok()?;
+        Some(ConsignmentInput {
+            id: Maybe::Absent,
+            number: Maybe::Absent,
+            status: Maybe::Absent,
+            declaration: Maybe::Absent,
+            movement_date: Maybe::Absent,
+            movement_time: Maybe::Absent,
+            ..original
+        })
+    }
+
+    /// What the record is made of, as far as this entry has sent it.
+    pub(super) fn made_of(&self) -> Option<InputText> {
+        match self.copied() {
+            Some(copy) => InputText::new(&copy.into()).ok(),
+            None => self.input.as_ref().map(InputText::without_names),
+        }
     }
 }

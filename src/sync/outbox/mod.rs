@@ -39,6 +39,7 @@
 mod account_outbox;
 mod compare;
 mod decision;
+mod due;
 mod edits;
 mod entry;
 mod events;

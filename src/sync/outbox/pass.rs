@@ -4,19 +4,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::account_outbox::Outbox;
+use super::due::Due;
 use super::entry::{EntryState, Reason};
 use super::journal::Snapshot;
 use super::lane::{Next, next};
 use super::report::OutboxReport;
+use super::step::LONGEST_RESEND;
 use super::waits::{LONGEST_WAIT, Pause, Requests, wait_after};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 
-/// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
-const TRIES: u32 = 3;
-
 /// How often records that arrive late are looked for.
-const STRAY_LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
+pub(super) const STRAY_LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// The right to send, and what was done with it.
 pub(super) struct Pass<'a> {
@@ -26,30 +25,7 @@ pub(super) struct Pass<'a> {
     pub(super) lease: AtomicU64,
     /// When the lease was taken or prolonged last, in milliseconds on the clock since boot.
     pub(super) held_since: AtomicU64,
-    report: OutboxReport,
-}
-
-/// When the next pass has something to do.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Due {
-    /// A look, or the end of another process's lease: time alone brings it.
-    pub(super) settles_at: Option<SystemTime>,
-    /// Another try to reach the service.
-    pub(super) retries_at: Option<SystemTime>,
-}
-
-impl Due {
-    fn settle(&mut self, at: SystemTime) {
-        self.settles_at = Some(self.settles_at.map_or(at, |before| before.min(at)));
-    }
-
-    fn retry(&mut self, at: SystemTime) {
-        self.retries_at = Some(self.retries_at.map_or(at, |before| before.min(at)));
-    }
-
-    pub(super) fn at(self) -> Option<SystemTime> {
-        self.settles_at.into_iter().chain(self.retries_at).min()
-    }
+    pub(super) report: OutboxReport,
 }
 
 impl Outbox {
@@ -191,13 +167,15 @@ impl Pass<'_> {
                 return Some(Step::Strays);
             }
         }
+        // The clock of the process that wrote it may be ahead.
+        let longest = outbox.settings.settle.max(LONGEST_RESEND).saturating_mul(2);
         next(&snapshot.live).into_iter().find_map(|step| {
             let (Next::Send(id) | Next::Settle(id)) = step;
             let entry = snapshot.live.get(&id)?;
             let is_due = entry
                 .next_at
                 .as_ref()
-                .is_none_or(|at| outbox.has_come(at, outbox.settings.settle));
+                .is_none_or(|at| outbox.has_come(at, longest));
             (is_due && !is_held(&id)).then_some(Step::Entry(step))
         })
     }
@@ -259,44 +237,6 @@ impl Pass<'_> {
             let at = now.checked_add(wait_after(failures)).unwrap_or(now);
             waits.entries.insert(id, (failures, at));
         });
-    }
-
-    /// What is left, and when.
-    fn count(&mut self, snapshot: &Snapshot, mut due: Due) -> Due {
-        self.report.requests = self.requests.total();
-        let stopped = due.retries_at.is_some();
-        for entry in snapshot.live.values() {
-            match entry.state {
-                EntryState::Refused => self.report.refused += 1,
-                EntryState::NeedsAttention => self.report.needs_attention += 1,
-                _ => self.report.waiting += 1,
-            }
-            let is_held = self
-                .outbox
-                .with_waits(|waits| waits.entries.contains_key(&entry.id));
-            let at = entry.next_at.as_ref().and_then(Timestamp::to_time);
-            if let Some(at) = at.filter(|_| !stopped && !is_held) {
-                due.settle(at);
-            }
-        }
-        self.outbox.with_waits(|waits| {
-            waits.entries.retain(|id, _| snapshot.live.contains_key(id));
-            for (failures, at) in waits.entries.values() {
-                if *failures < TRIES && !stopped {
-                    due.settle(*at);
-                } else {
-                    due.retry(*at);
-                }
-            }
-        });
-        if let (false, Some(at)) = (
-            snapshot.head.watches.is_empty(),
-            self.outbox.now().checked_add(STRAY_LOOK_EVERY),
-        ) {
-            due.retry(at);
-        }
-        self.report.next_at = due.at().map(Timestamp::from);
-        due
     }
 
     /// The user may not do what the entry needs, or not any more.

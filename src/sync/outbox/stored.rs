@@ -216,16 +216,6 @@ impl Stored {
         matches!(self.state, EntryState::Sending | EntryState::Unconfirmed)
     }
 
-    /// Whether a request of it may still make a further record.
-    pub(super) fn may_still_arrive(&self) -> bool {
-        let in_doubt = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.in_doubt)
-            .count();
-        in_doubt > usize::from(self.is_adopted)
-    }
-
     pub(super) fn needs_attention(&mut self, reason: Reason) {
         self.state = EntryState::NeedsAttention;
         self.reason = Some(reason);

@@ -281,8 +281,7 @@ impl Outbox {
             _ => Target::Entry(before.id),
         };
         let sent = before
-            .input
-            .clone()
+            .made_of()
             .filter(|_| before.state == EntryState::Confirmed);
         let number = draft.next();
         Stored {

@@ -68,6 +68,9 @@ impl Pass<'_> {
             }
             return self.conflict(entry, reason, &read).await;
         }
+        if is_done(entry, text.as_ref(), &read) {
+            return self.adopt(entry, Some(&id)).await;
+        }
         let marked = self.mark(entry, None, |entry| {
             entry.base = Some(Base::Record(read.clone()));
         });
@@ -194,6 +197,13 @@ fn differs(entry: &Stored, record: &Consignment, read: &Value) -> Option<Reason>
         None => is_draft,
     };
     (!is_same).then(|| conflict_reason(record))
+}
+
+/// Whether a record that is to be submitted is already, with what is to be sent.
+fn is_done(entry: &Stored, text: Option<&InputText>, read: &Value) -> bool {
+    entry.kind == EntryKind::Submit
+        && read["status"] == ConsignmentStatus::Submitted.as_str()
+        && text.is_some_and(|text| trace(read, &text.value(), read) == Trace::Applied)
 }
 
 fn conflict_reason(record: &Consignment) -> Reason {

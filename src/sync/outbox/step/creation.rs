@@ -7,7 +7,7 @@ use super::super::pass::Pass;
 use super::super::stored::{Base, Stored};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus};
+use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
 use crate::ops::similarity::{Similarity, similarity};
 use crate::transport::RetryPolicy;
 
@@ -91,7 +91,9 @@ impl Pass<'_> {
         let Some(id) = &entry.original else {
             return Ok(None);
         };
-        Ok(self.read(id).await?.map(|record| shape(&record)))
+        let record = self.read(id).await?;
+        let is_there = |record: &Consignment| record.status != Some(ConsignmentStatus::Deleted);
+        Ok(record.filter(is_there).map(|record| shape(&record)))
     }
 
     pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
@@ -131,15 +133,16 @@ impl Pass<'_> {
         let Ok(Some(record)) = self.while_held(self.read(id)).await else {
             return Ok(());
         };
-        let sent = entry.input.as_ref();
-        let sent = sent.map(|sent| sent.without_names().input());
+        let past = self.outbox.journal().past(entry.id).await?;
+        let sent = past.as_ref().unwrap_or(entry).made_of();
         let read = ConsignmentInput::from(&record);
-        if sent.is_some_and(|sent| similarity(&sent, &read) == Similarity::Differs) {
+        let differs =
+            sent.is_some_and(|sent| similarity(&sent.input(), &read) == Similarity::Differs);
+        if differs || record.status != Some(ConsignmentStatus::Draft) {
             // Somebody was faster: the next edit is compared with what was sent, and differs.
             return Ok(());
         }
         let after = shape(&record);
-        let past = self.outbox.journal().past(entry.id).await?;
         let change = self.outbox.journal().change(|draft| {
             let past = past
                 .clone()
@@ -155,9 +158,7 @@ impl Pass<'_> {
                     }),
                 );
             }
-            if record.status == Some(ConsignmentStatus::Draft) {
-                draft.settle_lane(entry.id, id, Some(&Base::Record(after.clone())));
-            }
+            draft.settle_lane(entry.id, id, Some(&Base::Record(after.clone())));
             Ok(())
         });
         change.await

@@ -5,9 +5,12 @@ mod comment;
 mod creation;
 mod strays;
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::decision::confirm;
+use super::edits::follow_last_save;
 use super::entry::{Attempt, EntryKind, EntryState, Reason};
 use super::journal::Draft;
 use super::pass::Pass;
@@ -159,6 +162,10 @@ impl Pass<'_> {
             let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
                 return Ok(Marked::Changed);
             };
+            // The reads before this may have taken long.
+            if self.too_late(found).is_some() {
+                return Ok(Marked::Changed);
+            }
             fill(found);
             found.state = EntryState::Sending;
             found.reason = None;
@@ -199,6 +206,10 @@ impl Pass<'_> {
             record(found, &reply, &now);
             match &reply {
                 Reply::Applied(applied) => apply(draft, entry, applied, &watch_until),
+                Reply::NotSent(_) => {
+                    follow_last_save(draft, entry.id);
+                    Ok(false)
+                }
                 _ => Ok(false),
             }
         });
@@ -232,21 +243,43 @@ impl Pass<'_> {
         Ok(adopted.is_some())
     }
 
-    /// Nothing was found: after the settle time the entry is sent again.
+    /// Nothing was found: after the settle time the entry is sent again, and later each time that this does not help.
     async fn not_found(&mut self, entry: &Stored) -> Step {
         let settle = self.outbox.settings.settle;
         let now = self.outbox.now();
-        let next_at = now.checked_add(settle).unwrap_or(now);
-        self.change_if_same(entry, |entry| {
-            entry.looks += 1;
-            if entry.looks >= LOOKS {
-                entry.queue_again();
-            } else {
-                entry.next_at = Some(next_at.into());
+        let after = |wait| Some(now.checked_add(wait).unwrap_or(now).into());
+        let change = self.change_held(|draft| {
+            let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
+                return Ok(());
+            };
+            found.looks += 1;
+            if found.looks < LOOKS {
+                found.next_at = after(settle);
+                return Ok(());
             }
-        })
-        .await
+            found.queue_again();
+            if let Some(further) = found.attempts.len().checked_sub(2) {
+                found.reason = Some(Reason::NoClearAnswer);
+                found.next_at = after(resend_wait(settle, further));
+            }
+            follow_last_save(draft, entry.id);
+            Ok(())
+        });
+        Ok(change.await?.is_some())
     }
+}
+
+/// The longest wait before an entry is sent again whose requests never get a clear answer.
+pub(super) const LONGEST_RESEND: Duration = Duration::from_secs(60 * 60);
+
+/// How long to wait before an entry is sent again that was sent again so many times before.
+fn resend_wait(settle: Duration, times: usize) -> Duration {
+    let doubled = u32::try_from(times)
+        .ok()
+        .and_then(|times| 2_u32.checked_pow(times));
+    settle
+        .saturating_mul(doubled.unwrap_or(u32::MAX))
+        .min(LONGEST_RESEND)
 }
 
 /// How many complete looks, the settle time apart, find nothing before an entry is sent again.

@@ -25,6 +25,8 @@ pub(super) struct Text {
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     pub(super) record: Option<String>,
+    /// The copy that makes it.
+    pub(super) copy: Option<u64>,
     /// The last entry about it whose call has returned.
     pub(super) entry: Option<u64>,
     /// The version of the record that the user has seen or decided about.
@@ -76,8 +78,12 @@ pub(super) struct Ledger {
     /// Entries whose calls returned.
     pub(super) acknowledged: BTreeSet<u64>,
     pub(super) settle: u64,
-    /// When a clock was set, in seconds.
-    pub(super) jumped: u64,
+    /// The user has removed entries that were at their end.
+    pub(super) is_pruned: bool,
+    /// New records were not listed at once.
+    pub(super) has_lag: bool,
+    /// By how much the clocks of the processes were set in all, in seconds.
+    pub(super) skew: u64,
     doings: HashMap<usize, Doings>,
     /// The version that an entry shows as what the service has.
     conflicts: HashMap<u64, usize>,
@@ -189,6 +195,7 @@ impl Ledger {
             return;
         }
         noted.attempts = attempt;
+        noted.sent.extend(text_of(&entry["input"]));
         let kind = entry["kind"].as_str().unwrap().to_owned();
         let text = text_of(&entry["input"]);
         if let Some(limit) = entry["notAfter"].as_str() {
@@ -220,13 +227,9 @@ impl Ledger {
         self.doings.entry(process).or_default().mark = Some(mark);
     }
 
-    /// Entries that are at their end may be removed from now on.
-    pub(super) fn prunes(&mut self) {
-        for (id, noted) in &self.entries {
-            if noted.is_ended {
-                self.acknowledged.remove(id);
-            }
-        }
+    /// Whether an entry is at its end, so that it may be removed.
+    pub(super) fn is_ended(&self, entry: u64) -> bool {
+        self.entries.get(&entry).is_some_and(|noted| noted.is_ended)
     }
 
     /// The service does not carry a change out, and its program hears so.
@@ -283,7 +286,6 @@ impl Ledger {
         }
         let noted = self.entries.entry(entry).or_default();
         noted.departed = (service.now, service.events);
-        noted.sent.extend(mark.text);
         (noted.was_turned_down, noted.is_resent) = (false, false);
         (entry, attempt)
     }
@@ -298,7 +300,8 @@ impl Ledger {
         if event == 0 || noted.was_turned_down {
             return;
         }
-        let is_settled = service.now >= seconds + self.settle || self.jumped >= seconds;
+        // Clocks that are far apart leave nothing of it.
+        let is_settled = service.now + self.skew >= seconds + self.settle || self.skew > 1_800;
         assert!(
             is_settled,
             "entry {entry} was sent at {seconds} and is again at {}",
@@ -415,7 +418,7 @@ impl Ledger {
         let of_entry = || {
             self.declarations
                 .iter()
-                .position(|one| one.entry == Some(id))
+                .position(|one| one.copy == Some(id))
         };
         if let Some(declaration) = of_text.or_else(of_entry) {
             let declaration = &mut self.declarations[declaration];

@@ -235,6 +235,7 @@ impl SyncStore for ProcessStore {
             }
             let is_written = self.store.commit(account, batch).await?;
             if is_written {
+                self.world.lock().unwrap().service.event();
                 self.check(batch).await;
             }
             if at_commit == AtCommit::KilledAfter(number) {

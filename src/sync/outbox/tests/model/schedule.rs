@@ -59,6 +59,7 @@ impl Schedule {
         world.service.newest_first = random.bool();
         if random.u8(..6) == 0 {
             world.service.lag = random.u64(1..5);
+            world.ledger.has_lag = true;
         }
         Self {
             world: Arc::new(Mutex::new(world)),
@@ -125,20 +126,13 @@ impl Schedule {
     pub(super) fn start(&mut self) {
         self.started += 1;
         let ahead = if self.random.u8(..4) == 0 {
-            self.random.i64(-100_000..100_000)
+            self.skew()
         } else {
             0
         };
         let process = Process::start(self.started, &self.world, &self.store, self.settings, ahead);
-        if ahead != 0 {
-            self.jumped();
-        }
+        self.world().ledger.skew += ahead.unsigned_abs();
         self.processes.push(process);
-    }
-
-    fn jumped(&self) {
-        let mut world = self.world();
-        world.ledger.jumped = world.service.now;
     }
 
     pub(super) fn spawn(
@@ -222,7 +216,7 @@ impl Schedule {
         let process = self.any_process();
         let (number, outbox) = (process.number, process.outbox.clone());
         let before = process.clock.now();
-        self.world().ledger.prunes();
+        self.world().ledger.is_pruned = true;
         self.spawn(number, true, async move {
             let _ = outbox.prune(before).await;
         });
@@ -246,15 +240,21 @@ impl Schedule {
         self.programs.retain(|one| one.process != process);
     }
 
+    /// By how much a clock is wrong, in seconds.
+    fn skew(&mut self) -> i64 {
+        let most = [20, 20_000][self.random.usize(..2)];
+        self.random.i64(-most..most)
+    }
+
     fn set_clock(&mut self) {
-        let to = self.random.i64(-50_000..50_000);
+        let to = self.skew();
         let process = self.any_process();
         let now = process.clock.now();
         let by = Duration::from_secs(to.unsigned_abs());
         let to = if to > 0 { now + by } else { now - by };
         process.clock.set_wall(to);
         note(|| format!("{} has its clock set by {by:?}", process.number));
-        self.jumped();
+        self.world().ledger.skew += by.as_secs();
     }
 
     pub(super) fn pass_time(&mut self, seconds: u64) {
@@ -277,7 +277,8 @@ impl Schedule {
         note(|| format!("the website does {choice} to {record:?} {fields}"));
         match (choice, record) {
             (0..3, Some(id)) => {
-                let fields = serde_json::json!({"movementTime": fields["movementTime"]});
+                let name = ["movementTime", "answers"][usize::from(choice == 0)];
+                let fields = serde_json::json!({name: fields[name]});
                 world.service.edit(&id, Author::Website, &fields);
             }
             (3, Some(id)) => {
@@ -297,7 +298,7 @@ impl Schedule {
 
     /// Polls programs in any order. While all wait, time passes.
     pub(super) async fn poll(&mut self, polls: usize) {
-        let (mut quiet, mut step, mut waited) = (0, 1, 0);
+        let (mut quiet, mut step, mut waited, mut events) = (0, 1, 0, 0);
         for _ in 0..polls {
             if self.programs.is_empty() {
                 return;
@@ -329,7 +330,11 @@ impl Schedule {
                 }
                 continue;
             }
-            (quiet, step, waited) = (0, 1, 0);
+            quiet = 0;
+            let happened = self.world().service.events;
+            if std::mem::replace(&mut events, happened) != happened {
+                (step, waited) = (1, 0);
+            }
             let at = ready[self.random.usize(..ready.len())];
             self.poll_program(at);
             if self.random.bool() {

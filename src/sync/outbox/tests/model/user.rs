@@ -222,6 +222,7 @@ async fn copy(outbox: &Outbox, world: &Shared) -> Option<()> {
         let mut world = world.lock().unwrap();
         world.ledger.declarations.push(Declaration::default());
         let declaration = world.ledger.declarations.len() - 1;
+        world.ledger.declarations[declaration].copy = Some(entry.id.0);
         world.acknowledge(declaration, &entry, true);
     }
     Some(())
