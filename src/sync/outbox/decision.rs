@@ -202,6 +202,7 @@ fn keep_mine(draft: &mut Draft, stored: &Stored) -> Result<()> {
         _ => return Err(unfit(stored, "keep mine")),
     }
     change(draft, stored)?.queue_again();
+    follow_last_save(draft, stored.id);
     Ok(())
 }
 
