@@ -10,6 +10,7 @@ mod process;
 mod schedule;
 mod service;
 mod user;
+mod written;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;

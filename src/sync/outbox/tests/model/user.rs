@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::ledger::{Declaration, Text};
 use super::network::{Shared, World};
 use super::note;
+use super::written::{Declaration, Text};
 use crate::model::{CommentInput, Consignment, ConsignmentInput};
 use crate::sync::outbox::{Decision, Entry, EntryId, EntryState, Outbox, Reason};
 
