@@ -62,7 +62,7 @@ impl Pass<'_> {
     /// Whether there is no consignment with this number. "Not found" has the text of any failure, so the list decides.
     async fn is_gone(&self, number: &ConsignmentNumber) -> Result<bool> {
         let replica = self.outbox.replica();
-        let report = self.while_held(replica.sync_full()).await;
+        let report = self.while_held(Box::pin(replica.sync_full())).await;
         self.requests
             .add(report.as_ref().map_or(1, |report| report.requests));
         let query = replica.consignments().number(number.clone());

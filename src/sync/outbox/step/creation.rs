@@ -112,17 +112,15 @@ impl Pass<'_> {
 
     /// One record that surely is what was sent is adopted; otherwise a person decides.
     async fn take_found(&mut self, entry: &Stored, found: Found) -> Step {
-        match found.sole() {
-            Some(id) => self.adopt(entry, Some(id)).await,
-            None => {
-                let candidates = found.all();
-                self.change_if_same(entry, |entry| {
-                    entry.candidates.clone_from(&candidates);
-                    entry.needs_attention(Reason::Candidates);
-                })
-                .await
-            }
+        if let Some(id) = found.sole() {
+            return self.adopt(entry, Some(id)).await;
         }
+        let candidates = found.all();
+        self.change_if_same(entry, |entry| {
+            entry.candidates.clone_from(&candidates);
+            entry.needs_attention(Reason::Candidates);
+        })
+        .await
     }
 
     /// Reads a record that was saved: the next edit is compared with it. A failure is none of the entry.

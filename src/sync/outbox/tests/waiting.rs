@@ -53,7 +53,7 @@ async fn too_many_requests_wait_as_told() {
         assert_eq!(report.next_at, due.at().map(Into::into));
         assert_eq!(state(&outbox, entry.id).await, EntryState::Queued);
         let requests = farm.fake.requests().len();
-        farm.clock.advance(2 * MINUTE - Duration::from_secs(1));
+        farm.clock.advance(Duration::from_secs(2 * 60 - 1));
         let (_, due) = outbox.pass().await.unwrap();
         assert_eq!(due.at(), Some(farm.clock.now() + Duration::from_secs(1)));
         assert_eq!(farm.fake.requests().len(), requests);
@@ -172,7 +172,7 @@ async fn a_movement_whose_day_is_over_needs_a_person_before_anything_is_sent() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let today = load(24).movement("2026-11-20", "06:30");
-    farm.clock.advance(4 * 60 * MINUTE - Duration::from_secs(1));
+    farm.clock.advance(Duration::from_secs(4 * 60 * 60 - 1));
     outbox.save(today.clone()).await.unwrap();
     let submitted_late = outbox.save(today.clone()).await.unwrap();
     farm.send(&outbox).await;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::process::ACCOUNT;
 use super::schedule::Schedule;
 use super::service::Author;
+use crate::model::ConsignmentId;
 use crate::sync::outbox::{Entry, EntryKind, EntryState, Reason};
 use crate::sync::store::SyncStore;
 
@@ -96,8 +97,8 @@ impl Schedule {
         }
         for entry in entries.values() {
             match (entry.state, entry.reason) {
-                (EntryState::Confirmed | EntryState::Discarded | EntryState::Refused, _) => {}
-                (EntryState::NeedsAttention, Some(_)) => {}
+                (EntryState::Confirmed | EntryState::Discarded | EntryState::Refused, _)
+                | (EntryState::NeedsAttention, Some(_)) => {}
                 (EntryState::Queued, Some(Reason::WaitsForEarlier)) => {
                     let blocks = |other: &&Entry| {
                         matches!(
@@ -158,7 +159,8 @@ impl Schedule {
             }
             for (other, record) in &world.service.records {
                 let is_stray = is_own(record.maker())
-                    && Some(other.as_str()) != entry.consignment.as_ref().map(|id| id.as_str());
+                    && Some(other.as_str())
+                        != entry.consignment.as_ref().map(ConsignmentId::as_str);
                 // Clocks that are apart end the watch early.
                 let is_watched = world.ledger.skew < 60_000;
                 if is_watched && is_stray && !record.is_deleted && record.versions.len() == 1 {

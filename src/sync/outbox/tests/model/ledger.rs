@@ -219,7 +219,7 @@ impl Ledger {
         let input = &variables["input"];
         match (operation, input["id"].as_str().or(variables["id"].as_str())) {
             ("CreateOrSaveConsignment", Some(id)) => {
-                self.check_save(&mark, id, input, reads.get(id).copied(), service)
+                self.check_save(&mark, id, input, reads.get(id).copied(), service);
             }
             ("CreateOrSaveConsignment", None) => {
                 assert_eq!(input["status"], "DRAFT", "a new record is a draft");

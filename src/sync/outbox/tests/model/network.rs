@@ -173,7 +173,7 @@ impl World {
             2 => Fate::LostBefore,
             3 | 4 => Fate::Failed(false, random.u8(..4)),
             5 | 6 => Fate::Refused,
-            7 | 8 | 9 => Fate::LostAfter,
+            7..=9 => Fate::LostAfter,
             10 | 11 => Fate::Late(if random.bool() {
                 random.u64(..50)
             } else {

@@ -32,6 +32,10 @@ pub(super) struct Declaration {
 
 /// One entry as the ledger knows it.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are true independently of each other"
+)]
 pub(super) struct Noted {
     pub(super) attempts: usize,
     /// The texts that were sent.
