@@ -135,10 +135,11 @@ pub(super) fn follow_last_save(draft: &mut Draft, submit: u64) {
         return;
     };
     let lane = submit.lane();
-    let later = draft.live.values().filter(|entry| {
-        entry.kind == EntryKind::Save && entry.order > submit.order && entry.lane() == lane
-    });
-    let last = later.max_by_key(|entry| entry.order);
+    let saves = draft
+        .live
+        .values()
+        .filter(|entry| entry.kind == EntryKind::Save && entry.lane() == lane);
+    let last = saves.max_by_key(|entry| entry.order);
     let last = last.and_then(|last| Some((last.order, last.input.clone()?)));
     if let (EntryKind::Submit, Some((order, text))) = (submit.kind, last) {
         follow_with_submits(draft, &lane, order, &text);
