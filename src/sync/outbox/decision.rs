@@ -297,6 +297,8 @@ fn give_up(draft: &mut Draft, stored: &Stored, reason: Reason) -> Result<()> {
         .collect();
     for id in behind {
         if let Some(other) = draft.entry(id) {
+            // It is an edit of the same state of the record: what others changed since counts for it, too.
+            other.base = other.base.take().or_else(|| stored.base.clone());
             other.needs_attention(Reason::EarlierGivenUp);
         }
     }

@@ -1,5 +1,7 @@
 //! What a person may decide, and when.
 
+use serde_json::json;
+
 use super::farm::{Farm, draft, load, now, state};
 use crate::fake::{Fault, WebsiteEdit};
 use crate::sync::outbox::{Decision, EntryId, EntryState, Outbox, Reason};
@@ -132,6 +134,35 @@ async fn what_waits_behind_an_update_that_was_given_up_can_be_kept() {
     );
     outbox.decide(submit.id, Decision::Discard).await.unwrap();
     assert_eq!(farm.loads(), [draft(24)]);
+}
+
+/// The edit that was given up was a conflict, and so is what was written on top of it: nobody has seen it beside theirs.
+#[tokio::test]
+async fn what_waits_behind_a_conflict_that_was_given_up_is_a_conflict_as_well() {
+    for given_up in [Decision::Discard, Decision::TakeTheirs] {
+        let farm = Farm::start().await;
+        let outbox = farm.outbox();
+        let id = farm.edit(WebsiteEdit::insert(load(24)));
+        let base = farm.read(&outbox, &id).await;
+        let entry = outbox.update(&base, load(30)).await.unwrap();
+        let submit = outbox.submit(entry.id).await.unwrap();
+        farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "07:45"})));
+        farm.send(&outbox).await;
+        outbox.decide(entry.id, given_up).await.unwrap();
+        outbox.decide(submit.id, Decision::KeepMine).await.unwrap();
+        farm.send(&outbox).await;
+        let submit = now(&outbox, submit.id).await;
+        assert_eq!((submit.reason, farm.saves()), (Some(Reason::Conflict), 0));
+        let theirs = submit.conflict.unwrap().theirs;
+        assert_eq!(theirs["movementTime"], "07:45");
+        // Now they have seen it.
+        outbox.decide(submit.id, Decision::KeepMine).await.unwrap();
+        farm.send(&outbox).await;
+        assert_eq!(
+            (state(&outbox, submit.id).await, farm.saves()),
+            (EntryState::Confirmed, 1)
+        );
+    }
 }
 
 /// A creation that was given up while it was in flight, and arrives all the same.
