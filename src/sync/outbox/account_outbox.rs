@@ -227,8 +227,8 @@ impl Outbox {
             let mut entry = stored.show();
             if entry.state == EntryState::Queued && entry.reason.is_none() {
                 entry.reason = match &waits.pause {
-                    Some(Pause::Login) => Some(Reason::LoginNeeded),
                     _ if !first.contains(&Next::Send(stored.id)) => Some(Reason::WaitsForEarlier),
+                    Some(Pause::Login) => Some(Reason::LoginNeeded),
                     Some(Pause::Until { .. }) => Some(Reason::NoReception),
                     None => waits.entries.get(&stored.id).map(|_| Reason::NoReception),
                 };

@@ -27,6 +27,8 @@ pub(super) struct Synced {
 pub(super) struct Found {
     /// They show all that was sent.
     pub(super) agreeing: Vec<ConsignmentId>,
+    /// They show all that was sent at some time, and the user may know that they are others.
+    pub(super) doubtful: Vec<ConsignmentId>,
     /// Nothing differs, but they do not show all that was sent.
     pub(super) partly: Vec<ConsignmentId>,
     /// They have the forms, the day and the places of what was sent, and differ in something else: somebody may have edited
@@ -37,19 +39,25 @@ pub(super) struct Found {
 impl Found {
     /// The record that surely is what was sent, as far as can be told.
     pub(super) fn sole(&self) -> Option<&ConsignmentId> {
-        match (self.agreeing.as_slice(), self.partly.as_slice()) {
-            ([id], []) => Some(id),
+        match self.agreeing.as_slice() {
+            [id] if self.doubtful.is_empty() && self.partly.is_empty() => Some(id),
             _ => None,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.agreeing.is_empty() && self.partly.is_empty() && self.same_load.is_empty()
+        let all = [
+            &self.agreeing,
+            &self.doubtful,
+            &self.partly,
+            &self.same_load,
+        ];
+        all.iter().all(|found| found.is_empty())
     }
 
     /// All of them, the closest first.
     pub(super) fn all(self) -> Vec<ConsignmentId> {
-        [self.agreeing, self.partly, self.same_load].concat()
+        [self.agreeing, self.doubtful, self.partly, self.same_load].concat()
     }
 }
 
@@ -128,9 +136,9 @@ impl Outbox {
         match best(sent, &read) {
             // The user may know that it is another one, or has written something else since.
             Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
-                found.partly.push(id);
+                found.doubtful.push(id);
             }
-            Similarity::Agrees if self.is_written_about(&id).await? => found.partly.push(id),
+            Similarity::Agrees if self.is_written_about(&id).await? => found.doubtful.push(id),
             Similarity::Agrees => found.agreeing.push(id),
             Similarity::Open => found.partly.push(id),
             Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),

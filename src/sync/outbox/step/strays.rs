@@ -20,8 +20,9 @@ impl Pass<'_> {
             };
             entry.baseline = Some(watch.baseline);
             let found = outbox.appeared(&entry, &self.requests);
-            let found = self.while_held(found).await?.agreeing;
-            self.tell_strays(&entry, found).await?;
+            let found = self.while_held(found).await?;
+            self.tell_strays(&entry, [found.agreeing, found.doubtful].concat())
+                .await?;
         }
         self.looked_for_strays();
         // The clock of the process that wrote it may be ahead.
