@@ -45,6 +45,7 @@
     not(feature = "fake"),
     doc = "| test your application without credentials | the feature `fake` |"
 )]
+//! | go from the fake to the live service | [`guide::going_live`] |
 //! | adapt to a live schema that differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
 //! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
 //! | set a header or a deadline for one call, or inspect its request | [`guide::calls`], [`Call`], [`DryRun`] |
@@ -75,8 +76,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. The README shows a program
-//! for the real service, with a login.
+//! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. [`guide::going_live`]
+//! has a program for the real service, with a login.
 //!
 //! # How certain the interface is
 //!

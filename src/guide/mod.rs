@@ -1,5 +1,6 @@
 //! Guide pages: calls and their settings, errors, forms and findings, differences of the live schema, documents of your own,
-//! tests, local copies, declarations written without reception, performance, coverage with its sources, and design decisions.
+//! tests, going live, local copies, declarations written without reception, performance, coverage with its sources, and design
+//! decisions.
 //!
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
 
@@ -35,6 +36,9 @@ pub mod findings {}
 ///
 #[doc = include_str!("forms.md")]
 pub mod forms {}
+
+#[doc = include_str!("going_live.md")]
+pub mod going_live {}
 
 #[doc = include_str!("migrating.md")]
 pub mod migrating {}

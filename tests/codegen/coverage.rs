@@ -1,4 +1,4 @@
-//! The coverage tables: each operation and where it comes from.
+//! The coverage table: each operation and where it comes from.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,9 +7,6 @@ use apollo_compiler::schema::ExtendedType;
 
 use crate::documents::Documents;
 use crate::{coordinates, provenance};
-
-const START: &str = "<!-- coverage: written by tests/codegen.rs -->";
-const END: &str = "<!-- /coverage -->";
 
 /// The documentation page: operations with their arguments, then every type with its fields and the operations that use them.
 pub(crate) fn page(documents: &Documents) -> String {
@@ -129,19 +126,6 @@ fn table(documents: &Documents) -> String {
         }
     }
     table
-}
-
-/// The README with the generated table between its markers.
-pub(crate) fn into_readme(documents: &Documents, readme: &str) -> String {
-    let (Some(start), Some(end)) = (readme.find(START), readme.find(END)) else {
-        panic!("README.md has no markers of the coverage table");
-    };
-    format!(
-        "{}{START}\n{}{}",
-        &readme[..start],
-        table(documents),
-        &readme[end..]
-    )
 }
 
 fn provenance_of(descriptions: &BTreeMap<String, String>, coordinate: &str) -> String {
