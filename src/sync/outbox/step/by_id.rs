@@ -7,11 +7,10 @@ use super::super::entry::{EntryKind, Reason};
 use super::super::input_text::InputText;
 use super::super::pass::Pass;
 use super::super::stored::{Base, Stored, Target};
-use super::{Applied, Marked, Reply, Step};
+use super::{Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
 use crate::ops::similarity::{Similarity, similarity};
-use crate::transport::RetryPolicy;
 
 impl Stored {
     /// The record that the entry names.
@@ -97,21 +96,13 @@ impl Pass<'_> {
         id: &ConsignmentId,
         text: Option<InputText>,
     ) -> Option<Reply> {
-        self.requests.add(1);
         let account = self.outbox.account();
         let call = match (entry.kind, &text) {
             (EntryKind::Delete, _) => account.delete_consignment(id.clone()),
             (_, Some(text)) => account.save_consignment_text(text),
             (_, None) => return Some(Reply::Refused(Error::config("the entry has no input"))),
         };
-        // The outbox tries again itself: it looks at the time and at the lease before.
-        let call = call.retry(RetryPolicy::none());
-        let result = self.while_sending(call.into_future()).await?;
-        if let Ok(saved) = &result {
-            // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
-            let _ = self.outbox.replica().witness(&saved.value).await;
-        }
-        Some(Reply::new(result.map(Applied::from)))
+        self.send_save(call).await
     }
 
     pub(super) async fn settle_by_id(&mut self, entry: &Stored) -> Step {

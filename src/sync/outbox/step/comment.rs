@@ -6,7 +6,6 @@ use super::super::stored::{Stored, Target};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{Comment, CommentInput, ConsignmentNumber};
-use crate::transport::RetryPolicy;
 
 impl Pass<'_> {
     pub(super) async fn comment(&mut self, entry: &Stored) -> Step {
@@ -31,12 +30,9 @@ impl Pass<'_> {
             Some(Marked::LostLease) => return Ok(false),
             Some(Marked::Changed) | None => return Ok(true),
         }
-        self.requests.add(1);
         let input = CommentInput::new(number.clone(), text.clone());
         let call = self.outbox.account().create_comment(input);
-        // The outbox tries again itself: it looks at the time and at the lease before.
-        let call = call.retry(RetryPolicy::none());
-        let Some(result) = self.while_sending(call.into_future()).await else {
+        let Some(result) = self.send_once(call).await else {
             return Ok(false);
         };
         let applied = result.map(|outcome| Applied {

@@ -9,7 +9,6 @@ use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
 use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
 use crate::ops::similarity::{Similarity, similarity};
-use crate::transport::RetryPolicy;
 
 impl Pass<'_> {
     pub(super) async fn create(&mut self, entry: &Stored) -> Step {
@@ -68,7 +67,6 @@ impl Pass<'_> {
 
     /// `None`: another process has taken over.
     async fn request_creation(&self, entry: &Stored) -> Option<Reply> {
-        self.requests.add(1);
         let account = self.outbox.account();
         let call = match (&entry.original, &entry.input) {
             (Some(original), _) => account.copy_consignment(original.clone()),
@@ -77,14 +75,7 @@ impl Pass<'_> {
                 return Some(Reply::Refused(Error::config("the entry has no input")));
             }
         };
-        // The outbox tries again itself: it looks at the time and at the lease before.
-        let call = call.retry(RetryPolicy::none());
-        let result = self.while_sending(call.into_future()).await?;
-        if let Ok(saved) = &result {
-            // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
-            let _ = self.outbox.replica().witness(&saved.value).await;
-        }
-        Some(Reply::new(result.map(Applied::from)))
+        self.send_save(call).await
     }
 
     async fn original(&self, entry: &Stored) -> Result<Option<serde_json::Value>> {

@@ -20,6 +20,8 @@ use crate::graphql::Outcome;
 use crate::model::{
     ConsignmentId, ConsignmentNumber, Day, Jurisdiction, SavedConsignment, ServerError, Timestamp,
 };
+use crate::send::Call;
+use crate::transport::RetryPolicy;
 
 /// What came back.
 pub(super) enum Reply {
@@ -183,6 +185,24 @@ impl Pass<'_> {
             Ok(Marked::Sending)
         });
         Ok(marked.await?.map(|held| held.unwrap_or(Marked::LostLease)))
+    }
+
+    /// Sends a request that changes something. `None`: another process has taken over.
+    async fn send_once<T: Send + 'static>(&self, call: Call<T>) -> Option<Result<T>> {
+        self.requests.add(1);
+        // The outbox tries again itself: it looks at the time and at the lease before.
+        let call = call.retry(RetryPolicy::none());
+        self.while_sending(call.into_future()).await
+    }
+
+    /// As [`send_once`](Self::send_once), for a request whose answer is the saved record.
+    async fn send_save(&self, call: Call<Outcome<SavedConsignment>>) -> Option<Reply> {
+        let result = self.send_once(call).await?;
+        if let Ok(saved) = &result {
+            // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
+            let _ = self.outbox.replica().witness(&saved.value).await;
+        }
+        Some(Reply::new(result.map(Applied::from)))
     }
 
     /// Writes down what came back. It counts also when another process has taken over meanwhile: it is true.
