@@ -139,8 +139,7 @@ impl Outbox {
                 "the record belongs to entry {other}: it is not what entry {entry} sent"
             )));
         }
-        let watch_until = self.now().checked_add(self.settings.stray_watch);
-        let watch_until: Timestamp = watch_until.unwrap_or_else(|| self.now()).into();
+        let watch_until = self.watch_until();
         let change = self.journal().change(|draft| {
             let stored = draft.entry_ref(entry.0).cloned();
             let stored = stored.ok_or_else(|| {
@@ -157,9 +156,14 @@ impl Outbox {
             }
         });
         change.await?;
-        self.shared.written.notify_one();
-        let entry_after = self.entry(entry).await?;
-        entry_after.ok_or_else(|| Error::config(format!("entry {entry} was removed meanwhile")))
+        self.written(entry.0).await
+    }
+
+    /// Until when records of an entry that ends now are looked for.
+    pub(super) fn watch_until(&self) -> Timestamp {
+        let now = self.now();
+        let until = now.checked_add(self.settings.stray_watch);
+        until.unwrap_or(now).into()
     }
 }
 

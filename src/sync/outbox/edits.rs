@@ -86,10 +86,7 @@ pub(super) fn replace(draft: &mut Draft, before: &Stored, text: &InputText) -> R
 /// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.
 pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
     let lane = new.lane();
-    let of_lane = draft.live.values().filter(|entry| entry.lane() == lane);
-    let last = of_lane
-        .filter(|entry| entry.kind == EntryKind::Save)
-        .max_by_key(|entry| entry.order);
+    let last = draft.last_save(&lane);
     let waiting = last
         .filter(|entry| entry.state == EntryState::Queued && entry.is_replaceable())
         .map(|entry| entry.id);
@@ -135,11 +132,7 @@ pub(super) fn follow_last_save(draft: &mut Draft, submit: u64) {
         return;
     };
     let lane = submit.lane();
-    let saves = draft
-        .live
-        .values()
-        .filter(|entry| entry.kind == EntryKind::Save && entry.lane() == lane);
-    let last = saves.max_by_key(|entry| entry.order);
+    let last = draft.last_save(&lane);
     let last = last.and_then(|last| Some((last.order, last.input.clone()?)));
     if let (EntryKind::Submit, Some((order, text))) = (submit.kind, last) {
         follow_with_submits(draft, &lane, order, &text);

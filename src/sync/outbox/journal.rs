@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::entry::EntryState;
+use super::entry::{EntryKind, EntryState};
 use super::events::{EventSender, Written};
+use super::lane::Lane;
 use super::stored::{Base, FORMAT, Head, Stored, Target};
 use crate::auth::StoreError;
 use crate::error::Result;
@@ -367,5 +368,12 @@ impl Draft {
 
     pub(super) fn entry_ref(&self, id: u64) -> Option<&Stored> {
         self.live.get(&id).map(AsRef::as_ref)
+    }
+
+    /// The save of a lane that is sent last.
+    pub(super) fn last_save(&self, lane: &Lane) -> Option<&Stored> {
+        let live = self.live.values().map(AsRef::as_ref);
+        live.filter(|entry: &&Stored| entry.kind == EntryKind::Save && entry.lane() == *lane)
+            .max_by_key(|entry| entry.order)
     }
 }

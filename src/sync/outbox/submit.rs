@@ -111,17 +111,14 @@ impl Outbox {
         }
         let new = self.after(draft, &before, EntryKind::Submit);
         let lane = new.lane();
-        let of_lane = draft.live.values().filter(|live| live.lane() == lane);
-        let last = of_lane
-            .clone()
-            .filter(|live| live.kind == EntryKind::Save)
-            .max_by_key(|live| live.order);
+        let last = draft.last_save(&lane);
         let submits = |live: &&Arc<Stored>| {
             let is_last = last.is_none_or(|last| last.order < live.order);
             let is_under_way = live.is_in_flight() && is_last;
             live.kind == EntryKind::Submit && (live.state == EntryState::Queued || is_under_way)
         };
-        if let Some(waiting) = of_lane.clone().find(submits) {
+        let mut of_lane = draft.live.values().filter(|live| live.lane() == lane);
+        if let Some(waiting) = of_lane.find(submits) {
             return Ok(waiting.id);
         }
         let input = last.and_then(|last| last.input.clone()).or(before.input);

@@ -314,15 +314,6 @@ enum Marked {
     LostLease,
 }
 
-impl super::Outbox {
-    fn watch_until(&self) -> Timestamp {
-        let now = self.now();
-        now.checked_add(self.settings.stray_watch)
-            .unwrap_or(now)
-            .into()
-    }
-}
-
 /// The reply becomes part of the entry.
 fn record(entry: &mut Stored, reply: &Reply, now: &Timestamp) {
     let (outcome, status) = match reply {
