@@ -229,7 +229,7 @@ impl Outbox {
                 entry.reason = match &waits.pause {
                     _ if !first.contains(&Next::Send(stored.id)) => Some(Reason::WaitsForEarlier),
                     Some(Pause::Login) => Some(Reason::LoginNeeded),
-                    Some(Pause::Until { .. }) => Some(Reason::NoReception),
+                    Some(Pause::Until(_)) => Some(Reason::NoReception),
                     None => waits.entries.get(&stored.id).map(|_| Reason::NoReception),
                 };
             }

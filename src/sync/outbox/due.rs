@@ -7,7 +7,6 @@ use super::entry::EntryState;
 use super::journal::Snapshot;
 use super::lane::{Next, next};
 use super::pass::{Pass, STRAY_LOOK_EVERY};
-use super::waits::LONGEST_WAIT;
 use crate::model::Timestamp;
 
 /// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
@@ -62,13 +61,11 @@ impl Pass<'_> {
             for entry in first.iter().filter_map(|id| snapshot.live.get(id)) {
                 let at = entry.next_at.as_ref().and_then(Timestamp::to_time);
                 match (waits.entries.get(&entry.id), at) {
-                    (Some((failures, until)), _)
-                        if now < *until && self.outbox.time_until(*until) <= LONGEST_WAIT =>
-                    {
+                    (Some((failures, wait)), _) if wait.holds(now) => {
                         if *failures < TRIES && !stopped {
-                            due.settle(from(*until));
+                            due.settle(from(wait.until));
                         } else {
-                            due.retry(from(*until));
+                            due.retry(from(wait.until));
                         }
                     }
                     _ if stopped => {}

@@ -10,7 +10,7 @@ use super::journal::Snapshot;
 use super::lane::{Next, next};
 use super::report::OutboxReport;
 use super::step::LONGEST_RESEND;
-use super::waits::{LONGEST_WAIT, Pause, Requests, wait_after};
+use super::waits::{Pause, Requests, Wait, wait_after};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 
@@ -91,11 +91,11 @@ impl Pass<'_> {
     async fn run(&mut self) -> Result<Due> {
         let mut due = Due::default();
         let now = self.outbox.now();
-        if let Some(Pause::Until { from, until }) = self.outbox.with_waits(|waits| waits.pause)
-            && (from..until).contains(&now)
+        if let Some(Pause::Until(wait)) = self.outbox.with_waits(|waits| waits.pause)
+            && wait.holds(now)
         {
             self.report.stopped_by = Some(Reason::NoReception.to_string());
-            due.retry(until);
+            due.retry(wait.until);
             return Ok(due);
         }
         let mut last = None;
@@ -149,8 +149,8 @@ impl Pass<'_> {
         let outbox = self.outbox;
         let now = outbox.now();
         let is_held = |id: &u64| {
-            let at = outbox.with_waits(|waits| waits.entries.get(id).map(|(_, at)| *at));
-            at.is_some_and(|at| now < at && outbox.time_until(at) <= LONGEST_WAIT)
+            let wait = outbox.with_waits(|waits| waits.entries.get(id).map(|(_, wait)| *wait));
+            wait.is_some_and(|wait| wait.holds(now))
         };
         if self.lease.load(Ordering::Relaxed) == 0
             && snapshot
@@ -216,10 +216,10 @@ impl Pass<'_> {
             }
             let at = at(waits.failures);
             waits.failures += 1;
-            waits.pause = Some(Pause::Until {
-                from: now,
+            waits.pause = Some(Pause::Until(Wait {
+                since: now,
                 until: at,
-            });
+            }));
             self.report.stopped_by = Some(error.to_string());
             Some(at)
         })
@@ -234,37 +234,24 @@ impl Pass<'_> {
             };
             let before = waits.entries.get(&id);
             let failures = before.map_or(0, |(failures, _)| failures + 1);
-            let at = now.checked_add(wait_after(failures)).unwrap_or(now);
-            waits.entries.insert(id, (failures, at));
+            let until = now.checked_add(wait_after(failures)).unwrap_or(now);
+            let wait = Wait { since: now, until };
+            waits.entries.insert(id, (failures, wait));
         });
     }
 
     /// The user may not do what the entry needs, or not any more.
     async fn forbidden(&self, id: u64, error: &Error) -> Result<()> {
-        let findings: Vec<_> = error
-            .server_errors()
-            .iter()
-            .map(|error| error.raw().clone())
-            .collect();
         let change = self.change_held(|draft| {
             if let Some(entry) = draft
                 .entry(id)
                 .filter(|entry| entry.state == EntryState::Queued)
             {
-                entry.findings.clone_from(&findings);
-                entry.needs_attention(Reason::Forbidden);
+                entry.forbid(error);
             }
             Ok(())
         });
         change.await.map(drop)
-    }
-
-    pub(super) fn confirmed(&mut self) {
-        self.report.confirmed += 1;
-    }
-
-    pub(super) fn found_strays(&mut self, strays: u64) {
-        self.report.strays += strays;
     }
 
     pub(super) fn looked_for_strays(&self) {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::compare::Conflict;
 use super::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
 use super::input_text::InputText;
+use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentNumber, ServerError, Timestamp};
 
 /// The format of the documents; a greater one was written by a later version of this crate.
@@ -222,6 +223,12 @@ impl Stored {
         self.next_at = None;
     }
 
+    /// The user may not do what it needs, or not any more.
+    pub(super) fn forbid(&mut self, error: &Error) {
+        self.findings = findings(error.server_errors());
+        self.needs_attention(Reason::Forbidden);
+    }
+
     pub(super) fn queue_again(&mut self) {
         self.state = EntryState::Queued;
         self.reason = None;
@@ -264,4 +271,9 @@ impl Stored {
             comment: self.comment.clone(),
         }
     }
+}
+
+/// The server's errors as they are stored.
+pub(super) fn findings(errors: &[ServerError]) -> Vec<Value> {
+    errors.iter().map(|error| error.raw().clone()).collect()
 }

@@ -12,7 +12,7 @@ use super::look::Synced;
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 
 /// The longest wait after failures.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
+const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 
 /// How old the replica may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
 const FRESH: Duration = Duration::from_secs(5 * 60);
@@ -21,8 +21,8 @@ const FRESH: Duration = Duration::from_secs(5 * 60);
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     pub(super) pause: Option<Pause>,
-    /// Entries for which the service gave no usable answer, how often in a row, and when they are tried again.
-    pub(super) entries: HashMap<u64, (u32, SystemTime)>,
+    /// Entries for which the service gave no usable answer: how often in a row before, and the wait for the next try.
+    pub(super) entries: HashMap<u64, (u32, Wait)>,
     pub(super) failures: u32,
     /// The lease that this process took last.
     pub(super) lease: u64,
@@ -34,11 +34,21 @@ pub(super) struct Waits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pause {
     Login,
-    /// With the time at which it was set: a clock that was set back since is before it.
-    Until {
-        from: SystemTime,
-        until: SystemTime,
-    },
+    Until(Wait),
+}
+
+/// A wait on the clock of the outbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// When it was set: a clock that was set back since is before it.
+    pub(super) since: SystemTime,
+    pub(super) until: SystemTime,
+}
+
+impl Wait {
+    pub(super) fn holds(self, now: SystemTime) -> bool {
+        (self.since..self.until).contains(&now)
+    }
 }
 
 /// Counts requests.

@@ -7,14 +7,12 @@ mod strays;
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::decision::confirm;
 use super::edits::follow_last_save;
 use super::entry::{Attempt, EntryKind, EntryState, Reason};
 use super::journal::Draft;
 use super::pass::Pass;
-use super::stored::Stored;
+use super::stored::{Stored, findings};
 use crate::error::{Error, Result};
 use crate::graphql::Outcome;
 use crate::model::{
@@ -234,7 +232,7 @@ impl Pass<'_> {
             }
         });
         if is_confirmed.await? {
-            self.confirmed();
+            self.report.confirmed += 1;
         }
         match reply {
             Reply::NotSent(error) => Err(error),
@@ -255,7 +253,7 @@ impl Pass<'_> {
         });
         let adopted = result.await?;
         if adopted == Some(true) {
-            self.confirmed();
+            self.report.confirmed += 1;
             if let Some(id) = id {
                 self.read_back(entry, id).await?;
             }
@@ -329,26 +327,20 @@ fn record(entry: &mut Stored, reply: &Reply, now: &Timestamp) {
         attempt.http_status = status;
         attempt.in_doubt = matches!(reply, Reply::InDoubt(_));
     }
-    let raw = |errors: &[ServerError]| -> Vec<Value> {
-        errors.iter().map(|error| error.raw().clone()).collect()
-    };
     match reply {
-        Reply::Applied(applied) => entry.findings = raw(&applied.problems),
+        Reply::Applied(applied) => entry.findings = findings(&applied.problems),
         Reply::NotSent(_) => entry.queue_again(),
         Reply::InDoubt(error) => {
             entry.state = EntryState::Unconfirmed;
             entry.reason = Some(Reason::NoClearAnswer);
-            entry.findings = raw(error.server_errors());
+            entry.findings = findings(error.server_errors());
         }
         Reply::Refused(error) => {
             entry.state = EntryState::Refused;
             entry.reason = Some(Reason::Refused);
-            entry.findings = raw(error.server_errors());
+            entry.findings = findings(error.server_errors());
         }
-        Reply::Forbidden(error) => {
-            entry.findings = raw(error.server_errors());
-            entry.needs_attention(Reason::Forbidden);
-        }
+        Reply::Forbidden(error) => entry.forbid(error),
     }
 }
 

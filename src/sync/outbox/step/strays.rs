@@ -44,7 +44,7 @@ impl Pass<'_> {
         if new.is_empty() {
             return Ok(true);
         }
-        self.found_strays(new.len() as u64);
+        self.report.strays += new.len() as u64;
         let strays: Vec<ConsignmentId> = entry.strays.iter().cloned().chain(new).collect();
         let change = self.outbox.journal().change(|draft| {
             let strays = strays.clone();
