@@ -1,13 +1,18 @@
 //! Looks for records that a request without a clear answer has made.
 
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
 use super::account_outbox::Outbox;
 use super::input_text::InputText;
+use super::pass::Pass;
 use super::stored::{Base, Stored, Target};
-use super::waits::Requests;
+use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Maybe};
 use crate::ops::similarity::{Similarity, shown, similarity};
-use crate::sync::replica::{Change, last_sequence};
+use crate::sync::replica::{Change, SyncReport, last_sequence};
 use crate::sync::store::{ChangeRange, ChangeRow};
 
 /// How many changes are read from the store at once.
@@ -61,18 +66,16 @@ impl Found {
     }
 }
 
-impl Outbox {
-    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
-    pub(super) async fn sync_completely(&self, requests: &Requests) -> Result<Synced> {
-        let report = Box::pin(self.shared.replica.sync()).await;
-        requests.add(report.as_ref().map_or(1, |report| report.requests));
-        if !report?.clean {
-            let what = "the list of consignments changed while it was read";
-            return Err(Error::protocol(what).with_operation("consignments"));
-        }
-        self.synced().await
-    }
+/// A look for the record of an entry.
+struct Look<'a> {
+    entry: &'a Stored,
+    /// What the entry has sent, the latest first.
+    sent: Vec<ConsignmentInput>,
+    /// The entries that are not at their end.
+    live: BTreeMap<u64, Arc<Stored>>,
+}
 
+impl Outbox {
     /// The replica as it is in the store.
     pub(super) async fn synced(&self) -> Result<Synced> {
         let journal = self.journal();
@@ -80,12 +83,53 @@ impl Outbox {
         Ok(Synced { version, last })
     }
 
+    /// Whether the replica holds the record.
+    pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
+        Ok(self.replica().consignment(id.clone()).await?.is_some())
+    }
+}
+
+impl Pass<'_> {
+    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
+    pub(super) async fn sync_completely(&self) -> Result<Synced> {
+        let sync = Box::pin(self.outbox.replica().sync());
+        let report = self.counted(sync).await?;
+        if !report.clean {
+            let what = "the list of consignments changed while it was read";
+            return Err(Error::protocol(what).with_operation("consignments"));
+        }
+        self.outbox.synced().await
+    }
+
+    /// Whether a record that a read does not find is gone. "Not found" has the text of any failure, so the list decides:
+    /// `is_listed` asks the replica after a full walk.
+    pub(super) async fn is_gone(
+        &self,
+        is_listed: impl Future<Output = Result<bool>>,
+    ) -> Result<bool> {
+        let sync = Box::pin(self.outbox.replica().sync_full());
+        let report = self.counted(sync).await?;
+        Ok(report.clean && !is_listed.await?)
+    }
+
+    /// Counts the requests of a sync.
+    async fn counted(&self, sync: BoxFuture<'_, Result<SyncReport>>) -> Result<SyncReport> {
+        let report = sync.await;
+        self.requests
+            .add(report.as_ref().map_or(1, |report| report.requests));
+        report
+    }
+
     /// What the replica knows of records that appeared after the entry was sent first and belong to no entry. A record that
     /// cannot be read now makes it fail: it could be the one.
-    pub(super) async fn appeared(&self, entry: &Stored, requests: &Requests) -> Result<Found> {
-        let journal = self.journal();
+    pub(super) async fn appeared(&self, entry: &Stored) -> Result<Found> {
+        let journal = self.outbox.journal();
+        let look = Look {
+            entry,
+            sent: entry.sent(),
+            live: journal.load().await?.live,
+        };
         let (mut found, mut after) = (Found::default(), entry.baseline.unwrap_or(0));
-        let sent = entry.sent();
         loop {
             let range = ChangeRange::After(after);
             let store = journal.store();
@@ -95,50 +139,39 @@ impl Outbox {
             };
             after = last.sequence;
             for change in changes.iter().filter(|change| change.previous == 0) {
-                self.compare(entry, &sent, change, &mut found, requests)
-                    .await?;
+                self.compare(&look, change, &mut found).await?;
             }
         }
     }
 
-    async fn compare(
-        &self,
-        entry: &Stored,
-        sent: &[ConsignmentInput],
-        change: &ChangeRow,
-        found: &mut Found,
-        requests: &Requests,
-    ) -> Result<()> {
+    async fn compare(&self, look: &Look<'_>, change: &ChangeRow, found: &mut Found) -> Result<()> {
         let id = ConsignmentId::from(change.id.clone());
-        if entry.known.contains(&change.id) || self.belongs_to_another(entry, &id).await? {
+        let is_other = look.entry.known.contains(&change.id)
+            || look.is_of_an_entry(&id)
+            || self.outbox.journal().last_save(&id).await?.is_some();
+        if is_other {
             return Ok(());
         }
+        let sent = &look.sent;
         let summary = Change::from_row(change)?.record().summary();
         // One that cannot be read as a summary is read as a whole.
         if summary.is_ok_and(|summary| !is_load_of(sent, &shown(&summary))) {
             return Ok(());
         }
-        let journal = self.journal();
-        let ids = [change.id.clone()];
-        if journal
-            .store()
-            .rows(journal.account(), &ids)
-            .await?
-            .is_empty()
-        {
+        if !self.outbox.is_listed(&id).await? {
             // It is gone again.
             return Ok(());
         }
-        requests.add(1);
+        self.requests.add(1);
         // A record that is listed and cannot be read now could be the one.
-        let record = self.account().consignment(id.clone()).await?.value;
+        let record = self.outbox.account().consignment(id.clone()).await?.value;
         let read = ConsignmentInput::from(&record);
         match best(sent, &read) {
             // The user may know that it is another one, or has written something else since.
             Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
                 found.doubtful.push(id);
             }
-            Similarity::Agrees if self.is_written_about(&id).await? => found.doubtful.push(id),
+            Similarity::Agrees if look.is_written_about(&id) => found.doubtful.push(id),
             Similarity::Agrees => found.agreeing.push(id),
             Similarity::Open => found.partly.push(id),
             Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),
@@ -146,25 +179,20 @@ impl Outbox {
         }
         Ok(())
     }
+}
 
-    /// Whether the replica holds the record.
-    pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
-        Ok(self.replica().consignment(id.clone()).await?.is_some())
-    }
-
-    /// Whether another entry has made the record.
-    async fn belongs_to_another(&self, entry: &Stored, id: &ConsignmentId) -> Result<bool> {
-        let live = self.journal().load().await?.live;
-        let is_of = |other: &Stored| other.consignment.as_ref() == Some(id);
-        let is_of_one = is_of(entry) || live.values().any(|other| is_of(other));
-        Ok(is_of_one || self.journal().last_save(id).await?.is_some())
+impl Look<'_> {
+    /// Whether an entry that is not at its end has the record.
+    fn is_of_an_entry(&self, id: &ConsignmentId) -> bool {
+        let live = self.live.values().map(AsRef::as_ref);
+        let mut entries = live.chain([self.entry]);
+        entries.any(|entry: &Stored| entry.consignment.as_ref() == Some(id))
     }
 
     /// Whether the user has written something about the record, which another entry did not make.
-    async fn is_written_about(&self, id: &ConsignmentId) -> Result<bool> {
-        let live = self.journal().load().await?.live;
+    fn is_written_about(&self, id: &ConsignmentId) -> bool {
         let target = Target::Record(id.clone());
-        Ok(live.values().any(|other| other.target == target))
+        self.live.values().any(|other| other.target == target)
     }
 }
 

@@ -153,20 +153,15 @@ impl Pass<'_> {
         .await
     }
 
-    /// Reads a record. "Not found" has the text of any failure, so the list decides whether it is gone (`None`).
+    /// Reads a record; `None`: it is gone.
     pub(super) async fn read(&self, id: &ConsignmentId) -> Result<Option<Consignment>> {
         self.requests.add(1);
         match self.outbox.account().consignment(id.clone()).await {
             Ok(record) => Ok(Some(record.value)),
-            Err(error) if error.is_not_found() => {
-                let outbox = self.outbox;
-                let report = Box::pin(outbox.replica().sync_full()).await;
-                self.requests
-                    .add(report.as_ref().map_or(1, |report| report.requests));
-                if report?.clean && !outbox.is_listed(id).await? {
-                    return Ok(None);
-                }
-                Err(error)
+            Err(error)
+                if error.is_not_found() && self.is_gone(self.outbox.is_listed(id)).await? =>
+            {
+                Ok(None)
             }
             Err(error) => Err(error),
         }

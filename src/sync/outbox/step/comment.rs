@@ -14,7 +14,7 @@ impl Pass<'_> {
         };
         let known = match self.while_held(self.comments(number)).await {
             Ok(known) => known,
-            Err(error) if error.is_not_found() && self.is_gone(number).await? => {
+            Err(error) if error.is_not_found() && self.is_number_gone(number).await? => {
                 return self.attend(entry, Reason::Gone).await;
             }
             Err(error) => return Err(error),
@@ -55,14 +55,11 @@ impl Pass<'_> {
         self.not_found(entry).await
     }
 
-    /// Whether there is no consignment with this number. "Not found" has the text of any failure, so the list decides.
-    async fn is_gone(&self, number: &ConsignmentNumber) -> Result<bool> {
-        let replica = self.outbox.replica();
-        let report = self.while_held(Box::pin(replica.sync_full())).await;
-        self.requests
-            .add(report.as_ref().map_or(1, |report| report.requests));
-        let query = replica.consignments().number(number.clone());
-        Ok(report?.clean && query.list().await?.records.is_empty())
+    /// Whether there is no consignment with this number.
+    async fn is_number_gone(&self, number: &ConsignmentNumber) -> Result<bool> {
+        let query = self.outbox.replica().consignments().number(number.clone());
+        let is_listed = async { Ok(!query.list().await?.records.is_empty()) };
+        self.while_held(self.is_gone(is_listed)).await
     }
 
     async fn comments(&self, number: &ConsignmentNumber) -> Result<Vec<Comment>> {

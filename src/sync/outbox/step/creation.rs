@@ -24,16 +24,12 @@ impl Pass<'_> {
         loop {
             let known = match self.outbox.fresh().filter(|_| !may_be_there) {
                 Some(_) => self.outbox.synced().await?,
-                None => {
-                    self.while_held(self.outbox.sync_completely(&self.requests))
-                        .await?
-                }
+                None => self.while_held(self.sync_completely()).await?,
             };
             self.outbox.set_fresh(known);
             if may_be_there {
                 // It may have arrived since the last look, even days ago.
-                let look = self.outbox.appeared(entry, &self.requests);
-                let found = self.while_held(look).await?;
+                let found = self.while_held(self.appeared(entry)).await?;
                 if !found.is_empty() {
                     return self.take_found(entry, found).await;
                 }
@@ -90,9 +86,9 @@ impl Pass<'_> {
     pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
         let outbox = self.outbox;
         let look = async {
-            let synced = outbox.sync_completely(&self.requests).await?;
+            let synced = self.sync_completely().await?;
             outbox.set_fresh(synced);
-            outbox.appeared(entry, &self.requests).await
+            self.appeared(entry).await
         };
         let found = self.while_held(look).await?;
         if found.is_empty() {

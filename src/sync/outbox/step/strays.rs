@@ -10,17 +10,14 @@ impl Pass<'_> {
     /// Looks for records that agree with what an entry has sent, appeared since, and belong to no entry.
     pub(in crate::sync::outbox) async fn look_for_strays(&mut self, snapshot: &Snapshot) -> Step {
         let outbox = self.outbox;
-        let synced = self
-            .while_held(outbox.sync_completely(&self.requests))
-            .await?;
+        let synced = self.while_held(self.sync_completely()).await?;
         outbox.set_fresh(synced);
         for watch in &snapshot.head.watches {
             let Some(mut entry) = outbox.journal().past(watch.entry).await? else {
                 continue;
             };
             entry.baseline = Some(watch.baseline);
-            let found = outbox.appeared(&entry, &self.requests);
-            let found = self.while_held(found).await?;
+            let found = self.while_held(self.appeared(&entry)).await?;
             self.tell_strays(&entry, [found.agreeing, found.doubtful].concat())
                 .await?;
         }
