@@ -46,6 +46,7 @@
 //! ```
 
 pub mod bank;
+mod loop_control;
 pub mod outbox;
 pub mod replica;
 pub mod store;

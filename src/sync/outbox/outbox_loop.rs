@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
-use tokio::sync::{Notify, watch};
+use futures_util::future::select;
 
 use super::account_outbox::Outbox;
 use super::report::OutboxReport;
 use crate::auth::BoxFuture;
 use crate::error::Error;
+use crate::sync::loop_control::LoopControl;
 
 /// How often at least it is looked whether another process has written an entry, and whether the user has logged in again.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -31,8 +31,7 @@ pub struct OutboxLoop {
 /// Stops or wakes an [`OutboxLoop`]. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct OutboxLoopHandle {
-    stopped: Arc<watch::Sender<bool>>,
-    wake: Arc<Notify>,
+    control: LoopControl,
     /// The next pass tries what failed before its wait is over.
     is_impatient: Arc<AtomicBool>,
 }
@@ -89,8 +88,7 @@ impl Outbox {
             outbox: self.clone(),
             on_event: Box::new(|_| {}),
             handle: OutboxLoopHandle {
-                stopped: Arc::new(watch::Sender::new(false)),
-                wake: Arc::default(),
+                control: LoopControl::new(),
                 is_impatient: Arc::default(),
             },
         }
@@ -111,22 +109,13 @@ impl OutboxLoop {
     }
 
     async fn run(mut self) {
-        let mut stopped = self.handle.stopped.subscribe();
-        // OK to ignore: the sender lives in `self.handle`.
-        let stopped = async move {
-            let _ = stopped.wait_for(|stopped| *stopped).await;
-        };
-        let mut stopped = pin!(stopped);
+        let control = self.handle.control.clone();
         loop {
             if self.handle.is_impatient.swap(false, Ordering::Relaxed) {
                 self.outbox.forget_waits();
             }
-            let pass = self.outbox.pass();
-            let result = match select(Box::pin(pass), &mut stopped).await {
-                Either::Left((result, _)) => Some(result),
-                Either::Right(_) => None,
-            };
-            let Some(result) = result else {
+            let pass = Box::pin(self.outbox.pass());
+            let Some(result) = control.unless_stopped(pass).await else {
                 // If it cannot be given up, it ends by itself.
                 let _ = self.outbox.release_last_lease().await;
                 return;
@@ -144,9 +133,7 @@ impl OutboxLoop {
             let wait = wait.unwrap_or(LOOK_EVERY).min(LOOK_EVERY);
             let slept = pin!(self.outbox.settings.clock.sleep(wait));
             let written = pin!(self.outbox.shared.written.notified());
-            let woken = pin!(self.handle.wake.notified());
-            let wait = select(select(slept, written), woken);
-            if let Either::Right(_) = select(wait, &mut stopped).await {
+            if control.wait(select(slept, written)).await.is_none() {
                 return;
             }
         }
@@ -174,12 +161,12 @@ impl OutboxLoopHandle {
     /// Ends the loop, and does not wait for a request in flight: what became of it is looked for by the next loop or send,
     /// which need not wait for the lease of this one.
     pub fn stop(&self) {
-        self.stopped.send_replace(true);
+        self.control.stop();
     }
 
     /// Ends the wait, for example after a login or when there is reception again.
     pub fn send_now(&self) {
         self.is_impatient.store(true, Ordering::Relaxed);
-        self.wake.notify_one();
+        self.control.wake();
     }
 }

@@ -1,17 +1,13 @@
 //! Syncs again and again.
 
 use std::fmt;
-use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
-
-use futures_util::future::{Either, select};
-use tokio::sync::{Notify, watch};
 
 use super::{Replica, SyncReport};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
+use crate::sync::loop_control::LoopControl;
 
 /// The wait after a first failure. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
@@ -54,17 +50,14 @@ pub struct SyncLoop {
     interval: Duration,
     random: fastrand::Rng,
     on_event: OnEvent,
-    handle: SyncLoopHandle,
+    control: LoopControl,
     /// How many syncs in a row failed.
     failures: u32,
 }
 
 /// Stops or wakes a [`SyncLoop`]. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct SyncLoopHandle {
-    stopped: Arc<watch::Sender<bool>>,
-    wake: Arc<Notify>,
-}
+pub struct SyncLoopHandle(LoopControl);
 
 /// What a [`SyncLoop`] did. Each event says when the next sync begins, on the clock of the replica.
 #[derive(Clone, Debug)]
@@ -104,10 +97,7 @@ impl Replica {
             interval,
             random: fastrand::Rng::new(),
             on_event: Box::new(|_| {}),
-            handle: SyncLoopHandle {
-                stopped: Arc::new(watch::Sender::new(false)),
-                wake: Arc::default(),
-            },
+            control: LoopControl::new(),
             failures: 0,
         }
     }
@@ -129,27 +119,16 @@ impl SyncLoop {
     /// A handle that stops or wakes it.
     #[must_use]
     pub fn handle(&self) -> SyncLoopHandle {
-        self.handle.clone()
+        SyncLoopHandle(self.control.clone())
     }
 
     async fn run(mut self) {
-        let mut stopped = self.handle.stopped.subscribe();
-        // OK to ignore: the sender lives in `self.handle`.
-        let stopped = async move {
-            let _ = stopped.wait_for(|stopped| *stopped).await;
-        };
-        let mut stopped = pin!(stopped);
-        loop {
-            let sync = self.replica.sync();
-            let Either::Left((result, _)) = select(pin!(sync), &mut stopped).await else {
-                return;
-            };
+        let control = self.control.clone();
+        while let Some(result) = control.unless_stopped(Box::pin(self.replica.sync())).await {
             let wait = self.wait_after(&result);
             self.tell(result, wait);
-            let slept = pin!(self.replica.settings.clock.sleep(wait));
-            let woken = pin!(self.handle.wake.notified());
-            let woken = select(slept, woken);
-            if let Either::Right(_) = select(woken, &mut stopped).await {
+            let slept = self.replica.settings.clock.sleep(wait);
+            if control.wait(slept).await.is_none() {
                 return;
             }
         }
@@ -214,11 +193,11 @@ impl fmt::Debug for SyncLoop {
 impl SyncLoopHandle {
     /// Ends the loop, also a sync that is running: the next one continues where it stopped.
     pub fn stop(&self) {
-        self.stopped.send_replace(true);
+        self.0.stop();
     }
 
     /// Ends the wait, for example after a login.
     pub fn sync_now(&self) {
-        self.wake.notify_one();
+        self.0.wake();
     }
 }
