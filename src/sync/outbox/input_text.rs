@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::value::MapDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -32,9 +33,13 @@ impl InputText {
 
     /// The input, typed. Fields that this crate does not know are left out.
     pub(super) fn input(&self) -> ConsignmentInput {
-        let text = serde_json::to_string(self).unwrap_or_default();
+        let fields = MapDeserializer::new(self.fields());
         // OK because it was written from an input.
-        serde_json::from_str(&text).unwrap_or_default()
+        ConsignmentInput::deserialize(fields).unwrap_or_default()
+    }
+
+    fn fields(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
     /// The fields as a value, for comparisons.
@@ -117,13 +122,8 @@ impl<'de> Deserialize<'de> for InputText {
 
 impl PartialEq for InputText {
     fn eq(&self, other: &Self) -> bool {
-        let fields = |text: &Self| -> Vec<(String, String)> {
-            let fields = text.0.iter();
-            fields
-                .map(|(name, value)| (name.clone(), value.get().to_owned()))
-                .collect()
-        };
-        fields(self) == fields(other)
+        let own = self.fields().map(|(name, value)| (name, value.get()));
+        own.eq(other.fields().map(|(name, value)| (name, value.get())))
     }
 }
 
