@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::entry::{Entry, EntryId, EntryState, Reason};
-use super::events::{EventSender, OutboxEvents};
+use super::events::{EntryEvents, EventSender};
 use super::journal::{Journal, Snapshot};
 use super::lane::{Next, next};
 use super::lease::LONGEST_LEASE;
@@ -188,7 +188,7 @@ impl Outbox {
 
     /// The entries that change from now on, for a screen.
     #[must_use]
-    pub fn events(&self) -> OutboxEvents {
+    pub fn events(&self) -> EntryEvents {
         self.shared.events.subscribe()
     }
 

@@ -31,18 +31,19 @@ impl EventSender {
         let _ = self.0.send(written);
     }
 
-    pub(super) fn subscribe(&self) -> OutboxEvents {
-        OutboxEvents(self.0.subscribe())
+    pub(super) fn subscribe(&self) -> EntryEvents {
+        EntryEvents(self.0.subscribe())
     }
 }
 
 /// The entries that change, from [`Outbox::events`](super::Outbox::events), each as it is after the change.
 ///
 /// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
-/// there, and what other processes write, ask [`Outbox::entries`](super::Outbox::entries).
-pub struct OutboxEvents(broadcast::Receiver<Written>);
+/// there, and what other processes write, ask [`Outbox::entries`](super::Outbox::entries). What the loop did as a whole is an
+/// [`OutboxEvent`](super::OutboxEvent).
+pub struct EntryEvents(broadcast::Receiver<Written>);
 
-impl OutboxEvents {
+impl EntryEvents {
     /// The next entry that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
     ///
     /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of an entry.
@@ -108,8 +109,8 @@ impl OutboxEvents {
     }
 }
 
-impl fmt::Debug for OutboxEvents {
+impl fmt::Debug for EntryEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutboxEvents").finish_non_exhaustive()
+        f.debug_struct("EntryEvents").finish_non_exhaustive()
     }
 }

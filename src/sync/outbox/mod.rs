@@ -66,7 +66,7 @@ pub use self::account_outbox::Outbox;
 pub use self::compare::{ChangedBy, Conflict, FieldDifference};
 pub use self::decision::Decision;
 pub use self::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
-pub use self::events::OutboxEvents;
+pub use self::events::EntryEvents;
 pub use self::history::HistoryPage;
 pub use self::outbox_loop::{OutboxEvent, OutboxLoop, OutboxLoopHandle};
 pub use self::report::OutboxReport;
