@@ -16,29 +16,29 @@ const TIME_OUT: Duration = Duration::from_secs(5);
 
 /// A connection that goes back to the pool only by [`give_back`](Self::give_back): after work that was cancelled, replies
 /// are still on the way.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     object: Option<Object>,
     in_order: bool,
 }
 
 impl Connection {
-    pub(super) async fn open(pool: &Pool, limit: Duration) -> Result<Self, DatabaseError> {
+    pub(crate) async fn open(pool: &Pool, limit: Duration) -> Result<Self, DatabaseError> {
         Ok(Self {
             object: Some(timeout(limit, pool.get()).await??),
             in_order: false,
         })
     }
 
-    pub(super) fn client(&self) -> Result<&Client, StoreError> {
+    pub(crate) fn client(&self) -> Result<&Client, StoreError> {
         let object = self.object.as_ref().map(|object| &***object);
         object.ok_or_else(|| StoreError::new("the connection was given back"))
     }
 
-    pub(super) async fn execute(&self, statements: &str) -> Result<(), DatabaseError> {
+    pub(crate) async fn execute(&self, statements: &str) -> Result<(), DatabaseError> {
         Ok(self.client()?.batch_execute(statements).await?)
     }
 
-    pub(super) fn give_back(mut self) {
+    pub(crate) fn give_back(mut self) {
         self.in_order = true;
     }
 }
@@ -110,9 +110,9 @@ fn is_near(host: &Host) -> bool {
 
 /// A failure, and whether the connection is lost, so that another one may do.
 #[derive(Debug)]
-pub(super) struct DatabaseError {
-    pub(super) error: StoreError,
-    pub(super) connection_lost: bool,
+pub(crate) struct DatabaseError {
+    pub(crate) error: StoreError,
+    pub(crate) connection_lost: bool,
 }
 
 impl From<StoreError> for DatabaseError {
@@ -154,38 +154,43 @@ impl From<tokio_postgres::Error> for DatabaseError {
     }
 }
 
-const NO_TABLES: &str = "the tables of the token store do not exist; call PostgresStore::migrate";
+const NO_TABLES: &str = "the tables of the store do not exist; call its method migrate";
 const ENDED: &str = "the database ended the connection";
 
 /// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
-const MEANINGS: [(&str, Kind, &str); 20] = [
+const MEANINGS: [(&str, Kind, &str); 21] = [
     ("42P01", Kind::Missing, NO_TABLES),
     ("3F000", Kind::Missing, NO_TABLES),
     (
         "42703",
         Kind::Missing,
-        "the tables of the token store lack columns; call PostgresStore::migrate",
+        "the tables of the store lack columns; call its method migrate",
     ),
     (
         "3D000",
         Kind::Missing,
-        "the database of the token store does not exist",
+        "the database of the store does not exist",
     ),
     (
         "25006",
         Kind::Denied,
-        "the database of the token store is read-only",
+        "the database of the store is read-only",
     ),
     (
         "42501",
         Kind::Denied,
-        "the role may not use the tables of the token store",
+        "the role may not use the tables of the store",
     ),
     ("53100", Kind::Full, "the disk of the database is full"),
     (
         "53300",
         Kind::Unreachable,
         "the database has no room for another connection",
+    ),
+    (
+        "55P03",
+        Kind::LockTimeout,
+        "another process writes to the same account for too long",
     ),
     (
         "57014",
@@ -195,7 +200,7 @@ const MEANINGS: [(&str, Kind, &str); 20] = [
     (
         "22021",
         Kind::Other,
-        "the account's key has characters that the database cannot store",
+        "a text or the account's key has characters that the database cannot store",
     ),
     (
         "08P01",

@@ -60,9 +60,10 @@
 //! other roles are not trusted to leave it running.
 
 mod account_lock;
-mod connection;
+pub(crate) mod connection;
+pub(crate) mod database;
 mod postgres_store;
-mod schema;
+pub(crate) mod schema;
 
 pub use deadpool_postgres;
 

@@ -5,21 +5,27 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row;
-use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
+use deadpool_postgres::tokio_postgres::types::Type;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::account_lock::AccountLock;
-use super::connection::{Connection, DatabaseError};
-use super::schema::Schema;
+use super::connection::DatabaseError;
+use super::database::{Database, Parameter};
+use super::schema::{Layout, Migration, Schema};
 use crate::auth::store::token_store::RetryPauses;
 use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 use crate::secret::Secret;
+
+const MIGRATIONS: [Migration; 1] = [Migration {
+    version: 1,
+    oldest: None,
+    statements: include_str!("migrations/1.sql"),
+}];
 
 pub(super) const LOAD: &str =
     "SELECT version, record FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
@@ -97,7 +103,12 @@ impl PostgresStoreBuilder {
     /// The name of schema or table is not made of ASCII letters, digits and underscores, that of the owner has quotes or the
     /// like, or the pool has room for fewer than two connections: a refresh holds one, and writes over another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        let schema = Schema::new(&self.schema, &self.table, &self.owner)?;
+        let layout = Layout {
+            tables: &[("{table}", &self.table)],
+            prefix: &self.table,
+            migrations: &MIGRATIONS,
+        };
+        let schema = Schema::new(&self.schema, &self.owner, &layout)?;
         let size = self.pool.status().max_size;
         if size < 2 {
             return Err(StoreError::new(
@@ -105,12 +116,9 @@ impl PostgresStoreBuilder {
             ));
         }
         Ok(PostgresStore(Arc::new(Shared {
-            pool: self.pool,
-            schema,
-            time_out: self.time_out,
+            database: Database::new(self.pool, schema, self.time_out),
             // One is left for reads and writes, so that locks never wait for each other's ends.
             locks: Arc::new(Semaphore::new(size - 1)),
-            checked: AtomicBool::new(false),
         })))
     }
 }
@@ -151,16 +159,10 @@ impl fmt::Debug for PostgresStoreBuilder {
 pub struct PostgresStore(Arc<Shared>);
 
 struct Shared {
-    pool: Pool,
-    schema: Schema,
-    time_out: Duration,
+    database: Database,
     /// How many locks may be held at once.
     locks: Arc<Semaphore>,
-    /// Whether the tables were found to be those of this version.
-    checked: AtomicBool,
 }
-
-type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 impl PostgresStore {
     /// Starts the settings of a store over a pool of yours.
@@ -184,59 +186,22 @@ impl PostgresStore {
     /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
     /// [`owner`](PostgresStoreBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        let migrated = async {
-            let connection = Connection::open(&self.0.pool, self.0.time_out).await?;
-            self.0.schema.migrate(&connection).await?;
-            connection.give_back();
-            Ok(())
-        };
-        migrated.await.map_err(|error: DatabaseError| error.error)
+        self.0.database.migrate().await
     }
 
     /// The statements of [`migrate`](Self::migrate) for an empty database, to be run by a role that may create tables.
     #[must_use]
     pub fn migration_sql(&self) -> String {
-        self.0.schema.script()
+        self.0.database.schema.script()
     }
 
-    /// A connection, after a check of the tables by the first one.
-    async fn connect(&self) -> Result<Connection, DatabaseError> {
-        let connection = Connection::open(&self.0.pool, self.0.time_out).await?;
-        if !self.0.checked.load(Ordering::Relaxed) {
-            timeout(self.0.time_out, self.0.schema.check(&connection)).await??;
-            self.0.checked.store(true, Ordering::Relaxed);
-        }
-        Ok(connection)
-    }
-
-    /// Sends a statement; once more over another connection if the first one is lost. Each may be sent twice.
+    /// Sends a statement that returns at most one row. It may be sent twice.
     async fn query(
         &self,
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Option<Row>, StoreError> {
-        let statement = self.0.schema.fill(statement);
-        let mut row = self.query_once(&statement, parameters).await;
-        if row.as_ref().is_err_and(|error| error.connection_lost) {
-            row = self.query_once(&statement, parameters).await;
-        }
-        row.map_err(|error| error.error)
-    }
-
-    async fn query_once(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Option<Row>, DatabaseError> {
-        let connection = self.connect().await?;
-        // Typed: a single round trip, and the driver does not log the parameters.
-        let reply = connection.client()?.query_typed_opt(statement, parameters);
-        let row = timeout(self.0.time_out, reply).await?;
-        let row = row.map_err(DatabaseError::from);
-        if !row.as_ref().is_err_and(|error| error.connection_lost) {
-            connection.give_back();
-        }
-        row
+        Ok(self.0.database.query(statement, parameters).await?.pop())
     }
 
     async fn write(
@@ -299,8 +264,9 @@ impl PostgresStore {
         let permit = timeout_at(until, self.0.locks.clone().acquire_owned()).await;
         let permit = permit.map_err(|_| StoreError::lock_timeout())?;
         let permit = permit.map_err(|_| StoreError::new("the token store is closed"))?;
-        let connection = self.connect().await?;
-        AccountLock::attempt(connection, permit, &self.0.schema, key, self.0.time_out).await
+        let database = &self.0.database;
+        let connection = database.connect().await?;
+        AccountLock::attempt(connection, permit, &database.schema, key, database.time_out).await
     }
 }
 
@@ -363,8 +329,8 @@ impl TokenStore for PostgresStore {
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresStore")
-            .field("table", &self.0.schema.table)
-            .field("time_out", &self.0.time_out)
+            .field("table", &self.0.database.schema.table)
+            .field("time_out", &self.0.database.time_out)
             .finish_non_exhaustive()
     }
 }
