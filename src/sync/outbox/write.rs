@@ -296,7 +296,7 @@ impl Outbox {
 
     /// The entry as it is shown, after it was written.
     pub(super) async fn written(&self, id: u64) -> Result<Entry> {
-        self.shared.written.notify_one();
+        self.wake_senders().await;
         let entry = self.entry_written(EntryId(id)).await?;
         entry.ok_or_else(|| Error::config(format!("entry {id} was removed meanwhile")))
     }

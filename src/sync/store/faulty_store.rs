@@ -18,6 +18,8 @@ pub(crate) struct FaultyStore {
     writes_last: Arc<AtomicBool>,
     fails_reads: Arc<AtomicBool>,
     commits: Arc<AtomicUsize>,
+    announcements: Arc<AtomicUsize>,
+    fails_announcements: Arc<AtomicBool>,
     before: Arc<Mutex<Option<(usize, Act)>>>,
     after: Arc<Mutex<Option<(usize, Act)>>>,
 }
@@ -34,6 +36,8 @@ impl FaultyStore {
             writes_last: Arc::default(),
             fails_reads: Arc::default(),
             commits: Arc::default(),
+            announcements: Arc::default(),
+            fails_announcements: Arc::default(),
             before: Arc::default(),
             after: Arc::default(),
         }
@@ -53,6 +57,16 @@ impl FaultyStore {
     /// Whether reads fail from now on.
     pub(crate) fn fail_reads(&self, fail: bool) {
         self.fails_reads.store(fail, Ordering::SeqCst);
+    }
+
+    /// Whether announcements fail from now on.
+    pub(crate) fn fail_announcements(&self, fail: bool) {
+        self.fails_announcements.store(fail, Ordering::SeqCst);
+    }
+
+    /// How many announcements were tried.
+    pub(crate) fn announcements(&self) -> usize {
+        self.announcements.load(Ordering::SeqCst)
     }
 
     fn check_read(&self) -> Result<(), StoreError> {
@@ -156,6 +170,16 @@ impl SyncStore for FaultyStore {
                 act().await;
             }
             is_written
+        })
+    }
+
+    fn announce<'a>(&'a self, _account: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            self.announcements.fetch_add(1, Ordering::SeqCst);
+            if self.fails_announcements.load(Ordering::SeqCst) {
+                return Err(StoreError::new("the announcement failed"));
+            }
+            Ok(())
         })
     }
 }

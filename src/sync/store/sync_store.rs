@@ -35,6 +35,13 @@ pub trait SyncStore: Send + Sync + 'static {
 
     /// Writes a batch, and returns whether it did: `false` if a document does not have its expected version.
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool>;
+
+    /// Tells senders on other hosts that an account has something new to send; does nothing unless implemented. Called after
+    /// the commit of a user's entry. It need not reach anyone: senders look at intervals as well.
+    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
+        let _ = account;
+        Box::pin(async { Ok(()) })
+    }
 }
 
 /// A store that several replicas share.
@@ -70,5 +77,9 @@ impl<S: SyncStore + ?Sized> SyncStore for Arc<S> {
 
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
         (**self).commit(account, batch)
+    }
+
+    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
+        (**self).announce(account)
     }
 }
