@@ -12,6 +12,7 @@ use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Client, Config
 use envd_sdk::auth::postgres::deadpool_postgres::{Manager, Pool, Runtime};
 use envd_sdk::auth::postgres::{PostgresStore, PostgresStoreBuilder};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
+use envd_sdk::sync::store::{PostgresSync, PostgresSyncBuilder};
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::proxy::Proxy;
@@ -79,6 +80,11 @@ impl Database {
         store(&pool(4), &self.schema)
     }
 
+    /// The store of copies, in the same schema.
+    pub(super) fn sync(&self) -> PostgresSync {
+        sync(&pool(4), &self.schema)
+    }
+
     pub(super) fn sealed(&self) -> SealedStore<PostgresStore> {
         sealed(self.store())
     }
@@ -134,6 +140,16 @@ pub(super) fn unique(name: &str) -> String {
 
 pub(super) fn store(pool: &Pool, schema: &str) -> PostgresStore {
     settings(pool, schema).build().unwrap()
+}
+
+pub(super) fn sync(pool: &Pool, schema: &str) -> PostgresSync {
+    sync_settings(pool, schema).build().unwrap()
+}
+
+pub(super) fn sync_settings(pool: &Pool, schema: &str) -> PostgresSyncBuilder {
+    PostgresSync::builder(pool.clone())
+        .schema(schema)
+        .time_out(Duration::from_secs(10))
 }
 
 pub(super) fn settings(pool: &Pool, schema: &str) -> PostgresStoreBuilder {

@@ -20,6 +20,7 @@ mod pooler;
 mod proxy;
 #[path = "../suite/processes/sessions.rs"]
 mod sessions;
+mod sync_laws;
 mod tables;
 
 /// The store of a schema, for a child process.

@@ -5,7 +5,11 @@ mod batch;
 pub mod conformance;
 #[cfg(test)]
 pub(crate) mod faulty_store;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod integers;
 mod memory_sync;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod row;
 #[cfg(feature = "sealed")]
 mod sealed;
@@ -15,6 +19,8 @@ mod sync_store;
 
 pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;
+#[cfg(feature = "postgres")]
+pub use self::postgres::{PostgresSync, PostgresSyncBuilder};
 pub use self::row::{ChangeRange, ChangeRow, Order, Query, Row, RowKeys};
 #[cfg(feature = "sealed")]
 pub use self::sealed::SealedSync;

@@ -4,8 +4,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::failure::Result;
-use super::integers;
-use crate::sync::store::{Batch, ChangeRow, Row};
+use crate::sync::store::{Batch, ChangeRow, Row, integers};
 
 /// Writes the batch, and returns whether all documents had the expected versions.
 pub(super) fn commit(transaction: &Transaction<'_>, account: &str, batch: &Batch) -> Result<bool> {
@@ -76,7 +75,7 @@ fn version(transaction: &Transaction<'_>, account: i64, name: &str) -> Result<u6
     let sql = "SELECT version FROM documents WHERE account = ? AND name = ?";
     let mut statement = transaction.prepare_cached(sql)?;
     let version = statement.query_row(params![account, name], |row| row.get(0));
-    integers::read(version.optional()?.unwrap_or_default())
+    Ok(integers::read(version.optional()?.unwrap_or_default())?)
 }
 
 fn write_document(

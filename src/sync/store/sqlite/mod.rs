@@ -4,7 +4,6 @@ mod batch_commit;
 mod connections;
 mod database_file;
 mod failure;
-mod integers;
 mod row_query;
 mod schema;
 mod sqlite_sync;

@@ -5,9 +5,9 @@
 
 use rusqlite::{ToSql, Transaction};
 
+use super::batch_commit;
 use super::failure::Result;
-use super::{batch_commit, integers};
-use crate::sync::store::{Order, Query, Row, RowKeys};
+use crate::sync::store::{Order, Query, Row, RowKeys, integers};
 
 /// So many rows are sorted in a few milliseconds. With more that meet a condition, 20 of them are found soon in any order.
 const FEW: u64 = 5_000;
@@ -284,7 +284,8 @@ impl<'a> RowQuery<'a> {
 
     fn number(&self, sql: &str) -> Result<u64> {
         let mut statement = self.transaction.prepare_cached(sql)?;
-        integers::read(statement.query_row(&*self.named(sql), |row| row.get(0))?)
+        let number = statement.query_row(&*self.named(sql), |row| row.get(0))?;
+        Ok(integers::read(number)?)
     }
 
     /// The parameters that a statement has. None of their names begins with another one.

@@ -9,10 +9,10 @@ use rusqlite::{Transaction, params};
 use super::connections::Connections;
 use super::failure::Result;
 use super::row_query::RowQuery;
-use super::{batch_commit, database_file, integers};
+use super::{batch_commit, database_file};
 use crate::auth::StoreError;
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
 };
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share

@@ -1,0 +1,10 @@
+//! A store in Postgres (features `postgres` and `sync`).
+
+mod announce;
+mod batch_commit;
+mod batch_writes;
+mod postgres_sync;
+mod row_query;
+mod stored_row;
+
+pub use self::postgres_sync::{PostgresSync, PostgresSyncBuilder};

@@ -1,0 +1,275 @@
+//! The store in tables of Postgres.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use deadpool_postgres::tokio_postgres::types::Type;
+
+use super::row_query::RowQuery;
+use super::stored_row::{self, is_storable};
+use super::{announce, batch_commit};
+use crate::auth::StoreError;
+use crate::auth::postgres::database::{Database, Parameter};
+use crate::auth::postgres::schema::{Layout, Migration, Schema};
+use crate::sync::store::{
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
+};
+
+/// A migration with which older programs cannot go on renames what they read, so that their statements fail.
+const MIGRATIONS: [Migration; 1] = [Migration {
+    version: 1,
+    oldest: Some(1),
+    statements: include_str!("migrations/1.sql"),
+}];
+
+const TABLES: [(&str, &str); 5] = [
+    ("{document}", "sync_document"),
+    ("{record}", "sync_record"),
+    ("{payload}", "sync_payload"),
+    ("{change}", "sync_change"),
+    ("{lock}", "sync_lock"),
+];
+
+const DOCUMENTS: &str = "SELECT name, version, text FROM {document}
+    WHERE account OPERATOR(pg_catalog.=) $1 AND name OPERATOR(pg_catalog.>=) $2";
+
+const CHANGES: &str = "SELECT sequence, previous, id, payload FROM {change}
+    WHERE account OPERATOR(pg_catalog.=) $1 AND sequence OPERATOR(pg_catalog.>) $2
+    ORDER BY sequence LIMIT $3";
+
+const REPLACING: &str = "SELECT sequence, previous, id, payload FROM {change}
+    WHERE account OPERATOR(pg_catalog.=) $1 AND previous OPERATOR(pg_catalog.>) $2
+    AND previous OPERATOR(pg_catalog.<=) $4 AND sequence OPERATOR(pg_catalog.>) $4
+    ORDER BY previous, sequence LIMIT $3";
+
+/// Settings of a [`PostgresSync`].
+#[must_use]
+pub struct PostgresSyncBuilder {
+    pool: Pool,
+    schema: String,
+    owner: String,
+    time_out: Duration,
+}
+
+impl PostgresSyncBuilder {
+    /// The schema of the tables; `envd_sdk` unless set. It may be that of the tokens: the names of these tables begin with
+    /// `sync_`.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
+    /// nor a superuser: such as one that only deploys.
+    ///
+    /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
+    /// migrated and before they are first used: their owner could read and replace what is stored.
+    pub fn owner(mut self, role: impl Into<String>) -> Self {
+        self.owner = role.into();
+        self
+    }
+
+    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
+    /// that was cut without a word is noticed by this alone.
+    pub fn time_out(mut self, limit: Duration) -> Self {
+        self.time_out = limit;
+        self
+    }
+
+    /// Builds the store. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// The name of the schema is not made of ASCII letters, digits and underscores, or that of the owner has quotes or the like.
+    pub fn build(self) -> Result<PostgresSync, StoreError> {
+        let layout = Layout {
+            tables: &TABLES,
+            prefix: "sync",
+            migrations: &MIGRATIONS,
+        };
+        let schema = Schema::new(&self.schema, &self.owner, &layout)?;
+        let database = Database::new(self.pool, schema, self.time_out);
+        Ok(PostgresSync(Arc::new(database)))
+    }
+}
+
+impl fmt::Debug for PostgresSyncBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresSyncBuilder")
+            .field("schema", &self.schema)
+            .field("owner", &self.owner)
+            .field("time_out", &self.time_out)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps the copies of accounts in tables of Postgres that many hosts share. Cheap to clone; clones share the pool.
+#[derive(Clone)]
+pub struct PostgresSync(pub(super) Arc<Database>);
+
+impl PostgresSync {
+    /// Starts the settings of a store over a pool of yours.
+    pub fn builder(pool: Pool) -> PostgresSyncBuilder {
+        PostgresSyncBuilder {
+            pool,
+            schema: "envd_sdk".to_owned(),
+            owner: String::new(),
+            time_out: Duration::from_secs(5),
+        }
+    }
+
+    /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
+    /// changes tables.
+    ///
+    /// # Errors
+    ///
+    /// [`is_newer_version`](StoreError::is_newer_version) when this program is too old for the tables;
+    /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
+    /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
+    /// [`owner`](PostgresSyncBuilder::owner).
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        self.0.migrate().await
+    }
+
+    /// The statements of [`migrate`](Self::migrate) for an empty database, to be run by a role that may create tables.
+    #[must_use]
+    pub fn migration_sql(&self) -> String {
+        self.0.schema.script()
+    }
+}
+
+impl SyncStore for PostgresSync {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        Box::pin(async move {
+            if !is_storable(prefix) {
+                return Ok(Vec::new());
+            }
+            let end = first_after(prefix);
+            let mut parameters: Vec<Parameter<'_>> =
+                vec![(&account, Type::TEXT), (&prefix, Type::TEXT)];
+            let mut statement = DOCUMENTS.to_owned();
+            if let Some(end) = &end {
+                parameters.push((end, Type::TEXT));
+                statement += " AND name OPERATOR(pg_catalog.<) $3";
+            }
+            statement += " ORDER BY name";
+            let rows = self.0.query(&statement, &parameters).await?;
+            rows.iter().map(stored_row::document).collect()
+        })
+    }
+
+    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        Box::pin(async move {
+            let ids = ids.iter().map(|id| &**id);
+            let ids: Vec<&str> = ids.filter(|id| is_storable(id)).collect();
+            let statement = format!(
+                "SELECT {} FROM {{record}} AS found WHERE found.account OPERATOR(pg_catalog.=) $1
+                AND found.id OPERATOR(pg_catalog.=) ANY ($2)",
+                stored_row::COLUMNS
+            );
+            let parameters: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&ids, Type::TEXT_ARRAY)];
+            let rows = self.0.query(&statement, &parameters).await?;
+            rows.iter().map(stored_row::row).collect()
+        })
+    }
+
+    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        Box::pin(async move {
+            match RowQuery::new(&self.0, account, query) {
+                Some(query) => query.rows().await,
+                None => Ok(Vec::new()),
+            }
+        })
+    }
+
+    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+        Box::pin(async move {
+            match RowQuery::new(&self.0, account, query) {
+                Some(query) => query.count().await,
+                None => Ok(0),
+            }
+        })
+    }
+
+    fn changes<'a>(
+        &'a self,
+        account: &'a str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        Box::pin(async move {
+            let (statement, after, up_to) = match range {
+                ChangeRange::After(after) => (CHANGES, after, None),
+                ChangeRange::Replacing { after, up_to } => (REPLACING, after, Some(up_to)),
+            };
+            let (after, limit) = (integers::bound(after), integers::limit(limit));
+            let up_to = up_to.map(integers::bound);
+            let mut parameters: Vec<Parameter<'_>> = vec![
+                (&account, Type::TEXT),
+                (&after, Type::INT8),
+                (&limit, Type::INT8),
+            ];
+            if let Some(up_to) = &up_to {
+                parameters.push((up_to, Type::INT8));
+            }
+            let rows = self.0.query(statement, &parameters).await?;
+            rows.iter().map(stored_row::change).collect()
+        })
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        Box::pin(batch_commit::commit(&self.0, account, batch))
+    }
+
+    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(announce::announce(&self.0, account))
+    }
+}
+
+impl fmt::Debug for PostgresSync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresSync")
+            .field("schema", &self.0.schema.name)
+            .field("time_out", &self.0.time_out)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them.
+fn first_after(prefix: &str) -> Option<String> {
+    let mut kept = prefix.to_owned();
+    while let Some(last) = kept.pop() {
+        // The successor of the last character below the surrogates is the first one above them.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            kept.push(next);
+            return Some(kept);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_after_a_prefix_is_after_all_that_begin_with_it() {
+        for (prefix, after) in [
+            ("", None),
+            ("a", Some("b")),
+            ("outbox/live/", Some("outbox/live0")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("\u{7f}", Some("\u{80}")),
+        ] {
+            assert_eq!(first_after(prefix).as_deref(), after, "{prefix:?}");
+        }
+    }
+}
