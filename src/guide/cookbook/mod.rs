@@ -1,0 +1,22 @@
+#![doc = include_str!("cookbook.md")]
+
+#[cfg(feature = "sync")]
+pub mod offline;
+
+#[doc = include_str!("applications.md")]
+pub mod applications {}
+
+#[doc = include_str!("consignments.md")]
+pub mod consignments {}
+
+#[doc = include_str!("documents.md")]
+pub mod documents {}
+
+#[doc = include_str!("logins.md")]
+pub mod logins {}
+
+#[doc = include_str!("properties.md")]
+pub mod properties {}
+
+#[doc = include_str!("traces.md")]
+pub mod traces {}
