@@ -4,6 +4,7 @@
 //!
 //! | task | see |
 //! | --- | --- |
+//! | start from a whole program for a task | [`guide::cookbook`](mod@guide::cookbook) |
 //! | log a user in, refresh and store tokens | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
 //! | the same for many users, or with your own store | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
 #![cfg_attr(

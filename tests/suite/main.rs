@@ -9,6 +9,7 @@ mod builders;
 mod candidates;
 mod concurrent_requests;
 mod conditions;
+mod cookbook;
 mod drift;
 mod end_to_end;
 mod faults;

@@ -1,0 +1,97 @@
+//! The programs of the cookbook can be pasted: each is whole, with no line that rustdoc hides, and the contents list them all.
+
+use std::fs;
+use std::path::Path;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/cookbook");
+
+const CONTENTS: &str = "cookbook.md";
+
+/// A heading of a page with the blocks of Rust below it.
+type Section = (String, Vec<String>);
+
+fn sections(page: &str) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut block: Option<(bool, String)> = None;
+    for line in page.lines() {
+        match (line.strip_prefix("```"), block.take()) {
+            (Some(language), None) => block = Some((language.is_empty(), String::new())),
+            (Some(_), Some((is_rust, text))) => {
+                let section: Option<&mut Section> = sections.last_mut();
+                if is_rust && let Some((_, blocks)) = section {
+                    blocks.push(text);
+                }
+            }
+            (None, Some((is_rust, text))) => block = Some((is_rust, text + line + "\n")),
+            (None, None) => {
+                if let Some(heading) = line.strip_prefix("# ") {
+                    sections.push((heading.to_owned(), Vec::new()));
+                }
+            }
+        }
+    }
+    sections
+}
+
+/// What keeps a block from being the `main.rs` of a crate.
+fn faults(program: &str) -> Vec<&str> {
+    let hidden = |line: &&str| *line == "#" || line.trim_start().starts_with("# ");
+    let mut faults: Vec<&str> = program.lines().filter(hidden).collect();
+    if !program.contains("\nasync fn main()") && !program.contains("\nfn main()") {
+        faults.push("no main");
+    }
+    if !program.starts_with("use ") {
+        faults.push("no imports at the top");
+    }
+    faults
+}
+
+/// The link of the contents to a program.
+fn link(page: &str, heading: &str) -> String {
+    let words = heading.to_lowercase().replace(',', "");
+    format!("[{page}]({page}#{})", words.replace(' ', "-"))
+}
+
+#[test]
+fn every_program_of_the_cookbook_is_whole_and_listed() {
+    let contents = fs::read_to_string(Path::new(FOLDER).join(CONTENTS)).unwrap();
+    let mut programs = 0;
+    for entry in fs::read_dir(FOLDER).unwrap() {
+        let path = entry.unwrap().path();
+        let is_page = path.extension() == Some("md".as_ref()) && !path.ends_with(CONTENTS);
+        if !is_page {
+            continue;
+        }
+        let page = path.file_stem().unwrap().to_str().unwrap();
+        for (heading, blocks) in sections(&fs::read_to_string(&path).unwrap()) {
+            let [program] = &blocks[..] else {
+                panic!("{page}: {heading}: {} programs", blocks.len());
+            };
+            assert_eq!(faults(program), [""; 0], "{page}: {heading}");
+            let link = link(page, &heading);
+            assert!(contents.contains(&link), "the contents lack {link}");
+            programs += 1;
+        }
+    }
+    assert_eq!(programs, 15);
+    assert_eq!(
+        contents.matches("](").count(),
+        programs + links_to_types(&contents)
+    );
+}
+
+/// The links of the contents that are no programs.
+fn links_to_types(contents: &str) -> usize {
+    contents.matches("](crate::").count() + contents.matches("](mod@crate::").count()
+}
+
+#[test]
+fn a_hidden_line_and_a_missing_main_are_reported() {
+    let page = "Text\n\n# A task\n\n```text\n# no Rust\n```\n```\nuse a::B;\n# fn main() {\n#[b]\nc\n# }\n```\n";
+    let [(heading, blocks)] = &sections(page)[..] else {
+        panic!("one section");
+    };
+    assert_eq!(heading, "A task");
+    assert_eq!(faults(&blocks[0]), ["# fn main() {", "# }", "no main"]);
+    assert!(faults("use a::B;\n\nfn main() {}\n").is_empty());
+}
