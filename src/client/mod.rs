@@ -4,6 +4,8 @@ mod builder;
 #[cfg(feature = "sync")]
 mod clock;
 mod connection;
+#[cfg(all(feature = "postgres", feature = "sync"))]
+mod gated;
 mod operation;
 
 pub use self::builder::ClientBuilder;

@@ -16,14 +16,14 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// Until when requests are deferred, on the clock since boot, and the refusal that caused it.
 #[derive(Default)]
-pub(super) struct Backpressure {
+pub(crate) struct Backpressure {
     pause: Mutex<Option<(Duration, Error)>>,
     ended: Notify,
 }
 
 impl Backpressure {
     /// Starts a pause after a refusal with `Retry-After`: too many requests, or maintenance (spec 7.1).
-    pub(super) fn note(&self, clock: &Clock, error: &Error) {
+    pub(crate) fn note(&self, clock: &Clock, error: &Error) {
         let Some(wait) = error.retry_after().filter(|wait| !wait.is_zero()) else {
             return;
         };
@@ -41,7 +41,7 @@ impl Backpressure {
     }
 
     /// The remaining pause, and the refusal that caused it.
-    pub(super) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
+    pub(crate) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
         let mut pause = self.pause();
         let (until, refusal) = pause.as_ref()?;
         let left = until.saturating_sub(clock.boot());

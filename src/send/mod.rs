@@ -5,6 +5,9 @@
 
 mod backpressure;
 mod call;
+mod gate;
+#[cfg(all(feature = "postgres", feature = "sync"))]
+mod gated;
 mod headers;
 pub(crate) mod pages;
 mod response;
@@ -20,3 +23,5 @@ pub use self::response::{DryRun, Response};
 pub(crate) use self::call::Settings;
 pub(crate) use self::sender::{Operation, Sender, SenderOptions};
 pub(crate) use self::trace::{adapted, decode_failure};
+#[cfg(all(feature = "postgres", feature = "sync"))]
+pub(crate) use self::{backpressure::Backpressure, gate::Gate};

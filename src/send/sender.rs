@@ -9,6 +9,7 @@ use tracing::Instrument;
 use url::Url;
 
 use super::backpressure::Backpressure;
+use super::gate::Gate;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, Failure, Kind, Result, Unsent};
@@ -37,6 +38,7 @@ pub(crate) struct SenderOptions {
 pub(crate) struct Sender {
     pub(super) pool: Arc<Pool>,
     pub(super) tokens: Option<Arc<dyn TokenSource>>,
+    pub(super) gate: Option<Arc<dyn Gate>>,
 }
 
 /// What all users of a client share.
@@ -120,7 +122,11 @@ impl SenderOptions {
             backpressure: Backpressure::default(),
         });
         let tokens = self.tokens;
-        Ok(Sender { pool, tokens })
+        Ok(Sender {
+            pool,
+            tokens,
+            gate: None,
+        })
     }
 }
 
@@ -130,6 +136,7 @@ impl Sender {
         Self {
             pool: Arc::clone(&self.pool),
             tokens: Some(Arc::new(source)),
+            gate: self.gate.clone(),
         }
     }
 
@@ -230,8 +237,11 @@ impl<O: Operation> Exchange<'_, O> {
 
     /// Again until it succeeds, or the failure or the policy allows no further attempt.
     async fn retried(&mut self, policy: &RetryPolicy) -> Judged<O> {
-        let pool = &self.sender.pool;
-        if self.sender.paused_for().is_some() {
+        let (pool, gate) = (&self.sender.pool, &self.sender.gate);
+        if let Some(refusal) = gate.as_ref().and_then(|gate| gate.refusal()) {
+            return Err(refusal);
+        }
+        if gate.is_none() && self.sender.paused_for().is_some() {
             // Waits are rare, and in boxes: the futures around them stay small.
             Box::pin(pool.backpressure.wait(&pool.clock, policy)).await?;
         }
@@ -253,6 +263,7 @@ impl<O: Operation> Exchange<'_, O> {
             let elapsed = pool.clock.boot().saturating_sub(start);
             let wait = Some(&error)
                 .filter(|error| self.safety.allows_retry(error))
+                .filter(|_| gate.as_ref().is_none_or(|gate| gate.refusal().is_none()))
                 .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
                 // Last, so that only a retry that is made costs something.
                 .filter(|_| pool.budget.take());
@@ -314,6 +325,9 @@ impl<O: Operation> Exchange<'_, O> {
         // Before the facts below: a call whose time runs out here has not been sent.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
+        if let Some(gate) = &sender.gate {
+            gate.enter().await?;
+        }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
         let reply = self.reply(adapted.unwrap_or(&self.request), token).await;
@@ -350,12 +364,16 @@ impl<O: Operation> Exchange<'_, O> {
             facts.request_id = reply.request_id().map(str::to_owned);
         });
         let judged = self.operation.judge(reply).map(Box::new);
-        judged.map_err(|error| {
+        let judged = judged.map_err(|error| {
             trace::decode_failure(&error);
-            let error = error.with_retry_after(wait);
-            pool.backpressure.note(&pool.clock, &error);
-            error
-        })
+            error.with_retry_after(wait)
+        });
+        match (&self.sender.gate, &judged) {
+            (Some(gate), judged) => gate.note(judged.as_ref().map(|_| ())),
+            (None, Err(error)) => pool.backpressure.note(&pool.clock, error),
+            (None, Ok(_)) => {}
+        }
+        judged
     }
 
     fn trace_end(&self, span: &tracing::Span, result: &Judged<O>) {

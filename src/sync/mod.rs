@@ -46,6 +46,8 @@
 //! ```
 
 pub mod bank;
+#[cfg(feature = "postgres")]
+pub mod fleet;
 mod loop_control;
 pub mod outbox;
 pub mod replica;

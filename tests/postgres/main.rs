@@ -10,6 +10,7 @@ use envd_sdk::auth::{postgres, sealed};
 mod child;
 mod database;
 mod faults;
+mod fleet;
 mod hostile;
 mod hosts;
 mod laws;

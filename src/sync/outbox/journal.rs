@@ -137,7 +137,7 @@ impl Journal {
         }
     }
 
-    async fn head(&self) -> Result<(u64, Head)> {
+    pub(super) async fn head(&self) -> Result<(u64, Head)> {
         let documents = self.store.documents(&self.account, HEAD).await?;
         let Some(document) = documents.into_iter().find(|found| found.name == HEAD) else {
             return Ok((0, Head::default()));

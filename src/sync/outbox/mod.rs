@@ -43,6 +43,8 @@ mod due;
 mod edits;
 mod entry;
 mod events;
+#[cfg(feature = "postgres")]
+mod fleet_pass;
 mod history;
 mod input_text;
 mod journal;
