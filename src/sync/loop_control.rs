@@ -26,6 +26,11 @@ impl LoopControl {
         self.stopped.send_replace(true);
     }
 
+    #[cfg(feature = "postgres")]
+    pub(super) fn is_stopped(&self) -> bool {
+        *self.stopped.borrow()
+    }
+
     /// Ends the wait that runs, or else the next one.
     pub(super) fn wake(&self) {
         self.wake.notify_one();
@@ -43,8 +48,13 @@ impl LoopControl {
 
     /// Waits for the end of a time, or until the loop is woken; `None`: it was stopped before.
     pub(super) async fn wait(&self, time: impl Future) -> Option<()> {
-        let (time, woken) = (pin!(time), pin!(self.wake.notified()));
+        let (time, woken) = (pin!(time), pin!(self.woken()));
         let over = self.unless_stopped(select(time, woken)).await;
         over.map(drop)
+    }
+
+    /// Waits until the loop is woken.
+    pub(super) async fn woken(&self) {
+        self.wake.notified().await;
     }
 }

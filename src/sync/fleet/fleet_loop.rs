@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tokio::sync::{Notify, watch};
-
 use super::fleet::Fleet;
 use super::fleet_event::FleetEvent;
 use super::gate::{Budget, HostGate};
@@ -14,6 +12,7 @@ use crate::auth::BoxFuture;
 use crate::client::Account;
 use crate::error::Result;
 use crate::model::AccountId;
+use crate::sync::loop_control::LoopControl;
 use crate::transport::Clock;
 
 /// What is called with each event.
@@ -35,8 +34,7 @@ pub struct FleetLoop {
 /// Stops or wakes a [`FleetLoop`]. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct FleetLoopHandle {
-    pub(super) stopped: Arc<watch::Sender<bool>>,
-    pub(super) wake: Arc<Notify>,
+    control: LoopControl,
 }
 
 impl Fleet {
@@ -57,8 +55,7 @@ impl Fleet {
             open: Arc::new(move |account| Box::pin(open(account))),
             on_event: Box::new(|_| {}),
             handle: FleetLoopHandle {
-                stopped: Arc::new(watch::Sender::new(false)),
-                wake: Arc::default(),
+                control: LoopControl::new(),
             },
         }
     }
@@ -89,7 +86,8 @@ impl FleetLoop {
             gate: Arc::new(gate),
             open: self.open,
         };
-        Host::new(worker, self.on_event, self.handle).run().await;
+        let control = self.handle.control;
+        Host::new(worker, self.on_event, control).run().await;
     }
 }
 
@@ -114,11 +112,11 @@ impl FleetLoopHandle {
     /// Ends the loop: nothing is claimed and no request is begun any more, requests in flight end within
     /// [`shutdown_time`](super::FleetBuilder::shutdown_time), and the leases are given back.
     pub fn stop(&self) {
-        self.stopped.send_replace(true);
+        self.control.stop();
     }
 
     /// Looks for due accounts at once.
     pub fn claim_now(&self) {
-        self.wake.notify_one();
+        self.control.wake();
     }
 }

@@ -12,12 +12,13 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::claims::{Claim, Done};
 use super::fleet::Settings;
 use super::fleet_event::FleetEvent;
-use super::fleet_loop::{FleetLoopHandle, OnEvent};
+use super::fleet_loop::OnEvent;
 use super::listener::keep_listening;
 use super::tables::Tables;
 use super::work::{Finished, Worker};
 use crate::auth::StoreError;
 use crate::model::AccountId;
+use crate::sync::loop_control::LoopControl;
 use crate::transport::Clock;
 
 /// How long it is waited after the database failed.
@@ -26,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(super) struct Host {
     worker: Worker,
     on_event: OnEvent,
-    handle: FleetLoopHandle,
+    control: LoopControl,
     /// Unlike that of any other run.
     name: String,
     jobs: JoinSet<Finished>,
@@ -51,12 +52,12 @@ enum Next {
 }
 
 impl Host {
-    pub(super) fn new(worker: Worker, on_event: OnEvent, handle: FleetLoopHandle) -> Self {
+    pub(super) fn new(worker: Worker, on_event: OnEvent, control: LoopControl) -> Self {
         let now = Instant::now();
         Self {
             worker,
             on_event,
-            handle,
+            control,
             name: format!("{:032x}", fastrand::u128(..)),
             jobs: JoinSet::new(),
             running: HashMap::new(),
@@ -73,12 +74,12 @@ impl Host {
         let mut helpers = JoinSet::new();
         if let Some(listen) = &self.worker.shared.listen {
             let payload = self.tables().payload.clone();
-            let wake = self.handle.wake.clone();
-            helpers.spawn(keep_listening(listen.clone(), payload, wake));
+            let control = self.control.clone();
+            helpers.spawn(keep_listening(listen.clone(), payload, control));
         }
-        loop {
-            self.begin_queued();
+        while !self.control.is_stopped() {
             self.look_after_leases().await;
+            self.begin_queued();
             match self.next().await {
                 Next::Stop => break,
                 Next::Ended(ended) => self.ended(ended),
@@ -124,8 +125,6 @@ impl Host {
         if self.has_leases() {
             at = at.min(self.prolong_at);
         }
-        let mut stopped = self.handle.stopped.subscribe();
-        let stopped = pin!(stopped.wait_for(|stopped| *stopped));
         let jobs = &mut self.jobs;
         let ended = pin!(async {
             match jobs.join_next_with_id().await {
@@ -133,13 +132,13 @@ impl Host {
                 None => pending().await,
             }
         });
-        let woken = pin!(self.handle.wake.notified());
-        let time = pin!(sleep_until(at));
-        match select(select(stopped, ended), select(woken, time)).await {
-            Either::Left((Either::Left(_), _)) => Next::Stop,
-            Either::Left((Either::Right((ended, _)), _)) => Next::Ended(ended),
-            Either::Right((Either::Left(_), _)) => Next::Woken,
-            Either::Right((Either::Right(_), _)) => Next::Time,
+        let (woken, time) = (pin!(self.control.woken()), pin!(sleep_until(at)));
+        let next = select(ended, select(woken, time));
+        match self.control.unless_stopped(next).await {
+            None => Next::Stop,
+            Some(Either::Left((ended, _))) => Next::Ended(ended),
+            Some(Either::Right((Either::Left(_), _))) => Next::Woken,
+            Some(Either::Right((Either::Right(_), _))) => Next::Time,
         }
     }
 

@@ -10,17 +10,17 @@ use deadpool_postgres::tokio_postgres::{AsyncMessage, Config, Connection, Error,
 use futures_util::future::select;
 use futures_util::stream::{StreamExt, poll_fn};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Notify;
 
 use super::tables::CHANNEL;
 use crate::auth::BoxFuture;
+use crate::sync::loop_control::LoopControl;
 
 /// How long it is waited after the connection is lost. Polling goes on meanwhile.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// Listens until the connection is lost, and wakes at each notification with a payload.
 pub(super) type Listen =
-    Arc<dyn Fn(String, Arc<Notify>) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
+    Arc<dyn Fn(String, LoopControl) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
 pub(super) fn listener<T>(config: Config, tls: T) -> Listen
 where
@@ -29,17 +29,17 @@ where
     T::TlsConnect: Send,
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
-    Arc::new(move |payload, wake| {
+    Arc::new(move |payload, control| {
         let (config, tls) = (config.clone(), tls.clone());
         Box::pin(async move {
             let (client, connection) = config.connect(tls).await?;
             let begun = async {
                 client.batch_execute(&format!("LISTEN {CHANNEL}")).await?;
                 // What was written before is found by a claim.
-                wake.notify_one();
+                control.wake();
                 pending().await
             };
-            let received = receive(connection, &payload, &wake);
+            let received = receive(connection, &payload, &control);
             select(pin!(begun), pin!(received)).await.factor_first().0
         })
     })
@@ -49,7 +49,7 @@ where
 async fn receive<S>(
     mut connection: Connection<Socket, S>,
     payload: &str,
-    wake: &Notify,
+    control: &LoopControl,
 ) -> Result<(), Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -59,16 +59,16 @@ where
         if let AsyncMessage::Notification(notification) = message?
             && notification.payload() == payload
         {
-            wake.notify_one();
+            control.wake();
         }
     }
     Ok(())
 }
 
 /// Listens again and again.
-pub(super) async fn keep_listening(listen: Listen, payload: String, wake: Arc<Notify>) {
+pub(super) async fn keep_listening(listen: Listen, payload: String, control: LoopControl) {
     loop {
-        let ended = listen(payload.clone(), Arc::clone(&wake)).await;
+        let ended = listen(payload.clone(), control.clone()).await;
         // The text of such an error may repeat a part of the connection's settings.
         let code = ended
             .err()

@@ -11,6 +11,8 @@ mod listener;
 mod pace;
 mod status;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod work;
 
 pub use self::fleet::{Fleet, FleetBuilder};

@@ -136,9 +136,7 @@ impl Work<'_> {
         self.done.told = self.gate.paused_for().map(|left| left.as_secs_f64());
         self.done.sync_in = claim.sync_in();
         if self.done.synced {
-            // From when it was due, so that the order among the accounts stays; not so soon that a host that was off for long
-            // does everything twice.
-            self.done.sync_in = (claim.sync_in() + jittered(interval)).max(interval / 2.0);
+            self.done.sync_in = next_sync(claim.sync_in(), interval);
         }
         let idle_wait = wait_after(self.done.idle_passes.saturating_sub(1), interval);
         self.done.outbox_in = self.done.outbox_in.map(|wait| wait.max(idle_wait));
@@ -176,7 +174,7 @@ impl Work<'_> {
 }
 
 impl Done {
-    fn begin(claim: Claim) -> Self {
+    pub(super) fn begin(claim: Claim) -> Self {
         Self {
             sync_in: claim.sync_in(),
             outbox_in: claim.outbox_in(),
@@ -195,8 +193,16 @@ impl Done {
     }
 }
 
+/// In how many seconds the next sync is due, after one that was due in `sync_in`, which is negative when it was late.
+///
+/// From when it was due, so that a delay does not add up; not so soon that a fleet that was off for long does everything
+/// twice.
+pub(super) fn next_sync(sync_in: f64, interval: f64) -> f64 {
+    (sync_in + jittered(interval)).max(interval / 2.0)
+}
+
 /// The wait after so many failures in a row, in seconds.
-fn wait_after(failures: u32, interval: f64) -> f64 {
+pub(super) fn wait_after(failures: u32, interval: f64) -> f64 {
     let Some(doublings) = failures.checked_sub(1) else {
         return 0.0;
     };
