@@ -19,14 +19,14 @@ use super::faults::record;
 use super::sessions::KEY;
 
 /// A process that listens on a Unix socket in a temporary directory, so it needs no free port. Killed on drop.
-struct Pooler {
+pub(super) struct Pooler {
     directory: PathBuf,
     process: Child,
 }
 
 impl Pooler {
     /// `None` if the program is not installed.
-    async fn start(pool_mode: &str) -> Option<Self> {
+    pub(super) async fn start(pool_mode: &str) -> Option<Self> {
         let program = program()?;
         let directory = env::temp_dir().join(database::unique("envd_pooler"));
         fs::create_dir(&directory).unwrap();
@@ -56,13 +56,13 @@ impl Pooler {
         Some(pooler)
     }
 
-    fn config(&self) -> Config {
+    pub(super) fn config(&self) -> Config {
         let mut config = database::config_without_host();
         config.host_path(&self.directory).port(6432);
         config
     }
 
-    fn pool(&self, size: usize) -> Pool {
+    pub(super) fn pool(&self, size: usize) -> Pool {
         database::pool_of(self.config(), size)
     }
 }

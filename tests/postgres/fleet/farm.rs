@@ -1,16 +1,14 @@
 //! Hosts, the accounts that they serve, and the fake that all of them ask.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use envd_sdk::auth::StaticToken;
 use envd_sdk::auth::postgres::deadpool_postgres::Pool;
 use envd_sdk::fake::{Fake, UserRecord, World};
 use envd_sdk::model::{AccountId, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::sync::fleet::{Fleet, FleetBuilder, FleetEvent, FleetLoopHandle};
-use envd_sdk::sync::outbox::Outbox;
 use envd_sdk::sync::store::MemorySync;
-use envd_sdk::{Account, Client, RetryPolicy};
+use envd_sdk::{Account, Client, Clock, RetryPolicy};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -20,8 +18,11 @@ use super::super::database::{self, Database};
 /// Longer than anything here takes; it ends a test that hangs.
 pub(super) const LIMIT: Duration = Duration::from_secs(60);
 
-/// The operation of lists, of which an account without records takes one for each sync.
-pub(super) const LIST: &str = "consignments";
+/// The operation of saves.
+pub(super) const SAVE: &str = "CreateOrSaveConsignment";
+
+/// So long that no test waits for it.
+pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 
 /// One database, one fake, and the store of all accounts.
 pub(super) struct Farm {
@@ -48,7 +49,12 @@ impl Farm {
         for account in &accounts {
             user = user.account(account, "LPA", "QAZZ7777");
         }
-        let fake = Fake::builder().world(World::empty().user(user));
+        // Replies that are delayed come when a test moves this clock.
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+        let fake = Fake::builder()
+            .world(World::empty().user(user))
+            .clock(clock);
+        let fake = fake.access_token_lifetime(Duration::from_secs(365 * 24 * 3_600));
         let fake = fake.start().await.unwrap();
         let farm = Self {
             client: fake.client().retry(RetryPolicy::none()).build().unwrap(),
@@ -83,32 +89,29 @@ impl Farm {
         self.client.account(id.clone())
     }
 
-    /// The outbox of an account in another process than the hosts.
-    pub(super) fn outbox(&self, id: &AccountId) -> Outbox {
-        self.account(id).outbox(Arc::clone(&self.store))
-    }
-
     /// How many records the fake has for an account.
     pub(super) fn records(&self, id: &AccountId) -> usize {
         let records = self.fake.consignments::<serde_json::Value>(id.as_str());
         records.len()
     }
 
-    /// How often accounts were listed.
-    pub(super) fn lists(&self) -> usize {
-        self.fake.request_count(LIST)
+    /// How many requests the fake has received.
+    pub(super) fn requests(&self) -> usize {
+        self.fake.requests().len()
+    }
+
+    /// Writes an entry in another process than the hosts.
+    pub(super) async fn write(&self, fleet: &Fleet, id: &AccountId) {
+        let outbox = self.account(id).outbox(fleet.store());
+        outbox.save(input()).await.unwrap();
     }
 
     /// Runs a host.
     pub(super) fn run(&self, fleet: &Fleet) -> Host {
         let client = self.client.clone();
         self.run_with(fleet, move |id| {
-            let token = StaticToken::new("unused").is_ok();
             let account = client.account(id);
-            async move {
-                assert!(token);
-                Ok(account)
-            }
+            async move { Ok(account) }
         })
     }
 
@@ -155,8 +158,32 @@ impl Host {
         synced
     }
 
+    /// The next account that failed, and for how long it is left alone.
+    pub(super) async fn failed(&mut self) -> (AccountId, Duration) {
+        let failed = self.find(|event| match event {
+            FleetEvent::Failed {
+                account, again_in, ..
+            } => Some((account, again_in)),
+            _ => None,
+        });
+        failed.await
+    }
+
+    /// Waits until an entry is confirmed.
+    pub(super) async fn confirmed(&mut self) {
+        let confirmed = self.find(|event| match event {
+            FleetEvent::Passed { report, .. } => (report.confirmed > 0).then_some(()),
+            _ => None,
+        });
+        confirmed.await;
+    }
+
     pub(super) async fn stop(self) {
         self.handle.stop();
+        self.ended().await;
+    }
+
+    pub(super) async fn ended(self) {
         timeout(LIMIT, self.task).await.unwrap().unwrap();
     }
 

@@ -1,4 +1,8 @@
 //! A fleet of hosts on one database; the hosts are loops of one process.
 
+mod failures;
 mod farm;
+mod limits;
 mod serving;
+mod stopping;
+mod waking;

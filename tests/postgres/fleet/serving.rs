@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use envd_sdk::sync::fleet::FleetEvent;
 
-use super::farm::{Farm, input};
+use super::farm::Farm;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_account_is_synced_once_in_an_interval_by_any_of_the_hosts() {
@@ -13,13 +13,8 @@ async fn every_account_is_synced_once_in_an_interval_by_any_of_the_hosts() {
     };
     farm.add_all().await;
     let fleets = [(); 3].map(|()| farm.fleet(2).concurrency(8).build().unwrap());
-    let mut hosts = fleets.each_ref().map(|fleet| farm.run(fleet)).into_iter();
+    let [mut one, mut two, mut three] = fleets.each_ref().map(|fleet| farm.run(fleet));
     let mut synced = HashSet::new();
-    let (mut one, mut two, mut three) = (
-        hosts.next().unwrap(),
-        hosts.next().unwrap(),
-        hosts.next().unwrap(),
-    );
     while synced.len() < 60 {
         let event = tokio::select! {
             event = one.next() => event,
@@ -36,26 +31,48 @@ async fn every_account_is_synced_once_in_an_interval_by_any_of_the_hosts() {
     }
     let status = fleets[0].status().await.unwrap();
     assert_eq!((status.accounts, status.due, status.leased), (60, 0, 0));
-    assert_eq!(status.failing, 0);
+    assert_eq!((status.failing, status.waiting), (0, 0));
+    let page = fleets[0]
+        .accounts(Some(&farm.accounts[57]), 10)
+        .await
+        .unwrap();
+    let ids: Vec<_> = page.iter().map(|account| account.account.clone()).collect();
+    assert_eq!(ids, farm.accounts[58..]);
+    assert!(
+        page.iter()
+            .all(|account| account.synced_ago.is_some() && account.due_in_seconds > 0.0)
+    );
 }
 
 #[tokio::test]
-async fn an_entry_is_sent_by_a_host() {
-    let Some(farm) = Farm::start(1).await else {
+async fn an_account_is_served_again_after_its_interval_and_not_after_it_was_removed() {
+    let Some(farm) = Farm::start(2).await else {
         return;
     };
     farm.add_all().await;
-    let fleet = farm.fleet(2).build().unwrap();
+    let fleet = farm
+        .fleet(2)
+        .interval(std::time::Duration::from_secs(1))
+        .build()
+        .unwrap();
     let mut host = farm.run(&fleet);
-    host.synced(1).await;
-    let id = &farm.accounts[0];
-    farm.outbox(id).save(input()).await.unwrap();
-    fleet.wake(id).await.unwrap();
-    let confirmed = host.find(|event| match event {
-        FleetEvent::Passed { report, .. } => Some(report.confirmed),
-        _ => None,
-    });
-    assert_eq!(confirmed.await, 1);
-    assert_eq!(farm.records(id), 1);
+    let removed = &farm.accounts[0];
+    let mut seen = 0;
+    while seen < 2 {
+        seen += usize::from(host.synced(1).await == [removed.clone()]);
+    }
+    assert!(fleet.remove(removed).await.unwrap());
+    assert!(!fleet.remove(removed).await.unwrap());
+    assert_eq!(
+        fleet
+            .add([removed.clone(), farm.accounts[1].clone()])
+            .await
+            .unwrap(),
+        1
+    );
+    assert!(fleet.remove(removed).await.unwrap());
     host.stop().await;
+    let ids = fleet.accounts(None, 10).await.unwrap();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(ids[0].account, farm.accounts[1]);
 }
