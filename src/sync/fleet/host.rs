@@ -21,6 +21,9 @@ use crate::model::AccountId;
 use crate::sync::loop_control::LoopControl;
 use crate::transport::Clock;
 
+/// The shortest time between two claims, however often the host is woken.
+const SHORTEST: Duration = Duration::from_millis(20);
+
 /// How long it is waited after the database failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -37,6 +40,7 @@ pub(super) struct Host {
     /// Ended, and not given back.
     done: Vec<Done>,
     claim_at: Instant,
+    claimed_at: Instant,
     give_back_at: Instant,
     prolong_at: Instant,
     /// Until when all leases are sure to last, on the clock since boot.
@@ -64,6 +68,7 @@ impl Host {
             queue: VecDeque::new(),
             done: Vec::new(),
             claim_at: now,
+            claimed_at: now,
             give_back_at: now,
             prolong_at: now,
             held_until: Duration::ZERO,
@@ -85,7 +90,8 @@ impl Host {
                 Next::Ended(ended) => self.ended(ended),
                 Next::Woken => {
                     let now = Instant::now();
-                    (self.claim_at, self.give_back_at) = (now, now);
+                    self.claim_at = self.claim_at.min(now.max(self.claimed_at + SHORTEST));
+                    self.give_back_at = self.claim_at;
                 }
                 Next::Time => {}
             }
@@ -173,6 +179,7 @@ impl Host {
     async fn claim(&mut self) {
         let settings = self.settings().clone();
         let now = Instant::now();
+        self.claimed_at = now;
         if let Some(pause) = self.worker.gate.paused_for() {
             self.claim_at = now + pause.min(settings.poll);
             return;

@@ -48,7 +48,7 @@ pub struct FleetStatus {
     pub lag: Duration,
     /// How many entries wait in the outboxes, as far as the hosts have seen.
     pub waiting: u64,
-    /// How many entries need a decision.
+    /// How many entries were refused or need a decision.
     pub needs_attention: u64,
     /// How many accounts failed when they were worked on last.
     pub failing: u64,
@@ -77,7 +77,7 @@ pub struct FleetAccount {
     pub login_needed: bool,
     /// How many entries wait in its outbox.
     pub waiting: u64,
-    /// How many entries need a decision.
+    /// How many entries were refused or need a decision.
     pub needs_attention: u64,
 }
 

@@ -1,5 +1,6 @@
 //! What a host does with one account.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +12,19 @@ use crate::auth::BoxFuture;
 use crate::client::Account;
 use crate::error::{Error, Result};
 use crate::model::AccountId;
+use crate::sync::outbox::Outbox;
 
 /// The wait after a first failure. It doubles with each further one.
 const FIRST_WAIT: f64 = 5.0;
 
 /// The longest wait after failures, unless the interval is longer.
 const LONGEST_WAIT: f64 = 5.0 * 60.0;
+
+/// How long the user's function may take.
+const OPENING: Duration = Duration::from_secs(60);
+
+/// An entry that was not announced is looked for with every so many claims of its account.
+const LOOK_EVERY: i64 = 4;
 
 /// How many characters of a failure are stored.
 const LONGEST_TEXT: usize = 300;
@@ -52,74 +60,96 @@ struct Work<'a> {
 
 impl Worker {
     pub(super) async fn work(self, claim: Claim) -> Finished {
-        let id = AccountId::from(&*claim.account);
-        let mut work = Work {
-            worker: &self,
-            gate: Arc::new(self.gate.account(id.clone())),
-            id,
-            done: Done::begin(claim),
-            events: Vec::new(),
-            has_stopped: false,
-        };
+        let mut work = self.begin(claim);
         let result = work.run().await;
         work.end(result.err())
     }
 
     /// The end of a task that panicked, in the user's function most likely.
     pub(super) fn panicked(&self, claim: Claim) -> Finished {
+        let work = self.begin(claim);
+        work.end(Some(Error::config("the work on the account panicked")))
+    }
+
+    fn begin(&self, claim: Claim) -> Work<'_> {
         let id = AccountId::from(&*claim.account);
-        let work = Work {
+        Work {
             worker: self,
             gate: Arc::new(self.gate.account(id.clone())),
             id,
             done: Done::begin(claim),
             events: Vec::new(),
             has_stopped: false,
-        };
-        work.end(Some(Error::config("the work on the account panicked")))
+        }
     }
 }
 
 impl Work<'_> {
     async fn run(&mut self) -> Result<()> {
         let shared = &*self.worker.shared;
-        let account = (self.worker.open)(self.id.clone()).await?;
-        if *account.id() != self.id {
-            let what =
-                "the function that opens accounts returned another account than it was called for";
-            return Err(Error::config(what));
-        }
-        let account = account.with_gate(Arc::clone(&self.gate) as _);
+        let account = self.open().await?;
         let clock = &self.done.claim.clock;
         let replica = (shared.on_replica)(account.replica(Arc::clone(&shared.store)));
         let replica = replica.clock(clock.clone());
         let outbox = (shared.on_outbox)(replica.outbox()).clock(clock.clone());
-        let is_changed = outbox.version().await? != self.done.claim.outbox_version;
-        if is_changed || self.done.outbox_in.is_some_and(|wait| wait <= 0.0) {
-            let pass = outbox.pass_once().await?;
-            self.done.outbox_version = pass.version;
-            self.done.outbox_in = pass.due_in.map(|wait| wait.as_secs_f64());
-            self.done.waiting = pass.report.waiting;
-            self.done.needs_attention = pass.report.needs_attention + pass.report.refused;
-            self.done.login_needed = pass.report.login_needed;
-            self.has_stopped = pass.report.stopped_by.is_some();
-            self.done.failure.clone_from(&pass.report.stopped_by);
-            let is_idle = pass.report.requests > 0 && pass.report.confirmed == 0;
-            self.done.idle_passes = if is_idle {
-                self.done.claim.idle_passes + 1
-            } else {
-                0
-            };
-            self.tell(|account| FleetEvent::Passed {
-                account,
-                report: pass.report,
-            });
+        if self.is_pass_due(&outbox).await? {
+            self.pass(&outbox).await?;
         }
         if self.done.claim.sync_in() <= 0.0 && !self.done.login_needed {
             let report = replica.sync().await?;
             self.done.synced = true;
             self.tell(|account| FleetEvent::Synced { account, report });
         }
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<Account> {
+        let opening = (self.worker.open)(self.id.clone());
+        let Ok(opened) = tokio::time::timeout(OPENING, opening).await else {
+            let what = "the function that opens accounts took longer than a minute";
+            let late = io::Error::new(io::ErrorKind::TimedOut, what);
+            return Err(Error::token_unavailable(late));
+        };
+        let account = opened?;
+        if *account.id() != self.id {
+            let what =
+                "the function that opens accounts returned another account than it was called for";
+            return Err(Error::config(what));
+        }
+        Ok(account.with_gate(Arc::clone(&self.gate) as _))
+    }
+
+    /// Whether the outbox has something to do. What is announced makes it due; the look is for what was not.
+    async fn is_pass_due(&self, outbox: &Outbox) -> Result<bool> {
+        let claim = &self.done.claim;
+        if self.done.outbox_in.is_some_and(|wait| wait <= 0.0) {
+            return Ok(true);
+        }
+        // The first claim of an account, and then not those of all accounts in the same round.
+        let turn: i64 = claim.account.bytes().map(i64::from).sum();
+        let looks = claim.number == 1 || claim.number.wrapping_add(turn) % LOOK_EVERY == 0;
+        Ok(looks && outbox.version().await? != claim.outbox_version)
+    }
+
+    async fn pass(&mut self, outbox: &Outbox) -> Result<()> {
+        let pass = outbox.pass_once().await?;
+        self.done.outbox_version = pass.version;
+        self.done.outbox_in = pass.due_in.map(|wait| wait.as_secs_f64());
+        self.done.waiting = pass.report.waiting;
+        self.done.needs_attention = pass.report.needs_attention + pass.report.refused;
+        self.done.login_needed = pass.report.login_needed;
+        self.has_stopped = pass.report.stopped_by.is_some();
+        self.done.failure.clone_from(&pass.report.stopped_by);
+        let is_idle = pass.report.requests > 0 && pass.report.confirmed == 0;
+        self.done.idle_passes = if is_idle {
+            self.done.claim.idle_passes + 1
+        } else {
+            0
+        };
+        self.tell(|account| FleetEvent::Passed {
+            account,
+            report: pass.report,
+        });
         Ok(())
     }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::fake::{Fake, UserRecord, World};
+use envd_sdk::fake::{Fake, UserRecord, WebsiteEdit, World};
 use envd_sdk::model::{AccountId, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::sync::fleet::{Fleet, FleetBuilder, FleetEvent, FleetLoopHandle};
-use envd_sdk::sync::store::MemorySync;
+use envd_sdk::sync::replica::SyncReport;
+use envd_sdk::sync::store::{MemorySync, SyncStore};
 use envd_sdk::{Account, Client, Clock, RetryPolicy};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -50,7 +51,8 @@ impl Farm {
             user = user.account(account, "LPA", "QAZZ7777");
         }
         // Replies that are delayed come when a test moves this clock.
-        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+        // The fleet goes by the clock of the database, which is that of this machine.
+        let clock = Clock::manual(SystemTime::now() - 100 * HOUR);
         let fake = Fake::builder()
             .world(World::empty().user(user))
             .clock(clock);
@@ -73,7 +75,11 @@ impl Farm {
     }
 
     pub(super) fn fleet_of(&self, pool: Pool) -> FleetBuilder {
-        Fleet::builder(pool, Arc::clone(&self.store))
+        self.fleet_over(pool, Arc::clone(&self.store))
+    }
+
+    pub(super) fn fleet_over(&self, pool: Pool, store: impl SyncStore) -> FleetBuilder {
+        Fleet::builder(pool, store)
             .schema(&self.database.schema)
             .poll(Duration::from_millis(50))
             .time_out(Duration::from_secs(10))
@@ -115,6 +121,29 @@ impl Farm {
         })
     }
 
+    /// Has two records in each account, made a day apart.
+    pub(super) fn fill(&self) {
+        for _ in 0..2 {
+            for id in &self.accounts {
+                self.fake.edit(id.as_str(), WebsiteEdit::insert(input()));
+            }
+            self.fake.clock().advance(24 * HOUR);
+        }
+    }
+
+    /// Changes the first record of each account. After that it shows which date `fromDate` compares.
+    pub(super) fn change(&self) {
+        for id in &self.accounts {
+            let records = self.fake.consignments::<serde_json::Value>(id.as_str());
+            let oldest = records
+                .iter()
+                .min_by_key(|record| record["updatedAt"].to_string());
+            let name = oldest.unwrap()["id"].as_str().unwrap();
+            let change = WebsiteEdit::change(name, serde_json::json!({"status": "SUBMITTED"}));
+            self.fake.edit(id.as_str(), change);
+        }
+    }
+
     pub(super) fn run_with<F, A>(&self, fleet: &Fleet, open: F) -> Host
     where
         F: Fn(AccountId) -> A + Send + Sync + 'static,
@@ -147,6 +176,16 @@ impl Host {
                 return found;
             }
         }
+    }
+
+    /// What the next sync did.
+    pub(super) async fn report(&mut self) -> SyncReport {
+        let report = self.find(|event| match event {
+            FleetEvent::Synced { report, .. } => Some(report),
+            FleetEvent::Failed { account, error, .. } => panic!("{account:?} failed: {error}"),
+            _ => None,
+        });
+        report.await
     }
 
     /// The accounts that are synced, so many of them.

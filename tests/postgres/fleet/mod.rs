@@ -1,5 +1,6 @@
 //! A fleet of hosts on one database; the hosts are loops of one process.
 
+mod cost;
 mod failures;
 mod farm;
 mod limits;
