@@ -1,10 +1,12 @@
 //! Guide pages: [whole programs by task](mod@cookbook), calls and their settings, errors, forms and findings, differences of the
-//! live schema, documents of your own, tests, going live, local copies, declarations written without reception, performance,
-//! coverage with its sources, and design decisions.
+//! live schema, documents of your own, tests, going live, local copies, declarations written without reception, a fleet of
+//! hosts, performance, coverage with its sources, and design decisions.
 //!
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
 
 pub mod cookbook;
+#[cfg(all(feature = "postgres", feature = "sync"))]
+pub mod fleet;
 #[cfg(feature = "sync")]
 pub mod outbox;
 #[cfg(feature = "sync")]

@@ -9,6 +9,7 @@
 //! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
 //! | fill in forms without reception, and keep them | [`Account::banks`](crate::Account::banks), [`bank`] |
 //! | keep the copy in a file or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
+//! | serve thousands of accounts from many hosts | `sync::fleet`, with the feature `postgres` |
 //!
 //! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;
 //! [`guide::outbox`](crate::guide::outbox) does so for what is sent.

@@ -2,6 +2,7 @@
 //!
 //! Every time in these statements is of the database's clock; hosts tell and are told lengths only.
 
+use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::tokio_postgres::Row;
@@ -159,7 +160,7 @@ impl Tables {
         let claims = rows.iter().map(|row| Claim::read(row, claimed_at));
         let mut claims = claims.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
         // The rows of an update have no order.
-        claims.sort_by(|one, other| other.late.cmp(&one.late));
+        claims.sort_by_key(|claim| Reverse(claim.late));
         Ok(claims)
     }
 

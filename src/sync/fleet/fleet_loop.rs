@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::fleet::Fleet;
+use super::account_fleet::Fleet;
 use super::fleet_event::FleetEvent;
 use super::gate::{Budget, HostGate};
 use super::host::Host;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::fleet::{Fleet, Shared};
+use super::account_fleet::{Fleet, Shared};
 use crate::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore,
 };

@@ -9,8 +9,8 @@ use futures_util::future::{Either, select};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::account_fleet::Settings;
 use super::claims::{Claim, Done};
-use super::fleet::Settings;
 use super::fleet_event::FleetEvent;
 use super::fleet_loop::OnEvent;
 use super::listener::keep_listening;
@@ -33,7 +33,7 @@ pub(super) struct Host {
     control: LoopControl,
     /// Unlike that of any other run.
     name: String,
-    jobs: JoinSet<Finished>,
+    jobs: JoinSet<Box<Finished>>,
     running: HashMap<Id, (Claim, AbortHandle)>,
     /// Claimed, and not begun.
     queue: VecDeque<Claim>,
@@ -51,7 +51,7 @@ pub(super) struct Host {
 enum Next {
     Stop,
     Woken,
-    Ended(Result<(Id, Finished), JoinError>),
+    Ended(Result<(Id, Box<Finished>), JoinError>),
     Time,
 }
 
@@ -153,16 +153,16 @@ impl Host {
             && let Some(claim) = self.queue.pop_front()
         {
             let work = self.worker.clone().work(claim.clone());
-            let task = self.jobs.spawn(work);
+            let task = self.jobs.spawn(async { Box::new(work.await) });
             self.running.insert(task.id(), (claim, task));
         }
     }
 
-    fn ended(&mut self, ended: Result<(Id, Finished), JoinError>) {
+    fn ended(&mut self, ended: Result<(Id, Box<Finished>), JoinError>) {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let claim = self.running.remove(&id);
         let finished = match (ended, claim) {
-            (Ok((_, finished)), Some(_)) => finished,
+            (Ok((_, finished)), Some(_)) => *finished,
             (Err(error), Some((claim, _))) if error.is_panic() => self.worker.panicked(claim),
             // It was ended when its lease was lost.
             _ => return,

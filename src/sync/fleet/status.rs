@@ -6,7 +6,7 @@ use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::Type;
 use serde::Serialize;
 
-use super::fleet::Fleet;
+use super::account_fleet::Fleet;
 use super::tables::unreadable;
 use crate::auth::postgres::connection::DatabaseError;
 use crate::error::Result;

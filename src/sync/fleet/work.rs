@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::account_fleet::Shared;
 use super::claims::{Claim, Done};
-use super::fleet::Shared;
 use super::fleet_event::FleetEvent;
 use super::gate::{AccountGate, HostGate};
 use crate::auth::BoxFuture;

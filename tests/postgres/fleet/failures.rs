@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use envd_sdk::Error;
 
-use super::farm::{Farm, synced_account};
+use super::farm::{Farm, run_with, synced_account};
 
 #[tokio::test]
 async fn an_account_that_cannot_be_opened_fails_alone() {
@@ -15,7 +15,7 @@ async fn an_account_that_cannot_be_opened_fails_alone() {
     farm.add_all().await;
     let fleet = farm.fleet(2).build().unwrap();
     let (client, ids) = (farm.client.clone(), farm.accounts.clone());
-    let mut host = farm.run_with(&fleet, move |id| {
+    let mut host = run_with(&fleet, move |id| {
         let account = client.account(if id == ids[1] {
             ids[0].clone()
         } else {
@@ -68,7 +68,7 @@ async fn an_account_is_tried_at_once_after_its_user_has_logged_in_again() {
     let fleet = farm.fleet(2).build().unwrap();
     let (client, logged_in) = (farm.client.clone(), Arc::new(AtomicBool::new(false)));
     let is_logged_in = Arc::clone(&logged_in);
-    let mut host = farm.run_with(&fleet, move |id| {
+    let mut host = run_with(&fleet, move |id| {
         let account = client.account(id);
         let is_logged_in = is_logged_in.load(Ordering::SeqCst);
         async move {
@@ -82,7 +82,7 @@ async fn an_account_is_tried_at_once_after_its_user_has_logged_in_again() {
     assert_eq!(host.failed().await.0, *id);
     logged_in.store(true, Ordering::SeqCst);
     fleet.wake(id).await.unwrap();
-    assert_eq!(host.synced(1).await, [id.clone()]);
+    assert_eq!(host.synced(1).await[0], *id);
     host.stop().await;
     let status = fleet.status().await.unwrap();
     assert_eq!((status.failing, status.login_needed), (0, 0));

@@ -115,7 +115,7 @@ impl Farm {
     /// Runs a host.
     pub(super) fn run(&self, fleet: &Fleet) -> Host {
         let client = self.client.clone();
-        self.run_with(fleet, move |id| {
+        run_with(fleet, move |id| {
             let account = client.account(id);
             async move { Ok(account) }
         })
@@ -143,22 +143,23 @@ impl Farm {
             self.fake.edit(id.as_str(), change);
         }
     }
+}
 
-    pub(super) fn run_with<F, A>(&self, fleet: &Fleet, open: F) -> Host
-    where
-        F: Fn(AccountId) -> A + Send + Sync + 'static,
-        A: Future<Output = envd_sdk::Result<Account>> + Send + 'static,
-    {
-        let (sender, events) = mpsc::unbounded_channel();
-        let running = fleet.run(open).on_event(move |event| {
-            let _ = sender.send(event.clone());
-        });
-        let handle = running.handle();
-        Host {
-            task: tokio::spawn(running.into_future()),
-            handle,
-            events,
-        }
+/// Runs a host with a function of the test that opens accounts.
+pub(super) fn run_with<F, A>(fleet: &Fleet, open: F) -> Host
+where
+    F: Fn(AccountId) -> A + Send + Sync + 'static,
+    A: Future<Output = envd_sdk::Result<Account>> + Send + 'static,
+{
+    let (sender, events) = mpsc::unbounded_channel();
+    let running = fleet.run(open).on_event(move |event| {
+        let _ = sender.send(event.clone());
+    });
+    let handle = running.handle();
+    Host {
+        task: tokio::spawn(running.into_future()),
+        handle,
+        events,
     }
 }
 

@@ -10,7 +10,11 @@ use super::farm::{Farm, HOUR};
 fn assert_at_most(requests: usize, per_second: f64, begun: Instant) {
     let took = begun.elapsed().as_secs_f64();
     let most = (took + 0.5) * per_second;
-    assert!(requests as f64 <= most, "{requests} requests in {took} s");
+    let requests = u32::try_from(requests).unwrap();
+    assert!(
+        f64::from(requests) <= most,
+        "{requests} requests in {took} s"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

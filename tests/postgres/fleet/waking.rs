@@ -37,7 +37,7 @@ async fn an_account_that_is_added_is_served_at_once() {
     let mut host = farm.run(&fleet);
     for id in &farm.accounts {
         fleet.add([id.clone()]).await.unwrap();
-        assert_eq!(host.synced(1).await, [id.clone()]);
+        assert_eq!(host.synced(1).await[0], *id);
     }
     host.stop().await;
 }

@@ -1,29 +1,32 @@
 //! No account waits for long while the hosts can do the work, and failures are tried ever later.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use crate::sync::fleet::work::{next_sync, wait_after};
 
 /// Serves accounts on a clock of its own: the oldest due first, each for a time, so many at once. Returns the longest time
 /// between two syncs of an account, in seconds.
 fn longest_wait(accounts: usize, interval: f64, at_once: usize, work: f64, rounds: usize) -> f64 {
-    let key = |due: f64| (due * 1e6).round() as i64;
-    let mut due: BTreeSet<(i64, usize)> = (0..accounts).map(|account| (0, account)).collect();
-    let mut ended = vec![None::<f64>; accounts];
+    let mut due: BTreeSet<(Duration, usize)> = (0..accounts)
+        .map(|account| (Duration::ZERO, account))
+        .collect();
+    let mut ended = vec![None::<Duration>; accounts];
     // When each of the workers is free.
-    let mut free: BTreeSet<(i64, usize)> = (0..at_once).map(|worker| (0, worker)).collect();
+    let mut free: BTreeSet<(Duration, usize)> = (0..at_once)
+        .map(|worker| (Duration::ZERO, worker))
+        .collect();
     let mut longest = 0_f64;
     for _ in 0..accounts * rounds {
         let (due_at, account) = due.pop_first().unwrap();
         let (free_at, worker) = free.pop_first().unwrap();
-        let begun = due_at.max(free_at) as f64 / 1e6;
-        let end = begun + work;
+        let end = due_at.max(free_at) + Duration::from_secs_f64(work);
         if let Some(before) = ended[account].replace(end) {
-            longest = longest.max(end - before);
+            longest = longest.max((end - before).as_secs_f64());
         }
-        let sync_in = due_at as f64 / 1e6 - end;
-        due.insert((key(end + next_sync(sync_in, interval)), account));
-        free.insert((key(end), worker));
+        let next = next_sync(-(end - due_at).as_secs_f64(), interval);
+        due.insert((end + Duration::from_secs_f64(next), account));
+        free.insert((end, worker));
     }
     longest
 }

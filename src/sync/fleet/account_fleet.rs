@@ -275,7 +275,7 @@ impl FleetBuilder {
     /// when the name of the schema or the prefix is not made of ASCII letters, digits and underscores.
     pub fn build(self) -> Result<Fleet> {
         for limit in [self.settings.per_second, self.settings.host_per_second] {
-            if limit.is_some_and(|limit| !(limit >= 1e-3 && limit <= 1e6)) {
+            if limit.is_some_and(|limit| !(1e-3..=1e6).contains(&limit)) {
                 return Err(Error::config(
                     "a limit of requests per second of the fleet is not between 0.001 and 1,000,000",
                 ));
