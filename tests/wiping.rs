@@ -232,7 +232,9 @@ fn a_stored_record_is_wiped_when_it_is_read_and_written() {
 fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
     const TOKEN: &str = "n33dle-of-the-session-and-longer-than-any-register-of-the-machine-is";
     let text = stored(TOKEN);
-    let file = std::env::temp_dir().join(format!("envd-sdk-wiping-{}.json", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("envd-sdk-wiping-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("tokens.json");
     let ledger = format!(
         r#"{{"form":1,"writes":1,"accounts":{{"default":{{"version":1,"record":{text}}}}}}}"#
     );
@@ -253,10 +255,7 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
     });
     assert!(renewed);
     assert_eq!(found, Vec::<usize>::new());
-    for lock in ["json.lock", "json"] {
-        // OK to ignore: the logout has deleted the file.
-        let _ = std::fs::remove_file(file.with_extension(lock));
-    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -34,7 +34,9 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().build()?;
-//! # let file = std::env::temp_dir().join(format!("envd-sdk-auth-doc-{}.json", std::process::id()));
+//! # let folder = std::env::temp_dir().join(format!("envd-sdk-auth-doc-{}", std::process::id()));
+//! # std::fs::create_dir(&folder)?;
+//! # let file = folder.join("tokens.json");
 //! let manager = TokenManager::builder(provider)
 //!     .store(FileStore::new(&file))
 //!     .build()?;
@@ -53,7 +55,7 @@
 //! // At the end: wait for running tasks.
 //! manager.shutdown(Duration::from_secs(10)).await;
 //! # manager.logout(None).await;
-//! # let _ = std::fs::remove_file(&file);
+//! # std::fs::remove_dir_all(&folder)?;
 //! # Ok(())
 //! # }
 //! ```

@@ -112,7 +112,9 @@ async fn a_revoked_refresh_token_requires_a_new_login() {
 #[tokio::test]
 async fn a_login_in_a_token_file_survives_a_restart() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();
-    let file = std::env::temp_dir().join(format!("envd-sdk-login-{}.json", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("envd-sdk-login-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("tokens.json");
     let provider = fake.provider().build().unwrap();
     let program = || {
         let store = FileStore::new(&file);
@@ -141,5 +143,5 @@ async fn a_login_in_a_token_file_survives_a_restart() {
             .unwrap_err()
             .is_reauth_required()
     );
-    let _ = std::fs::remove_file(&file);
+    std::fs::remove_dir_all(&folder).unwrap();
 }

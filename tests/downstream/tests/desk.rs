@@ -7,9 +7,12 @@ use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyI
 
 type Test = Result<(), Box<dyn std::error::Error>>;
 
-fn addresses(fake: &Fake, test: &str) -> Addresses {
-    let file = format!("envd-sdk-downstream-{}-{test}.json", std::process::id());
-    Addresses {
+/// With a folder for the tokens and their locks, which the test removes.
+fn addresses(fake: &Fake, test: &str) -> Result<Addresses, std::io::Error> {
+    let folder = format!("envd-sdk-downstream-{}-{test}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
+    std::fs::create_dir(&folder)?;
+    Ok(Addresses {
         client_id: fake.client_id().to_owned(),
         authorize: fake.authorize_url().into(),
         token: fake.token_url().into(),
@@ -17,18 +20,22 @@ fn addresses(fake: &Fake, test: &str) -> Addresses {
         redirect: fake.redirect_uri().into(),
         declarations: fake.graphql_url().into(),
         register: fake.register_url().into(),
-        tokens: std::env::temp_dir().join(file),
-    }
+        tokens: folder.join("tokens.json"),
+    })
+}
+
+fn remove_folder(addresses: &Addresses) -> std::io::Result<()> {
+    std::fs::remove_dir_all(addresses.tokens.with_file_name(""))
 }
 
 async fn open(fake: &Fake, test: &str) -> Result<Desk, Box<dyn std::error::Error>> {
-    let addresses = addresses(fake, test);
+    let addresses = addresses(fake, test)?;
     let gate = LoginService::new(&addresses)?;
     let login = gate.start()?;
     let callback = fake.consent(login.url())?;
     gate.finish(login, callback.as_str()).await?;
     let desk = gate.open().await?;
-    std::fs::remove_file(&addresses.tokens)?;
+    remove_folder(&addresses)?;
     Ok(desk.ok_or("no login is stored")?)
 }
 
@@ -40,7 +47,7 @@ fn draft(origin: &str) -> ConsignmentInput {
 #[tokio::test]
 async fn a_login_survives_a_restart() -> Test {
     let fake = Fake::start().await;
-    let addresses = addresses(&fake, "restart");
+    let addresses = addresses(&fake, "restart")?;
     let gate = LoginService::new(&addresses)?;
     assert!(gate.open().await?.is_none());
     let login = gate.start()?;
@@ -49,7 +56,7 @@ async fn a_login_survives_a_restart() -> Test {
     gate.close().await;
 
     assert!(LoginService::new(&addresses)?.open().await?.is_some());
-    std::fs::remove_file(&addresses.tokens)?;
+    remove_folder(&addresses)?;
     Ok(())
 }
 
