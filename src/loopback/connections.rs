@@ -50,7 +50,8 @@ pub(super) async fn receive_callback(
                 }
                 let clock = clock.clone();
                 connections.spawn(async move {
-                    respond(callback.stream, Response::OtherLogin, &clock).await;
+                    let refusal = Response::OtherLogin.to_http();
+                    respond(callback.stream, refusal, &clock).await;
                 });
             }
             // Never: `sender` is alive.
@@ -100,10 +101,10 @@ async fn serve(
             // OK to ignore: then the login is over.
             let _ = callbacks.send(Callback { stream, query }).await;
         }
-        Some(Some(Err(response))) => respond(stream, response, &clock).await,
+        Some(Some(Err(response))) => respond(stream, response.to_http(), &clock).await,
         // The connection ended before the request.
         Some(None) => {}
-        None => respond(stream, Response::TooSlow, &clock).await,
+        None => respond(stream, Response::TooSlow.to_http(), &clock).await,
     }
 }
 
@@ -129,10 +130,9 @@ async fn read(stream: &mut TcpStream, redirect_uri: &Url) -> Option<Result<Secre
 }
 
 /// Sends a response and closes the connection. A browser that is gone needs none.
-pub(super) async fn respond(mut stream: TcpStream, response: Response, clock: &Clock) {
-    let text = response.to_http();
+pub(super) async fn respond(mut stream: TcpStream, response: String, clock: &Clock) {
     let writing = async {
-        stream.write_all(text.as_bytes()).await?;
+        stream.write_all(response.as_bytes()).await?;
         stream.shutdown().await
     };
     clock.within(REQUEST_TIMEOUT, writing).await;

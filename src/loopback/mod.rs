@@ -52,6 +52,7 @@
 //! ```
 
 mod connections;
+mod notice;
 mod redirect_file;
 mod request;
 
@@ -65,8 +66,8 @@ use tokio::net::TcpListener;
 use url::Url;
 
 use self::connections::{receive_callback, respond};
+use self::notice::Notice;
 use self::redirect_file::RedirectFile;
-use self::request::Response;
 use crate::auth::{CheckedCallback, PendingLogin};
 use crate::error::{AuthProblem, Error, Kind, Result};
 use crate::transport::Clock;
@@ -80,6 +81,8 @@ pub struct LoopbackBuilder {
     host: IpAddr,
     timeout: Duration,
     clock: Clock,
+    done: Notice,
+    refused: Notice,
 }
 
 impl LoopbackBuilder {
@@ -107,6 +110,37 @@ impl LoopbackBuilder {
         self
     }
 
+    /// What the browser shows once the callback of the login has come, as plain text; "You can close this window" unless
+    /// set. HTML in it is shown as text, and a line end stays one. The page is marked as English.
+    ///
+    /// The program has not redeemed the callback yet when this is shown, so it should not promise a login.
+    ///
+    /// ```
+    /// use envd_sdk::loopback::Loopback;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let listener = Loopback::builder()
+    ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
+    ///     .refused_page("You did not log in", "Herd Book works without a login, and saves on this machine only.")
+    ///     .bind()
+    ///     .await?;
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn done_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
+        self.done = Notice::new(heading.into(), text.into());
+        self
+    }
+
+    /// As [`done_page`](Self::done_page), when the user refused the login, or the callback of the login is not valid;
+    /// "The login was not completed" unless set.
+    pub fn refused_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
+        self.refused = Notice::new(heading.into(), text.into());
+        self
+    }
+
     /// Starts to listen.
     ///
     /// # Errors
@@ -128,6 +162,8 @@ impl LoopbackBuilder {
             redirect_uri,
             timeout: self.timeout,
             clock: self.clock,
+            done: self.done,
+            refused: self.refused,
             redirect_file: None,
         })
     }
@@ -140,6 +176,8 @@ pub struct Loopback {
     redirect_uri: Url,
     timeout: Duration,
     clock: Clock,
+    done: Notice,
+    refused: Notice,
     /// Deleted with the listener.
     redirect_file: Option<RedirectFile>,
 }
@@ -163,6 +201,8 @@ impl Loopback {
             // The lifetime of a pending login.
             timeout: Duration::from_secs(600),
             clock: Clock::system(),
+            done: Notice::DONE,
+            refused: Notice::REFUSED,
         }
     }
 
@@ -191,7 +231,8 @@ impl Loopback {
         Ok(())
     }
 
-    /// Waits for the callback of a login, checks it, and shows the user a page that says how it ended.
+    /// Waits for the callback of a login, checks it, and shows the user a page that says how it ended
+    /// ([`done_page`](LoopbackBuilder::done_page), [`refused_page`](LoopbackBuilder::refused_page)).
     ///
     /// Only a request with the `state` of the login ends the wait; all others are refused and change nothing. The port is
     /// free when this returns or is dropped.
@@ -215,11 +256,11 @@ impl Loopback {
             return Err(Error::new(Kind::Auth(AuthProblem::LoginRefused { code })));
         };
         let checked = login.check(callback.query.expose());
-        let response = match &checked {
-            Ok(_) => Response::Done,
-            Err(_) => Response::LoginRefused,
+        let notice = match &checked {
+            Ok(_) => self.done,
+            Err(_) => self.refused,
         };
-        respond(callback.stream, response, &self.clock).await;
+        respond(callback.stream, notice.to_http("200 OK"), &self.clock).await;
         checked
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use url::Url;
 
+use super::notice::escaped;
 use crate::error::{Error, Result};
 
 const PREFIX: &str = "envd-sdk-login-";
@@ -123,15 +124,6 @@ fn redirect_to(address: &Url) -> String {
          <meta http-equiv=\"refresh\" content=\"0; url={address}\"><title>Login</title>\
          <p><a href=\"{address}\">Go to the login</a></p></html>\n"
     )
-}
-
-/// For the value of an attribute in double quotes.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]

@@ -1,17 +1,16 @@
-//! Reads the head of a request, and has the pages to respond with. Does no I/O.
+//! Reads the head of a request, and has the pages that refuse one. Does no I/O.
 
 use httparse::{EMPTY_HEADER, Error as ParseError, Request, Status};
 use url::{Position, Url};
 
+use super::notice::Notice;
 use crate::secret::Secret;
 
 const MAX_HEADERS: usize = 64;
 
-/// A page in response to a request. It repeats nothing of the request.
+/// A page that refuses a request. It repeats nothing of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Response {
-    Done,
-    LoginRefused,
     OtherLogin,
     BadRequest,
     NotFound,
@@ -23,39 +22,27 @@ pub(super) enum Response {
 impl Response {
     /// The whole response as HTTP/1.1.
     pub(super) fn to_http(self) -> String {
-        let (status, text) = match self {
-            Self::Done => (
-                "200 OK",
-                "You can close this window and go back to the program.",
+        let (status, heading, text) = match self {
+            Self::OtherLogin => (
+                "400 Bad Request",
+                "This is the callback of another login",
+                "Go back to the program, and open the address that it shows now.",
             ),
-            // The user may refuse a login: no error of the browser.
-            Self::LoginRefused => (
-                "200 OK",
-                "The login was not completed. Go back to the program to try again.",
-            ),
-            Self::OtherLogin => ("400 Bad Request", "This is the callback of another login."),
-            Self::BadRequest => ("400 Bad Request", "The request cannot be understood."),
-            Self::NotFound => ("404 Not Found", "There is no such page."),
+            Self::BadRequest => ("400 Bad Request", "The request cannot be understood", ""),
+            Self::NotFound => ("404 Not Found", "There is no such page", ""),
             Self::NotGet => (
                 "405 Method Not Allowed\r\nallow: GET",
-                "Only GET is allowed.",
+                "Only GET is allowed",
+                "",
             ),
-            Self::TooSlow => ("408 Request Timeout", "The request took too long."),
+            Self::TooSlow => ("408 Request Timeout", "The request took too long", ""),
             Self::TooLarge => (
                 "431 Request Header Fields Too Large",
-                "The request is too large.",
+                "The request is too large",
+                "",
             ),
         };
-        let page = format!(
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Login</title><p>{text}</p></html>\n"
-        );
-        let length = page.len();
-        // The address of the page holds the code: nothing may be loaded that would send it on as the referrer.
-        format!(
-            "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {length}\r\n\
-             cache-control: no-store\r\ncontent-security-policy: default-src 'none'\r\n\
-             referrer-policy: no-referrer\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{page}"
-        )
+        Notice::fixed(heading, text).to_http(status)
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 use url::Url;
 
-use super::{Loopback, RedirectFile};
+use super::{Loopback, LoopbackBuilder, RedirectFile};
 use crate::auth::{CheckedCallback, PendingLogin, Provider};
 use crate::error::Result;
 use crate::transport::Clock;
@@ -34,8 +34,11 @@ fn login(redirect_uri: &str, clock: &Clock) -> PendingLogin {
 
 impl Trial {
     async fn start() -> Self {
+        Self::start_with(Loopback::builder()).await
+    }
+
+    async fn start_with(mut builder: LoopbackBuilder) -> Self {
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
-        let mut builder = Loopback::builder();
         builder.clock = clock.clone();
         let listener = builder.bind().await.unwrap();
         let login = login(listener.redirect_uri().as_str(), &clock);
@@ -149,6 +152,30 @@ async fn a_refusal_by_the_user_ends_the_login() {
     assert!(response.contains("not completed"), "{response}");
     let error = trial.end().await.unwrap_err();
     assert!(error.is_login_refused() && error.to_string().contains("access_denied"));
+}
+
+#[tokio::test]
+async fn the_program_says_how_the_login_ended() {
+    let pages = || {
+        Loopback::builder()
+            .done_page("Back to <Herd Book>", "Close this window.")
+            .refused_page("No login", "R&D works without one.")
+    };
+    let trial = Trial::start_with(pages()).await;
+    let response = trial.get(&trial.good()).await;
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(response.contains("<h1>Back to &lt;Herd Book&gt;</h1>"));
+    assert!(response.contains("<p>Close this window.</p>"));
+    trial.end().await.unwrap();
+
+    let trial = Trial::start_with(pages()).await;
+    // Pages about other requests are those of the listener.
+    let other = trial.get("/callback?code=c&state=another").await;
+    assert!(other.contains("another login") && !other.contains("R&amp;D"));
+    let target = format!("/callback?error=access_denied&state={}", trial.state);
+    let response = trial.get(&target).await;
+    assert!(response.contains("<h1>No login</h1><p>R&amp;D works without one.</p>"));
+    assert!(trial.end().await.unwrap_err().is_login_refused());
 }
 
 /// Row 46.
