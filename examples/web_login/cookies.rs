@@ -2,25 +2,56 @@
 
 use axum::http::HeaderMap;
 use axum::http::header::{COOKIE, HeaderName, SET_COOKIE};
+use sha2::{Digest, Sha256};
+use url::Url;
 
 use super::pages::Problem;
 
-/// Hidden from scripts, and not sent with requests from other sites. On `https` add `Secure`.
-const ATTRIBUTES: &str = "Path=/; HttpOnly; SameSite=Lax";
-
-pub(crate) fn set(name: &str, value: &str) -> [(HeaderName, String); 1] {
-    [(SET_COOKIE, format!("{name}={value}; {ATTRIBUTES}"))]
+/// The names and attributes of the cookies at an address.
+///
+/// On HTTPS the names begin with `__Host-`: a browser keeps such a cookie only with `Secure`, and for this host alone, so that
+/// neither plain HTTP nor a sibling domain can set it. Some browsers keep no `Secure` cookie of plain HTTP, not even on
+/// loopback, so there the names have no prefix.
+pub(crate) struct Cookies {
+    is_secure: bool,
 }
 
-pub(crate) fn forget(name: &str) -> [(HeaderName, String); 1] {
-    [(SET_COOKIE, format!("{name}=; Max-Age=0; {ATTRIBUTES}"))]
-}
+impl Cookies {
+    pub(crate) fn at(home: &Url) -> Self {
+        let is_secure = home.scheme() == "https";
+        Self { is_secure }
+    }
 
-pub(crate) fn read(headers: &HeaderMap, name: &str) -> Option<String> {
-    let cookies = headers.get(COOKIE)?.to_str().ok()?;
-    let mut pairs = cookies.split("; ").filter_map(|pair| pair.split_once('='));
-    let (_, value) = pairs.find(|(known, _)| *known == name)?;
-    Some(value.to_owned())
+    pub(crate) fn set(&self, name: &str, value: &str) -> (HeaderName, String) {
+        (SET_COOKIE, self.cookie(name, value, ""))
+    }
+
+    pub(crate) fn forget(&self, name: &str) -> (HeaderName, String) {
+        (SET_COOKIE, self.cookie(name, "", "; Max-Age=0"))
+    }
+
+    /// Hidden from scripts. `Lax`: the callback comes from the identity provider's site, and needs the cookie of its login.
+    fn cookie(&self, name: &str, value: &str, more: &str) -> String {
+        let name = self.name(name);
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}")
+    }
+
+    pub(crate) fn read(&self, headers: &HeaderMap, name: &str) -> Option<String> {
+        let name = self.name(name);
+        let cookies = headers.get_all(COOKIE).into_iter();
+        let cookies = cookies.filter_map(|header| header.to_str().ok());
+        let mut pairs = cookies
+            .flat_map(|header| header.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
+        let (_, value) = pairs.find(|(known, _)| *known == name)?;
+        Some(value.to_owned())
+    }
+
+    fn name(&self, name: &str) -> String {
+        let prefix = if self.is_secure { "__Host-" } else { "" };
+        format!("{prefix}{name}")
+    }
 }
 
 /// 128 random bits.
@@ -28,4 +59,12 @@ pub(crate) fn new_id() -> Result<String, Problem> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| Problem::NoRandomness)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}
+
+/// SHA-256 of an id, under which the server keeps what belongs to it: a copy of its store reveals no cookie. Ids are long
+/// and random, so the hash needs no key.
+pub(crate) fn hash(id: &str) -> String {
+    let hash = Sha256::digest(id);
+    hash.iter()
+        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

@@ -1,26 +1,83 @@
 //! The pages.
 
+use std::sync::LazyLock;
+
 use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
+use minijinja::{Environment, Value, context};
+
+use super::cli;
+
+/// Texts in a template whose name ends in `.html` are escaped.
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut pages = Environment::new();
+    for (name, text) in [
+        ("base.html", include_str!("pages/base.html")),
+        ("message.html", include_str!("pages/message.html")),
+        ("desk.html", include_str!("pages/desk.html")),
+    ] {
+        // OK because the texts are part of the program, and its self-check renders them.
+        pages.add_template(name, text).expect(name);
+    }
+    pages
+});
+
+/// The look of all pages.
+pub(crate) async fn style() -> impl IntoResponse {
+    let headers = [
+        (CONTENT_TYPE, "text/css; charset=utf-8"),
+        (CACHE_CONTROL, "max-age=3600"),
+    ];
+    (headers, include_str!("../look/style.css"))
+}
 
 /// The page without a login.
 pub(crate) fn login_needed() -> Response {
-    let page = Html("<p><a href=\"/login\">Log in</a></p>");
-    (StatusCode::UNAUTHORIZED, page).into_response()
+    let text =
+        "Log in with your livestock account to see your accounts and your latest consignments.";
+    message(
+        StatusCode::OK,
+        ("Your consignments", text, None),
+        Some(("/login", "Log in")),
+    )
 }
 
 /// The page of a logged-in user.
-pub(crate) fn greeting(name: Option<&str>) -> Response {
-    let name = name.unwrap_or_default();
-    let name = name.replace('&', "&amp;").replace('<', "&lt;");
-    let form = "<form method=\"post\" action=\"/logout\"><button>Log out</button></form>";
-    Html(format!("<p>Good day, {name}.</p>{form}")).into_response()
+pub(crate) fn desk(values: Value) -> Response {
+    render(StatusCode::OK, "desk.html", values)
+}
+
+fn message(
+    status: StatusCode,
+    (heading, text, detail): (&str, &str, Option<String>),
+    link: Option<(&str, &str)>,
+) -> Response {
+    let values = context! { heading, text, detail, link };
+    render(status, "message.html", values)
+}
+
+fn render(status: StatusCode, name: &str, values: Value) -> Response {
+    match TEMPLATES
+        .get_template(name)
+        .and_then(|page| page.render(values))
+    {
+        Ok(page) => (status, Html(page)).into_response(),
+        Err(error) => {
+            eprintln!("{}", cli::printable(error));
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
 }
 
 /// An error, with its page.
 pub(crate) enum Problem {
     Sdk(envd_sdk::Error),
     NoLogin,
+    OtherLogin,
+    NoSuchAccount,
+    NoSuchPage,
+    OtherOrigin,
     NoRandomness,
 }
 
@@ -32,20 +89,83 @@ impl From<envd_sdk::Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let error = match self {
-            Self::Sdk(error) => error,
-            Self::NoLogin => {
-                let page = "no login was started in this browser";
-                return (StatusCode::BAD_REQUEST, page).into_response();
-            }
-            Self::NoRandomness => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        const LOG_IN: (&str, &str) = ("/login", "Log in again");
+        const BACK: (&str, &str) = ("/", "Back to your accounts");
+        let (status, heading, text, link) = match self {
+            Self::Sdk(error) => return sdk_problem(&error),
+            Self::NoLogin => (
+                StatusCode::BAD_REQUEST,
+                "This login is over",
+                "No login was started in this browser, or it was used already.",
+                LOG_IN,
+            ),
+            Self::OtherLogin => (
+                StatusCode::BAD_REQUEST,
+                "This is not your login",
+                "The page belongs to another login than the one that was started in this browser. Yours goes on where you started it.",
+                LOG_IN,
+            ),
+            Self::NoSuchAccount => (
+                StatusCode::NOT_FOUND,
+                "No such account",
+                "Your login has no account with this id.",
+                BACK,
+            ),
+            Self::NoSuchPage => (
+                StatusCode::NOT_FOUND,
+                "No such page",
+                "There is nothing at this address.",
+                BACK,
+            ),
+            Self::OtherOrigin => (
+                StatusCode::FORBIDDEN,
+                "Not from this page",
+                "Another page sent this request. Nothing was changed.",
+                BACK,
+            ),
+            Self::NoRandomness => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "No login now",
+                "This machine has no random numbers.",
+                LOG_IN,
+            ),
         };
-        let status = if error.is_reauth_required() || error.is_login_refused() {
-            StatusCode::UNAUTHORIZED
-        } else {
-            StatusCode::BAD_GATEWAY
-        };
-        // Errors of the crate contain no secrets.
-        (status, error.to_string()).into_response()
+        message(status, (heading, text, None), Some(link))
     }
+}
+
+/// Errors of the crate contain no secrets.
+fn sdk_problem(error: &envd_sdk::Error) -> Response {
+    const LOG_IN: (&str, &str) = ("/login", "Log in again");
+    let (status, heading, text, link) = if error.is_reauth_required() {
+        (
+            StatusCode::UNAUTHORIZED,
+            "Your login has ended",
+            "Log in again to go on.",
+            LOG_IN,
+        )
+    } else if error.is_login_refused() {
+        (
+            StatusCode::FORBIDDEN,
+            "You are not logged in",
+            "The identity provider did not complete the login.",
+            LOG_IN,
+        )
+    } else if error.is_not_registered() {
+        (
+            StatusCode::FORBIDDEN,
+            "Not registered yet",
+            "Your login works, but you are not registered with the service. Register on its website first.",
+            LOG_IN,
+        )
+    } else {
+        (
+            StatusCode::BAD_GATEWAY,
+            "The service does not answer as it should",
+            "Nothing was changed. Try again in a moment.",
+            ("/", "Try again"),
+        )
+    };
+    let detail = Some(cli::printable(error));
+    message(status, (heading, text, detail), Some(link))
 }

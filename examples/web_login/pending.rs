@@ -7,24 +7,31 @@ use envd_sdk::Secret;
 /// The maximal number of started logins; beyond it the oldest is dropped.
 const MOST: usize = 10_000;
 
-/// Logins by the cookie of the browser.
+/// Logins by the hash of the browser's cookie.
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<Vec<(String, Secret)>>);
 
 impl Pending {
-    pub(crate) fn keep(&self, id: &str, login: Secret) {
+    pub(crate) fn keep(&self, key: String, login: Secret) {
         let mut logins = self.logins();
         if logins.len() >= MOST {
             logins.remove(0);
         }
-        logins.push((id.to_owned(), login));
+        logins.push((key, login));
     }
 
-    /// Removes and returns a login.
-    pub(crate) fn take(&self, id: &str) -> Option<Secret> {
+    /// A login, which stays.
+    pub(crate) fn read(&self, key: &str) -> Option<Secret> {
+        let logins = self.logins();
+        let (_, login) = logins.iter().find(|(known, _)| known == key)?;
+        Some(login.clone())
+    }
+
+    /// Removes a login. Returns whether it was there: of two requests with one callback, one gets true.
+    pub(crate) fn remove(&self, key: &str) -> bool {
         let mut logins = self.logins();
-        let at = logins.iter().position(|(known, _)| known == id)?;
-        Some(logins.remove(at).1)
+        let at = logins.iter().position(|(known, _)| known == key);
+        at.map(|at| logins.remove(at)).is_some()
     }
 
     fn logins(&self) -> MutexGuard<'_, Vec<(String, Secret)>> {

@@ -1,5 +1,7 @@
 //! Serves the application.
 
+use std::io::{self, Write};
+
 use axum::Router;
 use tokio::net::TcpListener;
 use url::Url;
@@ -7,9 +9,14 @@ use url::Url;
 use super::cli::Failure;
 use super::visit;
 
-/// Until Ctrl-C.
+/// Until Ctrl-C. The first line on stdout is a JSON object with the address.
 pub(crate) async fn stay(listener: TcpListener, app: Router, home: &Url) -> Result<(), Failure> {
-    println!("Open {home} in a browser; Ctrl-C stops the server.");
+    writeln!(
+        io::stdout(),
+        "{}",
+        serde_json::json!({"url": home.as_str()})
+    )?;
+    eprintln!("Open {home} in a browser; Ctrl-C stops the server.");
     // OK to ignore: without the signal the server ends at once.
     let stop = async { drop(tokio::signal::ctrl_c().await) };
     Ok(axum::serve(listener, app)

@@ -1,31 +1,14 @@
-//! Sessions, by the cookie of the browser, limited in number and idle time.
+//! Sessions, by the hash of the browser's cookie, limited in number and idle time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use axum::http::HeaderMap;
-use sha2::{Digest, Sha256};
-
-use super::cookies;
 
 /// The maximal number of sessions; beyond it the least recently used one is ended.
 const MOST: usize = 10_000;
 
 /// An idle session is ended after this time.
 const IDLE: Duration = Duration::from_secs(12 * 3_600);
-
-/// The account of a request, by its session cookie.
-pub(crate) fn account(headers: &HeaderMap) -> Option<String> {
-    cookies::read(headers, "session").map(|id| account_of(&id))
-}
-
-/// SHA-256 of the session id. Ids are long and random, so the hash needs no key.
-pub(crate) fn account_of(session: &str) -> String {
-    let hash = Sha256::digest(session);
-    hash.iter()
-        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
 
 /// The accounts of the sessions, with the time of their last use. A server on many hosts has a table of them.
 #[derive(Default)]
