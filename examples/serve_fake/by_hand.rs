@@ -1,46 +1,68 @@
 //! How to call each address with curl.
 
 use envd_sdk::fake::Fake;
+use serde::Serialize;
+
+/// Commands under a heading.
+#[derive(Serialize)]
+pub(crate) struct Calls {
+    heading: &'static str,
+    commands: Vec<String>,
+}
 
 /// Prints the commands to stderr; stdout has the line of JSON only.
 pub(crate) fn explain(fake: &Fake) {
+    eprintln!(
+        "The fake is running, with a start page at {}; Ctrl-C stops it. Set TOKEN to access_token of the line above.\n",
+        fake.register_url()
+    );
+    for calls in calls(fake) {
+        eprintln!("{}:", calls.heading);
+        for command in calls.commands {
+            eprintln!("  {command}");
+        }
+    }
+}
+
+pub(crate) fn calls(fake: &Fake) -> [Calls; 4] {
     let register = fake.register_url();
     let query = r#"{"query": "{ userDetails { email defaultAccount } }"}"#;
-    eprintln!(
-        "The fake is running; Ctrl-C stops it. Set TOKEN to access_token of the line above.\n"
-    );
-    eprintln!("Declarations:");
-    eprintln!(
-        "  curl -s {} -H \"authorization: Bearer $TOKEN\" -H 'content-type: application/json' -d '{query}'",
-        fake.graphql_url()
-    );
-    eprintln!("Property register, search and look-up:");
-    eprintln!("  curl -s '{register}api/v2/PICRegister?SearchText=yards'");
-    eprintln!("  curl -s '{register}api/v2/PICRegister/(PIC=QAZZ7777)'");
-    eprintln!("Login, without PKCE; CODE is in the location header of the first reply:");
-    eprintln!(
-        "  curl -si '{}?response_type=code&client_id={}&redirect_uri={}&audience={}&scope=openid%20offline_access&state=s'",
-        fake.authorize_url(),
-        fake.client_id(),
-        fake.redirect_uri(),
-        fake.audience()
-    );
-    eprintln!(
-        "  curl -s {} -d grant_type=authorization_code -d client_id={} -d redirect_uri={} -d code=$CODE",
-        fake.token_url(),
-        fake.client_id(),
-        fake.redirect_uri()
-    );
-    eprintln!("Revocation and logout:");
-    eprintln!(
-        "  curl -si {} -d client_id={} -d token=$REFRESH_TOKEN",
-        fake.revoke_url(),
-        fake.client_id()
-    );
-    eprintln!(
-        "  curl -si '{}?client_id={}&returnTo={}'",
-        fake.logout_url(),
-        fake.client_id(),
-        fake.return_to()
-    );
+    let (client, redirect) = (fake.client_id(), fake.redirect_uri());
+    let (authorize, audience) = (fake.authorize_url(), fake.audience());
+    let (token, revoke, logout) = (fake.token_url(), fake.revoke_url(), fake.logout_url());
+    let return_to = fake.return_to();
+    [
+        Calls {
+            heading: "Declarations",
+            commands: vec![format!(
+                "curl -s {} -H \"authorization: Bearer $TOKEN\" -H 'content-type: application/json' -d '{query}'",
+                fake.graphql_url()
+            )],
+        },
+        Calls {
+            heading: "Property register, search and look-up",
+            commands: vec![
+                format!("curl -s '{register}api/v2/PICRegister?SearchText=yards'"),
+                format!("curl -s '{register}api/v2/PICRegister/(PIC=QAZZ7777)'"),
+            ],
+        },
+        Calls {
+            heading: "Login, without PKCE; CODE is in the location header of the first reply",
+            commands: vec![
+                format!(
+                    "curl -si '{authorize}?response_type=code&client_id={client}&redirect_uri={redirect}&audience={audience}&scope=openid%20offline_access&state=s'"
+                ),
+                format!(
+                    "curl -s {token} -d grant_type=authorization_code -d client_id={client} -d redirect_uri={redirect} -d code=$CODE"
+                ),
+            ],
+        },
+        Calls {
+            heading: "Revocation and logout",
+            commands: vec![
+                format!("curl -si {revoke} -d client_id={client} -d token=$REFRESH_TOKEN"),
+                format!("curl -si '{logout}?client_id={client}&returnTo={return_to}'"),
+            ],
+        },
+    ]
 }

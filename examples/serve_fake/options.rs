@@ -11,46 +11,60 @@ const USAGE: &str = "\
 usage: serve_fake [--port N] [--world DIR] [--latency MS] [--token-lifetime SECONDS]
 
 Serves the fakes of the declaration interface, the property register and the
-identity provider on 127.0.0.1, until Ctrl-C or SIGTERM.
+identity provider on 127.0.0.1, until Ctrl-C or SIGTERM. The root is a start
+page for browsers, and the address of the declaration interface is GraphiQL.
 
   --port N                  the port; a free one unless set
   --world DIR               users and records at the start, from a folder of JSON:
                             user-details*.json, account-pics.json, questions.json,
                             consignments/*.json, register/all.json
-  --latency MS              the delay of every reply in milliseconds
+  --latency MS              the delay of every reply in milliseconds, pages aside
   --token-lifetime SECONDS  lifetime of access tokens; 86400 unless set
 
 The first line on stdout is one JSON object with the addresses, a valid access
 token and the ids that a client needs.";
 
 /// The settings of the fake.
-pub(crate) fn read() -> FakeBuilder {
+pub(crate) struct Options {
+    pub(crate) fake: FakeBuilder,
+    pub(crate) latency: Duration,
+    pub(crate) token_lifetime: Duration,
+}
+
+pub(crate) fn read() -> Options {
     cli::arguments(USAGE, parse)
 }
 
-fn parse(given: &mut lexopt::Parser) -> Result<FakeBuilder, lexopt::Error> {
-    let mut builder = Fake::builder();
+fn parse(given: &mut lexopt::Parser) -> Result<Options, lexopt::Error> {
+    let mut fake = Fake::builder();
+    let mut latency = Duration::ZERO;
+    let mut token_lifetime = Duration::from_secs(86_400);
     while let Some(argument) = given.next()? {
-        builder = match argument {
+        match argument {
             Long("port") => {
                 let port = |text: &str| text.parse().ok();
-                builder.port(cli::value(given, "--port", "a port, 0 to 65535", port)?)
+                fake = fake.port(cli::value(given, "--port", "a port, 0 to 65535", port)?);
             }
             Long("world") => {
                 let folder = given.value()?;
                 let world = World::from_folder(&folder);
-                builder.world(world.map_err(|error| format!("--world: {}", cli::chain(&error)))?)
+                let problem = |error| format!("--world: {}", cli::chain(&error));
+                fake = fake.world(world.map_err(problem)?);
             }
-            Long("latency") => builder.latency(Duration::from_millis(number(given, "--latency")?)),
+            Long("latency") => latency = Duration::from_millis(number(given, "--latency")?),
             Long("token-lifetime") => {
-                let lifetime = Duration::from_secs(number(given, "--token-lifetime")?);
-                builder.access_token_lifetime(lifetime)
+                token_lifetime = Duration::from_secs(number(given, "--token-lifetime")?);
             }
             Short('h') | Long("help") => cli::help(USAGE),
             _ => return Err(argument.unexpected()),
-        };
+        }
     }
-    Ok(builder)
+    let fake = fake.access_token_lifetime(token_lifetime);
+    Ok(Options {
+        fake,
+        latency,
+        token_lifetime,
+    })
 }
 
 fn number(given: &mut lexopt::Parser, option: &str) -> Result<u64, lexopt::Error> {

@@ -13,7 +13,7 @@ use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::reply::Reply;
-use super::script::{self, LateRequests, Log, ParsedRequest, Scripts};
+use super::script::{self, LateRequests, Log, ParsedRequest, Received, Scripts};
 use crate::transport::Clock;
 
 /// The state of a fake. One lock is enough, since the server makes one reply at a time.
@@ -60,7 +60,8 @@ impl Respond for Routes {
 impl State {
     /// Makes the reply, and processes the requests that were delayed until after it.
     fn answer(&self, request: &Request) -> Reply {
-        let (reply, late) = self.scripted_or_real(request);
+        self.parts().log.push(request);
+        let (reply, late) = self.faulty_or_not(request);
         if script::is_graphql(request.url.path()) {
             let due = self.parts().late.count();
             for request in due {
@@ -75,12 +76,28 @@ impl State {
         reply
     }
 
+    /// As [`scripted_or_real`](Self::scripted_or_real), with the fault of the function for every request. The lock is released
+    /// while the function runs.
+    fn faulty_or_not(&self, request: &Request) -> (Reply, Option<usize>) {
+        let function = self.parts().scripts.every_request.clone();
+        let fault = function.and_then(|function| function(&Received::of(request)));
+        let Some(fault) = fault else {
+            return self.scripted_or_real(request);
+        };
+        let mut late = fault.late;
+        let reply = fault.apply(|| {
+            let (reply, further) = self.scripted_or_real(request);
+            late = further;
+            reply
+        });
+        (reply, late)
+    }
+
     /// The reply of a script, or the real one, and how many further requests the processing waits for. The lock is released
     /// while a function of a test runs.
     fn scripted_or_real(&self, request: &Request) -> (Reply, Option<usize>) {
         let parsed = {
-            let mut parts = self.parts();
-            parts.log.push(request);
+            let parts = self.parts();
             let may_have_script = self.scripted_only || !parts.scripts.is_empty();
             may_have_script.then(|| ParsedRequest::of(request))
         };

@@ -35,9 +35,10 @@ use crate::transport::header::{HeaderName, HeaderValue};
 pub struct Fault {
     processed: bool,
     /// Processed after this number of further requests instead.
-    pub(super) late: Option<usize>,
+    pub(in crate::fake) late: Option<usize>,
     /// In place of the real reply.
     reply: Option<Reply>,
+    headers: Vec<(String, String)>,
     edit: Option<Edit>,
     delivery: Delivery,
 }
@@ -55,6 +56,7 @@ impl Fault {
             processed: true,
             late: None,
             reply: None,
+            headers: Vec::new(),
             edit: None,
             delivery: Delivery::default(),
         }
@@ -157,7 +159,7 @@ impl Fault {
         }
     }
 
-    /// Adds a header to a reply that replaces the real one.
+    /// Adds a header to the reply.
     ///
     /// # Panics
     ///
@@ -170,7 +172,7 @@ impl Fault {
                 && HeaderValue::from_str(&value).is_ok(),
             "invalid header {name}, or invalid value of it"
         );
-        self.reply = self.reply.map(|reply| reply.header(&name, value));
+        self.headers.push((name, value));
         self
     }
 
@@ -242,15 +244,22 @@ impl Fault {
     }
 
     /// Changes or replaces the reply that `serve` makes.
-    pub(super) fn apply(&self, serve: impl FnOnce() -> Reply) -> Reply {
+    pub(in crate::fake) fn apply(&self, serve: impl FnOnce() -> Reply) -> Reply {
         let real = self.processed.then(serve);
         let reply = self.reply.clone().or(real);
         let reply = reply.unwrap_or_else(|| Reply::empty(200));
-        let reply = match &self.edit {
+        let mut reply = match &self.edit {
             Some(Edit::Truncate(bytes)) => reply.truncated(*bytes),
             Some(Edit::Replace(pointer, value)) => reply.replaced(pointer, value),
             None => reply,
         };
+        for (name, value) in &self.headers {
+            reply = reply.header(name, value.as_str());
+        }
+        // The reply of a script has its own, which a fault around it keeps.
+        if self.delivery == Delivery::default() {
+            return reply;
+        }
         reply.delivered(self.delivery.clone())
     }
 }

@@ -9,6 +9,7 @@ mod received;
 mod scripts;
 
 use std::fmt;
+use std::sync::Arc;
 
 use graphql_client::GraphQLQuery;
 use serde::Serialize;
@@ -111,7 +112,32 @@ impl Fake {
         On::new(self, Target::Path(path.into()))
     }
 
-    /// Removes all scripts and expectations.
+    /// Asks a function for the fault of every request, by any part of the request, and replaces an earlier function. The fault
+    /// applies to the reply that the request gets without it, which may be that of a script. A reply that replaces it takes no
+    /// step of a script.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// use envd_sdk::fake::{Fake, Fault};
+    ///
+    /// let fake = Fake::start().await;
+    /// // The gateway in front of the service is down for one network.
+    /// fake.on_every_request(|received| {
+    ///     (received.header("x-network") == Some("barn")).then(|| Fault::html(503).header("retry-after", "0"))
+    /// });
+    /// let client = |network: &str| fake.client().header("x-network", network).build().unwrap();
+    /// assert!(client("house").user_details().await.is_ok());
+    /// assert!(client("barn").user_details().await.unwrap_err().is_unavailable());
+    /// # });
+    /// ```
+    pub fn on_every_request(
+        &self,
+        fault: impl Fn(&Received) -> Option<Fault> + Send + Sync + 'static,
+    ) {
+        self.state.parts().scripts.every_request = Some(Arc::new(fault));
+    }
+
+    /// Removes all scripts and expectations, and the function of [`on_every_request`](Self::on_every_request).
     pub fn clear_scripts(&self) {
         self.state.parts().scripts.clear();
     }

@@ -31,7 +31,7 @@ impl Log {
         if self.newest.len() >= CAPACITY {
             self.newest.pop_front();
         }
-        let received = Received(Arc::new(request.clone()));
+        let received = Received::of(request);
         if let Some(name) = received.name() {
             match self.counts.get_mut(&*name) {
                 Some(count) => *count += 1,
@@ -87,6 +87,16 @@ impl Log {
 pub struct Received(Arc<Request>);
 
 impl Received {
+    pub(in crate::fake) fn of(request: &Request) -> Self {
+        Self(Arc::new(request.clone()))
+    }
+
+    /// The method, such as `GET`.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.0.method.as_str()
+    }
+
     /// The path of the address.
     #[must_use]
     pub fn path(&self) -> &str {

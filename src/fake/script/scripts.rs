@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::received::{ParsedRequest, is_graphql};
+use super::received::{ParsedRequest, Received, is_graphql};
 use crate::fake::problem::Problem;
 use crate::fake::reply::Reply;
 
@@ -103,9 +103,15 @@ pub(in crate::fake) fn unscripted(request: &ParsedRequest) -> Option<Reply> {
     is_graphql(&request.path).then(|| Reply::json(400, &json!({"errors": [error]})))
 }
 
+/// The fault of a request, if it gets one.
+pub(in crate::fake) type EveryRequest = dyn Fn(&Received) -> Option<Fault> + Send + Sync;
+
 /// The scripts, in the order in which they were added.
 #[derive(Default)]
-pub(in crate::fake) struct Scripts(Vec<Script>);
+pub(in crate::fake) struct Scripts {
+    scripts: Vec<Script>,
+    pub(in crate::fake) every_request: Option<Arc<EveryRequest>>,
+}
 
 struct Script {
     target: Target,
@@ -119,17 +125,20 @@ struct Script {
 
 impl Scripts {
     pub(in crate::fake) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.scripts.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        *self = Self::default();
     }
 
     /// Counts a call and takes its next step.
     pub(in crate::fake) fn take(&mut self, request: &ParsedRequest) -> Option<Step> {
         let mut taken = None;
-        let matching = self.0.iter_mut().filter(|s| s.target.matches(request));
+        let matching = self
+            .scripts
+            .iter_mut()
+            .filter(|s| s.target.matches(request));
         for script in matching {
             script.calls += 1;
             taken = taken.or_else(|| script.take());
@@ -158,7 +167,7 @@ impl Scripts {
     /// The expectations that were not met, a line each.
     pub(super) fn unmet(&self) -> Option<String> {
         let mut text = String::new();
-        for script in &self.0 {
+        for script in &self.scripts {
             if let Some(expected) = script.expected.filter(|calls| *calls != script.calls) {
                 let name = script.target.name();
                 let (expected, received) = (count(expected), count(script.calls));
@@ -170,25 +179,28 @@ impl Scripts {
 
     /// The targets of scripts of which no step was taken.
     pub(super) fn unused(&self) -> Vec<String> {
-        let mut unused: Vec<&Script> = self.0.iter().collect();
+        let mut unused: Vec<&Script> = self.scripts.iter().collect();
         unused.retain(|script| !script.is_used && !script.steps.is_empty());
         let names = unused.iter().map(|script| script.target.name().to_owned());
         names.collect()
     }
 
     fn script(&mut self, target: &Target) -> &mut Script {
-        let known = self.0.iter().position(|script| script.target == *target);
+        let known = self
+            .scripts
+            .iter()
+            .position(|script| script.target == *target);
         let at = known.unwrap_or_else(|| {
-            self.0.push(Script {
+            self.scripts.push(Script {
                 target: target.clone(),
                 steps: VecDeque::new(),
                 calls: 0,
                 is_used: false,
                 expected: None,
             });
-            self.0.len() - 1
+            self.scripts.len() - 1
         });
-        &mut self.0[at]
+        &mut self.scripts[at]
     }
 }
 

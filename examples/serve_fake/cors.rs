@@ -1,0 +1,50 @@
+//! Cross-origin requests: pages of this machine may call the fake, other pages may not.
+
+use envd_sdk::fake::{Fault, Received};
+use url::{Host, Url};
+
+/// The origin of a request, if it is a page of this machine.
+pub(crate) fn local_origin(request: &Received) -> Option<&str> {
+    request.header("origin").filter(|origin| is_local(origin))
+}
+
+fn is_local(origin: &str) -> bool {
+    let Ok(url) = Url::parse(origin) else {
+        return false;
+    };
+    let is_loopback = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        // RFC 6761 section 6.3: browsers resolve these to the loopback address.
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    };
+    let is_web = matches!(url.scheme(), "http" | "https");
+    // Nothing beside the origin: no user, no path.
+    is_loopback && is_web && url.origin().ascii_serialization() == origin
+}
+
+/// The headers that let a page of this origin read the reply.
+pub(crate) fn readable(reply: Fault, origin: &str) -> Fault {
+    reply
+        .header("access-control-allow-origin", origin)
+        .header("access-control-expose-headers", "*")
+        .header("vary", "origin")
+}
+
+/// The reply to a preflight request (Fetch, section 3.2.2), if it is one. Tokens are in headers, so cookies are not
+/// allowed.
+pub(crate) fn preflight(request: &Received) -> Option<Fault> {
+    request.header("access-control-request-method")?;
+    if request.method() != "OPTIONS" {
+        return None;
+    }
+    let reply = Fault::status(204)
+        .header("access-control-allow-methods", "GET, POST")
+        .header("access-control-max-age", "600");
+    Some(match request.header("access-control-request-headers") {
+        // `*` would leave out `authorization`.
+        Some(headers) => reply.header("access-control-allow-headers", headers),
+        None => reply,
+    })
+}

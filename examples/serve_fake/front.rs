@@ -1,0 +1,135 @@
+//! What the example serves beside the fake: a start page, GraphiQL, and the headers for pages of this machine.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use envd_sdk::fake::{Fake, Fault, Received};
+use minijinja::{Environment, context};
+use serde_json::Value;
+
+use super::cli::Failure;
+use super::{cors, landing};
+
+/// The pages load their own files only. GraphiQL sets styles as it runs.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
+                      img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+/// The pages, and the delay of all other replies.
+pub(crate) struct Front {
+    landing: String,
+    graphiql: String,
+    /// Compressed; none in the package of the crate, which leaves them out.
+    script: Option<Vec<u8>>,
+    style: Option<Vec<u8>>,
+    latency: Duration,
+}
+
+impl Front {
+    /// Reads what the pages show from the fake itself.
+    pub(crate) async fn of(
+        fake: &Fake,
+        latency: Duration,
+        token_lifetime: Duration,
+    ) -> Result<Self, Failure> {
+        let (script, style) = (asset("graphiql.js.gz"), asset("graphiql.css.gz"));
+        let mut pages = Environment::new();
+        pages.add_template("landing.html", include_str!("pages/landing.html"))?;
+        pages.add_template("graphiql.html", include_str!("pages/graphiql.html"))?;
+        let settings = context! {
+            url => fake.graphql_url().path(),
+            token => fake.access_token().expose(),
+            query => first_query(fake),
+        };
+        let is_missing = script.is_none() || style.is_none();
+        let graphiql = pages.get_template("graphiql.html")?;
+        let values = landing::values(fake, token_lifetime).await?;
+        Ok(Self {
+            landing: pages.get_template("landing.html")?.render(values)?,
+            graphiql: graphiql.render(context! { settings, is_missing })?,
+            script,
+            style,
+            latency,
+        })
+    }
+
+    /// What happens to a request: a page of the front, or the reply of the fake with further headers.
+    pub(crate) fn fault(&self, request: &Received) -> Option<Fault> {
+        let origin = cors::local_origin(request);
+        let own = origin.and_then(|_| cors::preflight(request));
+        let reply = own.or_else(|| self.page(request));
+        let reply = reply.unwrap_or_else(|| Fault::latency(self.latency));
+        Some(match origin {
+            Some(origin) => cors::readable(reply, origin),
+            None => reply,
+        })
+    }
+
+    fn page(&self, request: &Received) -> Option<Fault> {
+        if request.method() != "GET" {
+            return None;
+        }
+        let accept = request.header("accept").unwrap_or_default();
+        Some(match request.path() {
+            "/" => page(HTML, self.landing.as_str()),
+            "/style.css" => page(STYLE, include_str!("../look/style.css")),
+            "/landing.js" => page(SCRIPT, include_str!("pages/landing.js")),
+            "/v2/graphql" | "/graphql" if accept.contains("text/html") => {
+                page(HTML, self.graphiql.as_str())
+            }
+            "/graphiql/graphiql.js" => compressed(SCRIPT, self.script.as_ref()?),
+            "/graphiql/graphiql.css" => compressed(STYLE, self.style.as_ref()?),
+            _ => return None,
+        })
+    }
+}
+
+/// The first query of GraphiQL.
+fn first_query(fake: &Fake) -> String {
+    let account = Value::from(fake.account_id());
+    format!(
+        "# Sent with the token of the one who logs in;
+# another one goes under Headers:
+# {{\"authorization\": \"Bearer ..\"}}
+# Ctrl-Enter runs it, Ctrl-Space completes.
+query Start {{
+  userDetails {{
+    firstName
+    accounts {{ envdAccountId accountLabel }}
+  }}
+  consignments(
+    envdAccountId: {account}
+    first: 3
+  ) {{
+    totalCount
+    edges {{ node {{ number status }} }}
+  }}
+}}
+"
+    )
+}
+
+fn page(media_type: &str, body: impl Into<Vec<u8>>) -> Fault {
+    Fault::status(200)
+        .body(media_type, body)
+        .header("content-security-policy", POLICY)
+        .header("x-content-type-options", "nosniff")
+        .header("referrer-policy", "no-referrer")
+        // The pages hold tokens, and the next fake on this port has others.
+        .header("cache-control", "no-store")
+}
+
+/// Every browser accepts gzip.
+fn compressed(media_type: &str, body: &[u8]) -> Fault {
+    page(media_type, body).header("content-encoding", "gzip")
+}
+
+/// A file of GraphiQL, as `graphiql/build.mjs` writes it.
+fn asset(name: &str) -> Option<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/serve_fake/graphiql");
+    fs::read(folder.join(name)).ok()
+}

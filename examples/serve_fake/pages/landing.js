@@ -1,0 +1,14 @@
+// Copies what stands beside a button. Without scripts the buttons stay hidden, and the texts can be selected.
+const said = document.getElementById('copied');
+for (const button of document.querySelectorAll('[data-copy]')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      said.textContent = 'Copied.';
+    } catch {
+      said.textContent = 'The browser did not allow the copy: select the text instead.';
+    }
+    setTimeout(() => { said.textContent = ''; }, 3000);
+  });
+}
