@@ -11,7 +11,7 @@ usage: web_login [--serve [--port N] [--address URL]]
 A web application with many users, on a fake identity provider that needs no password.
 Without --serve it logs one user in and out and ends.
 
-  --serve         runs until Ctrl-C; the first line on stdout is {\"url\": ...}
+  --serve         runs until Ctrl-C; the first line on stdout is {\"url\": ..., \"port\": ...}
   --port N        the port on 127.0.0.1; a free one unless set
   --address URL   the address of the application in the browser, such as https://desk.example/,
                   where a proxy forwards it to the port; with https the cookies are Secure";

@@ -9,13 +9,11 @@ use url::Url;
 use super::cli::Failure;
 use super::visit;
 
-/// Until Ctrl-C. The first line on stdout is a JSON object with the address.
+/// Until Ctrl-C. The first line on stdout is a JSON object with the address and the port.
 pub(crate) async fn stay(listener: TcpListener, app: Router, home: &Url) -> Result<(), Failure> {
-    writeln!(
-        io::stdout(),
-        "{}",
-        serde_json::json!({"url": home.as_str()})
-    )?;
+    let port = listener.local_addr()?.port();
+    let line = serde_json::json!({"url": home.as_str(), "port": port});
+    writeln!(io::stdout(), "{line}")?;
     eprintln!("Open {home} in a browser; Ctrl-C stops the server.");
     // OK to ignore: without the signal the server ends at once.
     let stop = async { drop(tokio::signal::ctrl_c().await) };

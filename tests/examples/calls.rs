@@ -81,6 +81,11 @@ fn a_wrong_value_is_refused_with_the_name_of_its_option() {
         ["serve_fake", "--token-lifetime", "-1"],
         ["serve_fake", "--world", "/no/such/folder"],
         ["web_login", "--port", "http"],
+        ["web_login", "--address", "ftp://desk.example/"],
+        ["web_login", "--address", "https://desk.example/app"],
+        ["web_login", "--address", "https://user@desk.example/"],
+        // Without --serve the address is of no use.
+        ["web_login", "--address", "https://desk.example/"],
         ["login", "--redirect-port", "-1"],
         ["login", "--redirect-path", "callback"],
         ["access_token", "--redirect-port", "x"],

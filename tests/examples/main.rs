@@ -16,6 +16,7 @@ mod outbox;
 mod outbox_killed;
 mod program;
 mod resume;
+mod running;
 #[cfg(unix)]
 mod serve_fake;
 mod sync_account;
@@ -24,3 +25,4 @@ mod sync_killed;
 mod terminal;
 mod tokens;
 mod validate;
+mod web_login;

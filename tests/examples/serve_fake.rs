@@ -1,8 +1,6 @@
 //! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -10,74 +8,7 @@ use url::{Url, form_urlencoded};
 
 use super::folder::Folder;
 use super::program::Program;
-
-/// A process and the first line of its output. It is killed if the test panics.
-struct Running {
-    child: Child,
-    stdout: BufReader<ChildStdout>,
-    line: Value,
-}
-
-impl Running {
-    fn start(mut program: Program) -> Self {
-        program.0.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = program.0.spawn().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let line = serde_json::from_str(&line).unwrap();
-        Self {
-            child,
-            stdout,
-            line,
-        }
-    }
-
-    fn text(&self, name: &str) -> &str {
-        self.line[name].as_str().unwrap()
-    }
-
-    fn url(&self, name: &str) -> Url {
-        Url::parse(self.text(name)).unwrap()
-    }
-
-    /// The exit code, and the output after the first line.
-    fn wait(&mut self) -> (Option<i32>, String) {
-        let mut rest = String::new();
-        self.stdout.read_to_string(&mut rest).unwrap();
-        (self.child.wait().unwrap().code(), rest)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Sends a request and returns the whole reply.
-fn send(method: &str, url: &Url, headers: &[&str], body: &str) -> String {
-    let address = (url.host_str().unwrap(), url.port().unwrap());
-    let mut stream = TcpStream::connect(address).unwrap();
-    let target = &url[url::Position::BeforePath..];
-    let length = format!("content-length: {}", body.len());
-    let host = format!("host: {}", url.authority());
-    let headers = [&[&host, "connection: close", &length], headers].concat();
-    let headers = headers.join("\r\n");
-    write!(
-        stream,
-        "{method} {target} HTTP/1.1\r\n{headers}\r\n\r\n{body}"
-    )
-    .unwrap();
-    let mut reply = String::new();
-    stream.read_to_string(&mut reply).unwrap();
-    reply
-}
-
-fn get(url: &Url) -> String {
-    send("GET", url, &[], "")
-}
+use super::running::{Running, assert_has, get, header, location, send};
 
 fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
     let mut form = form_urlencoded::Serializer::new(String::new());
@@ -88,17 +19,6 @@ fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
         &[media_type],
         &form.extend_pairs(fields).finish(),
     )
-}
-
-/// The address of a redirect.
-fn location(reply: &str) -> Url {
-    let mut headers = reply.lines().filter_map(|line| line.split_once(": "));
-    let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("location"));
-    Url::parse(found.unwrap_or_else(|| panic!("no redirect: {reply}")).1).unwrap()
-}
-
-fn assert_has(reply: &str, part: &str) {
-    assert!(reply.contains(part), "no {part} in {reply}");
 }
 
 #[test]
@@ -190,4 +110,175 @@ fn eight_processes_take_the_token_of_one_login_from_its_file() {
     tokens.dedup();
     assert_eq!(tokens.len(), 1, "different tokens");
     assert!(!tokens[0].trim().is_empty());
+}
+
+#[test]
+fn a_browser_gets_a_start_page_and_graphiql() {
+    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let home = fake.url("issuer");
+    // Templates escape more than they must.
+    let page = get(&home).replace("&#x2f;", "/");
+    assert_eq!(
+        header(&page, "content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    for part in [
+        fake.text("graphql"),
+        "Sam Sample",
+        "Dana Demo",
+        "envd-100301",
+        "QAZZ7777",
+        "QCZZ8888",
+    ] {
+        assert_has(&page, part);
+    }
+    // The tokens of the page are valid.
+    let token = page.split("data-copy=\"eyJ").nth(1).unwrap();
+    let bearer = format!(
+        "authorization: Bearer eyJ{}",
+        token.split('"').next().unwrap()
+    );
+    let query = r#"{"query": "{ userDetails { firstName } }"}"#;
+    let headers = [bearer.as_str(), "content-type: application/json"];
+    assert_has(
+        &send("POST", &fake.url("graphql"), &headers, query),
+        r#""firstName":"Sam""#,
+    );
+
+    let accept = ["accept: text/html,application/xhtml+xml,*/*;q=0.8"];
+    let graphiql = send("GET", &fake.url("graphql"), &accept, "");
+    assert_has(&graphiql, "/graphiql/graphiql.js");
+    assert_has(&graphiql, fake.text("envd_account_id"));
+    for (path, media_type) in [
+        ("/graphiql/graphiql.js", "text/javascript; charset=utf-8"),
+        ("/graphiql/graphiql.css", "text/css; charset=utf-8"),
+        ("/style.css", "text/css; charset=utf-8"),
+        ("/landing.js", "text/javascript; charset=utf-8"),
+    ] {
+        let file = get(&home.join(path).unwrap());
+        assert!(file.starts_with("HTTP/1.1 200 "), "{path}");
+        assert_eq!(header(&file, "content-type"), Some(media_type));
+    }
+    // Pages load nothing from elsewhere, and stand in no frame.
+    for page in [page, graphiql] {
+        let policy = header(&page, "content-security-policy").unwrap();
+        assert_has(policy, "default-src 'none'; script-src 'self'");
+        assert_has(policy, "frame-ancestors 'none'");
+        assert_eq!(header(&page, "x-content-type-options"), Some("nosniff"));
+        assert_eq!(header(&page, "cache-control"), Some("no-store"));
+        assert!(
+            !page.contains("src=\"http") && !page.contains("<script>"),
+            "{page}"
+        );
+    }
+    // Programs get no page.
+    let reply = send(
+        "GET",
+        &fake.url("graphql"),
+        &["accept: application/json"],
+        "",
+    );
+    assert_has(&reply, "not served by the fake");
+}
+
+#[test]
+fn what_a_world_holds_cannot_break_out_of_the_start_page() {
+    let folder = Folder::new("serve_fake_world");
+    let hostile = "</script><script>alert(1)</script>\" onload=\"x";
+    let user = serde_json::json!({"data": {"userDetails": {
+        "auth0Id": "auth0|1", "isNewUser": false, "email": "eve@example.com", "firstName": hostile, "lastName": hostile,
+        "mobilePhone": "", "defaultAccount": hostile, "roles": ["Producer"],
+        "accounts": [{"envdAccountId": hostile, "accountLabel": hostile, "accountId": "1", "accountType": hostile,
+            "email": "", "properties": {}}],
+        "accreditations": {"lPA": true, "eU": false, "mSA": false, "eUGFHQB": false, "nFAS": false, "hRG": false},
+    }}});
+    folder.write("user-details.json", user.to_string());
+    let program = Program::new("serve_fake").args(["--port", "0"]);
+    let fake = Running::start(program.arg("--world").arg(folder.path("")));
+    let page = get(&fake.url("issuer"));
+    let graphiql = send("GET", &fake.url("graphql"), &["accept: text/html"], "");
+    assert_has(&page, "eve@example.com");
+    assert!(!page.contains("\" onload"), "{page}");
+    for page in [page, graphiql] {
+        assert_has(&page, "alert(1)");
+        assert!(!page.contains("<script>"), "{page}");
+    }
+}
+
+#[test]
+fn pages_of_this_machine_may_call_it_and_others_may_not() {
+    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let graphql = fake.url("graphql");
+    let preflight = |origin: &str| {
+        let headers = [
+            &format!("origin: {origin}"),
+            "access-control-request-method: POST",
+            "access-control-request-headers: authorization,content-type",
+        ];
+        send("OPTIONS", &graphql, &headers, "")
+    };
+    for origin in [
+        "http://localhost:3000",
+        "http://127.0.0.1:5173",
+        "https://localhost",
+        "http://[::1]:8080",
+        "http://farm.localhost:4200",
+    ] {
+        let reply = preflight(origin);
+        assert!(reply.starts_with("HTTP/1.1 204 "), "{origin}: {reply}");
+        assert_eq!(header(&reply, "access-control-allow-origin"), Some(origin));
+        assert_eq!(
+            header(&reply, "access-control-allow-headers"),
+            Some("authorization,content-type")
+        );
+        assert_has(
+            header(&reply, "access-control-allow-methods").unwrap(),
+            "POST",
+        );
+        assert_eq!(header(&reply, "access-control-allow-credentials"), None);
+        // A refusal is readable too.
+        for (method, url) in [("POST", &graphql), ("GET", &fake.url("token"))] {
+            let reply = send(method, url, &[&format!("origin: {origin}")], "{}");
+            assert_eq!(
+                header(&reply, "access-control-allow-origin"),
+                Some(origin),
+                "{reply}"
+            );
+            assert_eq!(header(&reply, "vary"), Some("origin"));
+        }
+    }
+    for origin in [
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "http://127.0.0.1.evil.example",
+        "http://evil.example/localhost",
+        "http://localhost:3000/",
+        "http://localhost@evil.example",
+        "http://evil.example@localhost",
+        "http://notlocalhost",
+        "http://128.0.0.1",
+        "file://localhost",
+        "null",
+        "*",
+        "",
+    ] {
+        let reply = preflight(origin);
+        let call = send("POST", &graphql, &[&format!("origin: {origin}")], "{}");
+        for reply in [
+            reply,
+            call,
+            send(
+                "GET",
+                &fake.url("issuer"),
+                &[&format!("origin: {origin}")],
+                "",
+            ),
+        ] {
+            assert_eq!(
+                header(&reply, "access-control-allow-origin"),
+                None,
+                "{origin}: {reply}"
+            );
+        }
+    }
 }

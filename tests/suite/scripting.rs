@@ -247,3 +247,35 @@ async fn unused_scripts_are_listed() {
     fake.client().build().unwrap().user_details().await.unwrap();
     assert_eq!(fake.unused_scripts(), ["UserDetails"]);
 }
+
+#[tokio::test]
+async fn the_fault_of_every_request_stands_around_the_scripts() {
+    let fake = start_fake().await;
+    let script = || fake.on_operation("UserDetails");
+    script().respond(json!({"userDetails": {"firstName": "Robin", "lastName": "Roe"}}));
+    fake.on_every_request(|received| {
+        let is_refused =
+            received.method() == "POST" && received.header("x-network") == Some("barn");
+        is_refused.then(|| Fault::status(403))
+    });
+    let client = |network: &str| {
+        let client = fake.client().header("x-network", network);
+        client.build().unwrap()
+    };
+    // The reply is replaced, and the script keeps its step.
+    assert!(client("barn").user_details().await.is_err());
+    assert_eq!(fake.unused_scripts(), ["UserDetails"]);
+    fake.clear_scripts();
+    script().respond(json!({"userDetails": {"firstName": "Robin", "lastName": "Roe"}}));
+    let user = client("barn").user_details().await.unwrap().value;
+    assert_eq!(user.first_name.as_deref(), Some("Robin"));
+    // The reply of the script, and then the real one, with the change.
+    fake.on_every_request(|_| Some(Fault::replaced("/data/userDetails/lastName", "Hill")));
+    script().respond(json!({"userDetails": {"firstName": "Robin", "lastName": "Roe"}}));
+    for name in ["Robin", "Sam"] {
+        let user = client("hill").user_details().await.unwrap().value;
+        assert_eq!(user.first_name.as_deref(), Some(name));
+        assert_eq!(user.last_name.as_deref(), Some("Hill"));
+    }
+    assert_eq!(fake.request_count("UserDetails"), 4);
+}
