@@ -1,4 +1,4 @@
-//! What the example serves beside the fake: a start page, GraphiQL, and the headers for pages of this machine.
+//! What the example serves beside the fake: a start page, `GraphiQL`, and the headers for pages of this machine.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::cli::Failure;
 use super::{cors, landing};
 
-/// The pages load their own files only. GraphiQL sets styles as it runs.
+/// The pages load their own files only. `GraphiQL` sets styles as it runs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -58,15 +58,15 @@ impl Front {
     }
 
     /// What happens to a request: a page of the front, or the reply of the fake with further headers.
-    pub(crate) fn fault(&self, request: &Received) -> Option<Fault> {
+    pub(crate) fn fault(&self, request: &Received) -> Fault {
         let origin = cors::local_origin(request);
         let own = origin.and_then(|_| cors::preflight(request));
         let reply = own.or_else(|| self.page(request));
         let reply = reply.unwrap_or_else(|| Fault::latency(self.latency));
-        Some(match origin {
+        match origin {
             Some(origin) => cors::readable(reply, origin),
             None => reply,
-        })
+        }
     }
 
     fn page(&self, request: &Received) -> Option<Fault> {
@@ -88,7 +88,7 @@ impl Front {
     }
 }
 
-/// The first query of GraphiQL.
+/// The first query of `GraphiQL`.
 fn first_query(fake: &Fake) -> String {
     let account = Value::from(fake.account_id());
     format!(
@@ -128,7 +128,7 @@ fn compressed(media_type: &str, body: &[u8]) -> Fault {
     page(media_type, body).header("content-encoding", "gzip")
 }
 
-/// A file of GraphiQL, as `graphiql/build.mjs` writes it.
+/// A file of `GraphiQL`, as `graphiql/build.mjs` writes it.
 fn asset(name: &str) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/serve_fake/graphiql");
     fs::read(folder.join(name)).ok()

@@ -2,7 +2,7 @@
 //!
 //! The first line on stdout is a JSON object with the addresses, a valid access token and the ids that a client needs. stderr
 //! shows how to call each address with curl. The root is a start page, and the address of the declaration interface is
-//! GraphiQL in a browser. Pages of this machine may call all addresses from the browser (CORS).
+//! `GraphiQL` in a browser. Pages of this machine may call all addresses from the browser (CORS).
 
 mod addresses;
 mod by_hand;
@@ -32,7 +32,7 @@ async fn main() -> ExitCode {
 async fn serve(options: Options) -> Result<(), Failure> {
     let fake = options.fake.start().await?;
     let front = Front::of(&fake, options.latency, options.token_lifetime).await?;
-    fake.on_every_request(move |request| front.fault(request));
+    fake.on_every_request(move |request| Some(front.fault(request)));
     // Before the line is printed: a program may send SIGTERM as soon as it has read it.
     let stop = signals::stop()?;
     announce(&fake).map_err(|error| format!("cannot write to stdout: {error}"))?;
