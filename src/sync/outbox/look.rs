@@ -1,7 +1,6 @@
 //! Looks for records that a request without a clear answer has made.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::sync::Arc;
 
 use super::account_outbox::Outbox;
@@ -10,7 +9,7 @@ use super::pass::Pass;
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, Maybe};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, Maybe};
 use crate::ops::similarity::{Similarity, shown, similarity};
 use crate::sync::replica::{Change, SyncReport, last_sequence};
 use crate::sync::store::{ChangeRange, ChangeRow};
@@ -87,6 +86,12 @@ impl Outbox {
     pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
         Ok(self.replica().consignment(id.clone()).await?.is_some())
     }
+
+    /// As [`is_listed`](Self::is_listed), by the number of the record.
+    pub(super) async fn is_number_listed(&self, number: &ConsignmentNumber) -> Result<bool> {
+        let query = self.replica().consignments().number(number.clone());
+        Ok(!query.list().await?.records.is_empty())
+    }
 }
 
 impl Pass<'_> {
@@ -101,15 +106,11 @@ impl Pass<'_> {
         self.outbox.synced().await
     }
 
-    /// Whether a record that a read does not find is gone. "Not found" has the text of any failure, so the list decides:
-    /// `is_listed` asks the replica after a full walk.
-    pub(super) async fn is_gone(
-        &self,
-        is_listed: impl Future<Output = Result<bool>>,
-    ) -> Result<bool> {
+    /// Reads the whole list; `false`: it changed meanwhile. The answer to a read of what is gone has the text of any failure,
+    /// so the list decides whether it is.
+    pub(super) async fn walk(&self) -> Result<bool> {
         let sync = Box::pin(self.outbox.replica().sync_full());
-        let report = self.counted(sync).await?;
-        Ok(report.clean && !is_listed.await?)
+        Ok(self.counted(sync).await?.clean)
     }
 
     /// Counts the requests of a sync.

@@ -158,12 +158,12 @@ impl Pass<'_> {
         self.requests.add(1);
         match self.outbox.account().consignment(id.clone()).await {
             Ok(record) => Ok(Some(record.value)),
-            Err(error)
-                if error.is_not_found() && self.is_gone(self.outbox.is_listed(id)).await? =>
-            {
-                Ok(None)
+            Err(error) => {
+                let is_gone = error.is_not_found()
+                    && self.walk().await?
+                    && !self.outbox.is_listed(id).await?;
+                if is_gone { Ok(None) } else { Err(error) }
             }
-            Err(error) => Err(error),
         }
     }
 }

@@ -14,10 +14,15 @@ impl Pass<'_> {
         };
         let known = match self.while_held(self.comments(number)).await {
             Ok(known) => known,
-            Err(error) if error.is_not_found() && self.is_number_gone(number).await? => {
-                return self.attend(entry, Reason::Gone).await;
+            Err(error) => {
+                let is_gone = error.is_not_found()
+                    && self.while_held(self.walk()).await?
+                    && !self.outbox.is_number_listed(number).await?;
+                if is_gone {
+                    return self.attend(entry, Reason::Gone).await;
+                }
+                return Err(error);
             }
-            Err(error) => return Err(error),
         };
         if entry.is_in_doubt() && entry.has_arrived_as(&known) {
             return self.adopt(entry, None).await;
@@ -53,13 +58,6 @@ impl Pass<'_> {
             return self.adopt(entry, None).await;
         }
         self.not_found(entry).await
-    }
-
-    /// Whether there is no consignment with this number.
-    async fn is_number_gone(&self, number: &ConsignmentNumber) -> Result<bool> {
-        let query = self.outbox.replica().consignments().number(number.clone());
-        let is_listed = async { Ok(!query.list().await?.records.is_empty()) };
-        self.while_held(self.is_gone(is_listed)).await
     }
 
     async fn comments(&self, number: &ConsignmentNumber) -> Result<Vec<Comment>> {
