@@ -10,7 +10,7 @@ use super::pass::{Pass, STRAY_LOOK_EVERY};
 use crate::model::Timestamp;
 
 /// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
-const TRIES: u32 = 3;
+pub(super) const TRIES: u32 = 3;
 
 /// When the next pass has something to do.
 #[derive(Clone, Copy, Debug, Default)]

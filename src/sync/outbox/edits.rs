@@ -7,6 +7,7 @@ use super::journal::Draft;
 use super::lane::Lane;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
+use crate::model::Timestamp;
 
 impl Stored {
     /// Whether an edit takes its place: nothing of it is with the service, and no person has signed it.
@@ -24,11 +25,12 @@ impl Stored {
     }
 
     /// Whether it is a submit that an edit of its record corrects.
-    fn waits_for_correction(&self) -> bool {
-        let is_outdated = matches!(
-            self.reason,
-            Some(Reason::MovementPassed | Reason::FormRetired)
-        );
+    fn waits_for_correction(&self, not_after: Option<&Timestamp>) -> bool {
+        let is_outdated = match self.reason {
+            Some(Reason::MovementPassed | Reason::FormRetired) => true,
+            Some(Reason::NotAfterPassed) => not_after.is_some(),
+            _ => false,
+        };
         self.kind == EntryKind::Submit
             && match self.state {
                 EntryState::Queued | EntryState::Refused => true,
@@ -37,8 +39,11 @@ impl Stored {
             }
     }
 
-    /// Takes an edit, and is sent again.
-    pub(super) fn replace_input(&mut self, text: InputText) {
+    /// Takes an edit, and is sent again. A time limit of the edit takes the place of its own.
+    fn replace_input(&mut self, text: InputText, not_after: Option<&Timestamp>) {
+        if let Some(limit) = not_after {
+            self.not_after = Some(limit.clone());
+        }
         if let (Some(before), false) = (self.input.replace(text), self.attempts.is_empty()) {
             self.earlier_inputs.push(before);
         }
@@ -50,7 +55,12 @@ impl Stored {
 }
 
 /// Replaces the input of an entry by a later one, and those of later entries that wait: what the user wrote last is what stays.
-pub(super) fn replace(draft: &mut Draft, before: &Stored, text: &InputText) -> Result<()> {
+pub(super) fn replace(
+    draft: &mut Draft,
+    before: &Stored,
+    text: &InputText,
+    not_after: Option<&Timestamp>,
+) -> Result<()> {
     let is_orphan =
         before.reason == Some(Reason::EarlierGivenUp) && matches!(before.target, Target::Entry(_));
     if is_orphan && before.kind == EntryKind::Submit {
@@ -73,19 +83,19 @@ pub(super) fn replace(draft: &mut Draft, before: &Stored, text: &InputText) -> R
     ids.push(before.id);
     for id in ids {
         if let Some(entry) = draft.entry(id) {
-            entry.replace_input(text.clone());
+            entry.replace_input(text.clone(), not_after);
         }
     }
     if let Some(entry) = draft.entry(before.id).filter(|_| is_orphan) {
         (entry.target, entry.base) = (Target::New, None);
     }
-    follow_with_submits(draft, &before.lane(), before.order, text);
+    follow_with_submits(draft, &before.lane(), before.order, text, not_after);
     Ok(())
 }
 
 /// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.
 pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
-    let lane = new.lane();
+    let (lane, limit) = (new.lane(), new.not_after.clone());
     let last = draft.last_save(&lane);
     let waiting = last
         .filter(|entry| entry.state == EntryState::Queued && entry.is_replaceable())
@@ -93,10 +103,9 @@ pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
     let (id, order) = match (waiting.and_then(|id| draft.entry(id)), new) {
         (Some(entry), new) => {
             if let Some(text) = new.input {
-                entry.replace_input(text);
+                entry.replace_input(text, limit.as_ref());
             }
             entry.base = new.base.or(entry.base.take());
-            entry.not_after = new.not_after.or(entry.not_after.take());
             (entry.id, entry.order)
         }
         (None, new) => {
@@ -105,20 +114,27 @@ pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
         }
     };
     if let Some(text) = draft.entry_ref(id).and_then(|entry| entry.input.clone()) {
-        follow_with_submits(draft, &lane, order, &text);
+        follow_with_submits(draft, &lane, order, &text, limit.as_ref());
     }
     id
 }
 
 /// What is submitted is what the user wrote last, also by a submit that was refused for what was written before.
-fn follow_with_submits(draft: &mut Draft, lane: &Lane, order: u64, text: &InputText) {
+fn follow_with_submits(
+    draft: &mut Draft,
+    lane: &Lane,
+    order: u64,
+    text: &InputText,
+    not_after: Option<&Timestamp>,
+) {
     let submits = draft.live.values();
-    let submits = submits.filter(|entry| entry.waits_for_correction() && entry.lane() == *lane);
+    let submits =
+        submits.filter(|entry| entry.waits_for_correction(not_after) && entry.lane() == *lane);
     let submits: Vec<u64> = submits.map(|entry| entry.id).collect();
     for id in submits {
         let later = draft.next();
         if let Some(submit) = draft.entry(id) {
-            submit.replace_input(text.clone());
+            submit.replace_input(text.clone(), not_after);
             if submit.order < order {
                 submit.order = later;
             }
@@ -135,6 +151,6 @@ pub(super) fn follow_last_save(draft: &mut Draft, submit: u64) {
     let last = draft.last_save(&lane);
     let last = last.and_then(|last| Some((last.order, last.input.clone()?)));
     if let (EntryKind::Submit, Some((order, text))) = (submit.kind, last) {
-        follow_with_submits(draft, &lane, order, &text);
+        follow_with_submits(draft, &lane, order, &text, None);
     }
 }

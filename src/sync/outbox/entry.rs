@@ -119,7 +119,8 @@ pub enum Reason {
     NotADraft,
     /// The service does not show the record any more.
     Gone,
-    /// One record may be what was sent, but does not show all of it; or several may be: see [`Entry::candidates`].
+    /// One record may be what was sent, but does not show all of it or cannot be read; or several may be: see
+    /// [`Entry::candidates`].
     Candidates,
     /// Its [`not_after`](super::Outbox::not_after) has passed, or cannot be read.
     NotAfterPassed,
@@ -152,7 +153,7 @@ impl fmt::Display for Reason {
             Self::NotADraft => "the record is no draft any more on the service: take theirs, or keep mine",
             Self::Gone => "the service does not show the record any more: discard it, or send it again as a new one",
             Self::Candidates => "the service may have it already: adopt a record, or send it again",
-            Self::NotAfterPassed => "its time has passed: discard it",
+            Self::NotAfterPassed => "its time has passed: edit it with a later one, or discard it",
             Self::MovementPassed => "the day of the movement is over: edit it, keep mine to send it anyway, or discard it",
             Self::FormRetired => "a form of it cannot be created any more: edit it, or discard it",
             Self::Forbidden => "the user may not do this with this account: resend when that is settled, or discard it",

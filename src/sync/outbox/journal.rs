@@ -185,6 +185,22 @@ impl Journal {
         }
     }
 
+    /// As [`change`](Self::change), with an entry of the history as it is at that time.
+    pub(super) async fn change_with_past<T>(
+        &self,
+        id: u64,
+        mut change: impl FnMut(&mut Draft, Option<Stored>) -> T,
+    ) -> Result<T> {
+        loop {
+            let before = self.load().await?;
+            let mut draft = Draft::of(&before);
+            let result = change(&mut draft, self.past(id).await?);
+            if self.commit(&before, draft).await? != Commit::Overtaken {
+                return Ok(result);
+            }
+        }
+    }
+
     /// As [`change`](Self::change); `None` if another process was faster.
     pub(super) async fn try_change<T>(
         &self,

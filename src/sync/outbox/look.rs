@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::account_outbox::Outbox;
+use super::due::TRIES;
 use super::input_text::InputText;
-use super::pass::Pass;
+use super::pass::{Pass, concerns_one};
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
@@ -13,6 +14,9 @@ use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, Maybe};
 use crate::ops::similarity::{Similarity, shown, similarity};
 use crate::sync::replica::{Change, SyncReport, last_sequence};
 use crate::sync::store::{ChangeRange, ChangeRow};
+
+/// How often the list is read again at once when it changed while it was read.
+const WALKS: u32 = 3;
 
 /// How many changes are read from the store at once.
 const CHUNK: usize = 100;
@@ -38,13 +42,20 @@ pub(super) struct Found {
     /// They have the forms, the day and the places of what was sent, and differ in something else: somebody may have edited
     /// what was sent.
     pub(super) same_load: Vec<ConsignmentId>,
+    /// They have the forms, the day and the places of what was sent in the list, and cannot be read.
+    pub(super) unread: Vec<ConsignmentId>,
 }
 
 impl Found {
     /// The record that surely is what was sent, as far as can be told.
     pub(super) fn sole(&self) -> Option<&ConsignmentId> {
         match self.agreeing.as_slice() {
-            [id] if self.doubtful.is_empty() && self.partly.is_empty() => Some(id),
+            [id] if self.doubtful.is_empty()
+                && self.partly.is_empty()
+                && self.unread.is_empty() =>
+            {
+                Some(id)
+            }
             _ => None,
         }
     }
@@ -55,13 +66,15 @@ impl Found {
             &self.doubtful,
             &self.partly,
             &self.same_load,
+            &self.unread,
         ];
         all.iter().all(|found| found.is_empty())
     }
 
     /// All of them, the closest first.
     pub(super) fn all(self) -> Vec<ConsignmentId> {
-        [self.agreeing, self.doubtful, self.partly, self.same_load].concat()
+        let parts = [self.agreeing, self.doubtful, self.partly, self.same_load];
+        [parts.concat(), self.unread].concat()
     }
 }
 
@@ -72,6 +85,8 @@ struct Look<'a> {
     sent: Vec<ConsignmentInput>,
     /// The entries that are not at their end.
     live: BTreeMap<u64, Arc<Stored>>,
+    /// A record that cannot be read was tried often enough: a person looks at it.
+    is_last: bool,
 }
 
 impl Outbox {
@@ -97,13 +112,16 @@ impl Outbox {
 impl Pass<'_> {
     /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
     pub(super) async fn sync_completely(&self) -> Result<Synced> {
-        let sync = Box::pin(self.outbox.replica().sync());
-        let report = self.counted(sync).await?;
-        if !report.clean {
-            let what = "the list of consignments changed while it was read";
-            return Err(Error::protocol(what).with_operation("consignments"));
+        for _ in 0..WALKS {
+            let sync = Box::pin(self.outbox.replica().sync());
+            if self.counted(sync).await?.clean {
+                let synced = self.outbox.synced().await?;
+                self.outbox.set_fresh();
+                return Ok(synced);
+            }
         }
-        self.outbox.synced().await
+        let what = "the list of consignments changed while it was read";
+        Err(Error::protocol(what).with_operation("consignments"))
     }
 
     /// Reads the whole list; `false`: it changed meanwhile. The answer to a read of what is gone has the text of any failure,
@@ -122,13 +140,17 @@ impl Pass<'_> {
     }
 
     /// What the replica knows of records that appeared after the entry was sent first and belong to no entry. A record that
-    /// cannot be read now makes it fail: it could be the one.
+    /// cannot be read now makes it fail: it could be the one. When it has failed so several times, a person decides.
     pub(super) async fn appeared(&self, entry: &Stored) -> Result<Found> {
         let journal = self.outbox.journal();
         let look = Look {
             entry,
             sent: entry.sent(),
             live: journal.load().await?.live,
+            is_last: self.outbox.with_waits(|waits| {
+                let failures = waits.entries.get(&entry.id).map(|(failures, _)| *failures);
+                failures.is_some_and(|failures| failures + 1 >= TRIES)
+            }),
         };
         let (mut found, mut after) = (Found::default(), entry.baseline.unwrap_or(0));
         loop {
@@ -164,9 +186,15 @@ impl Pass<'_> {
             return Ok(());
         }
         self.requests.add(1);
-        // A record that is listed and cannot be read now could be the one.
-        let record = self.outbox.account().consignment(id.clone()).await?.value;
-        let read = ConsignmentInput::from(&record);
+        let read = match self.outbox.account().consignment(id.clone()).await {
+            Ok(record) => ConsignmentInput::from(&record.value),
+            // It could be the one, and would hold up all creations for ever.
+            Err(error) if look.is_last && concerns_one(&error) => {
+                found.unread.push(id);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         match best(sent, &read) {
             // The user may know that it is another one, or has written something else since.
             Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {

@@ -197,20 +197,17 @@ impl Pass<'_> {
             self.report.stopped_by = Some(error.to_string());
             self.outbox.with_waits(|waits| {
                 waits.pause = Some(Pause::Login);
-                waits.synced = None;
+                waits.synced_at = None;
             });
             return Some(at(4));
         }
-        // The service has answered, and what it said is about this record.
-        let concerns_one =
-            error.is_not_found() || error.is_rejected() || error.is_decode() || error.is_protocol();
-        if concerns_one && !error.is_transient() && step.entry().is_some() {
-            self.outbox.with_waits(|waits| waits.synced = None);
+        if concerns_one(error) && step.entry().is_some() {
+            self.outbox.with_waits(|waits| waits.synced_at = None);
             self.put_off(step);
             return None;
         }
         self.outbox.with_waits(|waits| {
-            waits.synced = None;
+            waits.synced_at = None;
             if let Step::Strays = step {
                 waits.strays_looked_at = Some(now);
             }
@@ -286,4 +283,11 @@ impl OutboxReport {
         self.requests += before.requests;
         self.strays += before.strays;
     }
+}
+
+/// Whether the service has answered, and what it said is about one record.
+pub(super) fn concerns_one(error: &Error) -> bool {
+    let is_answer =
+        error.is_not_found() || error.is_rejected() || error.is_decode() || error.is_protocol();
+    is_answer && !error.is_transient()
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::account_outbox::Outbox;
-use super::look::Synced;
 
 /// The wait after a first failure. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
@@ -26,7 +25,8 @@ pub(super) struct Waits {
     pub(super) failures: u32,
     /// The lease that this process took last.
     pub(super) lease: u64,
-    pub(super) synced: Option<(SystemTime, Synced)>,
+    /// When the replica was complete.
+    pub(super) synced_at: Option<SystemTime>,
     pub(super) strays_looked_at: Option<SystemTime>,
 }
 
@@ -83,19 +83,16 @@ impl Outbox {
         with(&mut waits)
     }
 
-    /// The replica, if it is complete up to some minutes ago and no request failed since.
-    pub(super) fn fresh(&self) -> Option<Synced> {
-        let now = self.now();
-        self.with_waits(|waits| {
-            let (at, synced) = waits.synced?;
-            let age = now.duration_since(at).ok()?;
-            (age < FRESH).then_some(synced)
-        })
+    /// Whether the replica is complete up to some minutes ago, and no request failed since.
+    pub(super) fn is_fresh(&self) -> bool {
+        let (now, synced_at) = (self.now(), self.with_waits(|waits| waits.synced_at));
+        let age = synced_at.and_then(|at| now.duration_since(at).ok());
+        age.is_some_and(|age| age < FRESH)
     }
 
-    pub(super) fn set_fresh(&self, synced: Synced) {
+    pub(super) fn set_fresh(&self) {
         let now = self.now();
-        self.with_waits(|waits| waits.synced = Some((now, synced)));
+        self.with_waits(|waits| waits.synced_at = Some(now));
     }
 }
 

@@ -137,7 +137,8 @@ impl Outbox {
 
     /// Writes the next state of what an entry saves. An entry that waits, was refused or needs a decision is replaced; one
     /// that is signed, in flight or at its end stays as it is, and the edit is an entry of its own after it, before a submit
-    /// that waits. Returns the entry that holds the edit.
+    /// that waits. Returns the entry that holds the edit. If this handle has a [`not_after`](Self::not_after), it takes the
+    /// place of that of what is replaced, and of a submit that waits.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -173,7 +174,7 @@ impl Outbox {
         let id = self.journal().change(|draft| {
             let before = source(draft, past.as_ref(), entry)?;
             if before.is_replaceable() {
-                replace(draft, &before, &text)?;
+                replace(draft, &before, &text, self.settings.not_after.as_ref())?;
                 return Ok(entry.0);
             }
             let is_about_input = [EntryKind::Save, EntryKind::Copy, EntryKind::Submit];

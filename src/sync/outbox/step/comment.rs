@@ -44,6 +44,7 @@ impl Pass<'_> {
             status: outcome.http_status(),
             id: None,
             number: None,
+            is_submitted: false,
             problems: outcome.problems,
         });
         self.finish(entry, Reply::new(applied)).await

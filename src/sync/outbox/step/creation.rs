@@ -22,11 +22,11 @@ impl Pass<'_> {
         let may_be_there = entry.baseline.is_some() && entry.is_in_doubt();
         // Known must be what was there before: with every change of the replica meanwhile, it is asked again.
         loop {
-            let known = match self.outbox.fresh().filter(|_| !may_be_there) {
-                Some(_) => self.outbox.synced().await?,
-                None => self.while_held(self.sync_completely()).await?,
+            let known = if self.outbox.is_fresh() && !may_be_there {
+                self.outbox.synced().await?
+            } else {
+                self.while_held(self.sync_completely()).await?
             };
-            self.outbox.set_fresh(known);
             if may_be_there {
                 // It may have arrived since the last look, even days ago.
                 let found = self.while_held(self.appeared(entry)).await?;
@@ -84,10 +84,8 @@ impl Pass<'_> {
     }
 
     pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
-        let outbox = self.outbox;
         let look = async {
-            let synced = self.sync_completely().await?;
-            outbox.set_fresh(synced);
+            self.sync_completely().await?;
             self.appeared(entry).await
         };
         let found = self.while_held(look).await?;
@@ -118,34 +116,29 @@ impl Pass<'_> {
         let Ok(Some(record)) = self.while_held(self.read(id)).await else {
             return Ok(());
         };
-        let past = self.outbox.journal().past(entry.id).await?;
-        let sent = past.as_ref().unwrap_or(entry).made_of();
         let read = ConsignmentInput::from(&record);
-        let differs =
-            sent.is_some_and(|sent| similarity(&sent.input(), &read) == Similarity::Differs);
-        if differs || record.status != Some(ConsignmentStatus::Draft) {
-            // Somebody was faster: the next edit is compared with what was sent, and differs.
-            return Ok(());
-        }
         let after = shape(&record);
-        let change = self.outbox.journal().change(|draft| {
-            let past = past
-                .clone()
-                .filter(|past| past.consignment.as_ref() == Some(id));
-            if let Some(past) = past {
-                let after = Some(after.clone());
-                draft.past.insert(
-                    past.id,
-                    Some(Stored {
-                        after,
+        let change = self
+            .outbox
+            .journal()
+            .change_with_past(entry.id, |draft, past| {
+                let sent = past.as_ref().unwrap_or(entry).made_of();
+                let differs = sent
+                    .is_some_and(|sent| similarity(&sent.input(), &read) == Similarity::Differs);
+                if differs || record.status != Some(ConsignmentStatus::Draft) {
+                    // Somebody was faster: the next edit is compared with what was sent, and differs.
+                    return;
+                }
+                if let Some(past) = past.filter(|past| past.consignment.as_ref() == Some(id)) {
+                    let past = Stored {
+                        after: Some(after.clone()),
                         number: record.number.clone(),
                         ..past
-                    }),
-                );
-            }
-            draft.settle_lane(entry.id, id, Some(&Base::Record(after.clone())));
-            Ok(())
-        });
+                    };
+                    draft.past.insert(past.id, Some(past));
+                }
+                draft.settle_lane(entry.id, id, Some(&Base::Record(after.clone())));
+            });
         change.await
     }
 }

@@ -16,7 +16,8 @@ use super::stored::{Stored, findings};
 use crate::error::{Error, Result};
 use crate::graphql::Outcome;
 use crate::model::{
-    ConsignmentId, ConsignmentNumber, Day, Jurisdiction, SavedConsignment, ServerError, Timestamp,
+    ConsignmentId, ConsignmentNumber, ConsignmentStatus, Day, Jurisdiction, SavedConsignment,
+    ServerError, Timestamp,
 };
 use crate::send::Call;
 use crate::transport::RetryPolicy;
@@ -39,6 +40,8 @@ pub(super) enum Reply {
 pub(super) struct Applied {
     id: Option<ConsignmentId>,
     number: Option<ConsignmentNumber>,
+    /// Whether the reply shows the record as submitted.
+    is_submitted: bool,
     problems: Vec<ServerError>,
     status: u16,
 }
@@ -47,6 +50,7 @@ impl From<Outcome<SavedConsignment>> for Applied {
     fn from(outcome: Outcome<SavedConsignment>) -> Self {
         Self {
             status: outcome.http_status(),
+            is_submitted: outcome.value.status == Some(ConsignmentStatus::Submitted),
             id: outcome.value.id,
             number: outcome.value.number,
             problems: outcome.problems,
@@ -344,20 +348,25 @@ fn record(entry: &mut Stored, reply: &Reply, now: &Timestamp) {
     }
 }
 
-/// A clear answer confirms the entry if it names the record; otherwise the record is looked for.
+/// A clear answer confirms the entry if it names the record, and of a submit shows it as submitted; otherwise the record is
+/// looked for.
 fn apply(
     draft: &mut Draft,
     entry: &Stored,
     applied: &Applied,
     watch_until: &Timestamp,
 ) -> Result<bool> {
-    let is_comment = entry.kind == EntryKind::Comment;
     let record = entry.record_id().or(applied.id.clone());
     let Some(found) = draft.entry(entry.id) else {
         return Ok(false);
     };
     found.number = applied.number.clone().or(found.number.take());
-    if record.is_none() && !is_comment {
+    let is_clear = match entry.kind {
+        EntryKind::Comment => true,
+        EntryKind::Submit => applied.is_submitted,
+        EntryKind::Save | EntryKind::Copy | EntryKind::Delete => record.is_some(),
+    };
+    if !is_clear {
         if let Some(attempt) = found.attempts.last_mut() {
             attempt.in_doubt = true;
         }

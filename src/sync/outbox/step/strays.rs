@@ -1,7 +1,7 @@
 //! Records that a request made after it was given up.
 
 use super::super::journal::Snapshot;
-use super::super::pass::Pass;
+use super::super::pass::{Pass, concerns_one};
 use super::super::stored::{Stored, Watch};
 use super::Step;
 use crate::model::ConsignmentId;
@@ -10,14 +10,18 @@ impl Pass<'_> {
     /// Looks for records that agree with what an entry has sent, appeared since, and belong to no entry.
     pub(in crate::sync::outbox) async fn look_for_strays(&mut self, snapshot: &Snapshot) -> Step {
         let outbox = self.outbox;
-        let synced = self.while_held(self.sync_completely()).await?;
-        outbox.set_fresh(synced);
+        self.while_held(self.sync_completely()).await?;
         for watch in &snapshot.head.watches {
             let Some(mut entry) = outbox.journal().past(watch.entry).await? else {
                 continue;
             };
             entry.baseline = Some(watch.baseline);
-            let found = self.while_held(self.appeared(&entry)).await?;
+            let found = match self.while_held(self.appeared(&entry)).await {
+                Ok(found) => found,
+                // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
+                Err(error) if concerns_one(&error) => continue,
+                Err(error) => return Err(error),
+            };
             self.tell_strays(&entry, [found.agreeing, found.doubtful].concat())
                 .await?;
         }
@@ -36,24 +40,24 @@ impl Pass<'_> {
     }
 
     async fn tell_strays(&mut self, entry: &Stored, found: Vec<ConsignmentId>) -> Step {
-        let new = found.into_iter().filter(|id| !entry.strays.contains(id));
-        let new: Vec<ConsignmentId> = new.collect();
-        if new.is_empty() {
-            return Ok(true);
-        }
-        self.report.strays += new.len() as u64;
-        let strays: Vec<ConsignmentId> = entry.strays.iter().cloned().chain(new).collect();
-        let change = self.outbox.journal().change(|draft| {
-            let strays = strays.clone();
-            draft.past.insert(
-                entry.id,
-                Some(Stored {
-                    strays,
-                    ..entry.clone()
-                }),
-            );
-            Ok(true)
-        });
-        change.await
+        let told = self
+            .outbox
+            .journal()
+            .change_with_past(entry.id, |draft, past| {
+                // It was removed from the history meanwhile.
+                let Some(mut past) = past else {
+                    return 0;
+                };
+                let new = found.iter().filter(|id| !past.strays.contains(id));
+                let new: Vec<ConsignmentId> = new.cloned().collect();
+                let told = new.len() as u64;
+                past.strays.extend(new);
+                draft
+                    .past
+                    .extend((told > 0).then_some((past.id, Some(past))));
+                told
+            });
+        self.report.strays += told.await?;
+        Ok(true)
     }
 }

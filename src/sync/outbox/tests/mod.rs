@@ -1,5 +1,6 @@
 //! Each failure point of the outbox, counted at the service.
 
+mod bases;
 mod by_id;
 mod comments_and_copies;
 mod creation;
@@ -7,6 +8,7 @@ mod decisions;
 mod edits;
 mod farm;
 mod leases;
+mod looks;
 mod lost_replies;
 mod many;
 mod model;

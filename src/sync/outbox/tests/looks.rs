@@ -1,0 +1,275 @@
+//! Looks for lost records: what they read, how often, and whom they hold up.
+
+use std::time::Duration;
+
+use super::farm::{Farm, MINUTE, SAVE, draft, id_of, load, now, other_load, state};
+use crate::fake::{Fault, WebsiteEdit};
+use crate::sync::outbox::{Decision, EntryState, Reason};
+use crate::transport::{Clock, RetryPolicy};
+
+/// How often the list was asked for.
+fn lists(farm: &Farm) -> usize {
+    farm.fake.request_count("Consignments")
+}
+
+/// From now on no record can be read: the answer has the text of any failure.
+fn hide_records(farm: &Farm) {
+    farm.fake
+        .on_operation("Consignment")
+        .fault(Fault::internal_server_error("consignment"))
+        .times(1_000);
+}
+
+#[tokio::test]
+async fn a_record_that_can_never_be_read_is_left_to_a_person_and_holds_nothing_up() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let lost = outbox.save(load(24)).await.unwrap();
+    let other = outbox.save(other_load(25)).await.unwrap();
+    farm.fault(Fault::dropped_after());
+    hide_records(&farm);
+    // It may be a failure that passes, so it is read again first.
+    let (report, _) = outbox.pass().await.unwrap();
+    assert_eq!((report.needs_attention, report.waiting), (0, 2), "{report}");
+    let report = farm.send(&outbox).await;
+    assert_eq!(
+        (report.confirmed, report.needs_attention, report.waiting),
+        (1, 1, 0),
+        "{report}"
+    );
+    let lost = now(&outbox, lost.id).await;
+    assert_eq!(lost.reason, Some(Reason::Candidates), "{lost:?}");
+    assert_eq!(lost.candidates, [id_of(&farm.made()[0]).as_str()]);
+    assert_eq!(state(&outbox, other.id).await, EntryState::Confirmed);
+    assert_eq!(farm.saves(), 2);
+    let record = lost.candidates[0].clone();
+    outbox
+        .decide(lost.id, Decision::Adopt(record))
+        .await
+        .unwrap();
+    assert_eq!(state(&outbox, lost.id).await, EntryState::Confirmed);
+}
+
+#[tokio::test]
+async fn a_late_record_that_can_never_be_read_stops_nothing_and_its_watch_ends() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    farm.send(&outbox).await;
+    farm.fake.process_late_requests();
+    hide_records(&farm);
+    let next = farm.outbox();
+    next.save(other_load(25)).await.unwrap();
+    let report = farm.send(&next).await;
+    assert_eq!((report.confirmed, report.strays), (1, 0), "{report}");
+    assert!(report.stopped_by.is_none(), "{report}");
+    farm.clock.advance(MINUTE * 60 * 25);
+    farm.send(&next).await;
+    let before = farm.fake.requests().len();
+    farm.clock.advance(MINUTE * 61);
+    farm.send(&farm.outbox()).await;
+    assert_eq!(farm.fake.requests().len(), before);
+}
+
+/// On a busy account the list often changes while it is read.
+#[tokio::test]
+async fn a_list_that_changes_while_it_is_read_is_read_again_at_once() {
+    for (changes, is_sent) in [(1, true), (2, true), (3, false)] {
+        let farm = Farm::start().await;
+        let account = farm.fake.account_id().to_owned();
+        let client = farm.fake.client().retry(RetryPolicy::none());
+        let client = client.build().unwrap();
+        let replica = client
+            .account(&*account)
+            .replica(std::sync::Arc::clone(&farm.store));
+        // One page is the whole list but one record, so that each walk has two.
+        let size = u32::try_from(farm.fake.consignments::<serde_json::Value>(&account).len());
+        let outbox = replica.page_size(size.unwrap() - 1).outbox();
+        outbox.save(load(24)).await.unwrap();
+        for walk in 0..changes {
+            farm.fake
+                .edit_before_list(&account, 2 + 2 * walk, WebsiteEdit::insert(other_load(1)));
+        }
+        let (report, _) = outbox.pass().await.unwrap();
+        assert_eq!(
+            (report.confirmed, report.waiting),
+            if is_sent { (1, 0) } else { (0, 1) },
+            "{changes} changes: {report}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_creation_relies_on_no_list_that_is_older_than_five_minutes() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    for (minute, head) in [(0, 24), (4, 25), (8, 26)] {
+        let before = lists(&farm);
+        outbox.save(load(head)).await.unwrap();
+        let report = farm.send(&outbox).await;
+        assert_eq!(report.confirmed, 1, "{report}");
+        assert_eq!(lists(&farm) > before, minute != 4, "minute {minute}");
+        farm.clock.advance(MINUTE * 4);
+    }
+}
+
+#[tokio::test]
+async fn what_never_gets_a_clear_answer_is_sent_later_each_time_and_a_send_ends() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    farm.fake
+        .on_operation(SAVE)
+        .fault(Fault::dropped_before())
+        .times(30);
+    let mut waited = Duration::ZERO;
+    for times in 2..9 {
+        let report = farm.send(&outbox).await;
+        assert_eq!((report.waiting, farm.saves()), (1, times), "{report}");
+        let shown = now(&outbox, entry.id).await;
+        assert_eq!(
+            (shown.state, shown.reason),
+            (EntryState::Queued, Some(Reason::NoClearAnswer))
+        );
+        let wait = outbox.time_until(shown.next_at.unwrap().to_time().unwrap());
+        assert!(wait > waited || wait == MINUTE * 60, "{wait:?}");
+        waited = wait;
+        farm.clock.advance(wait);
+    }
+    assert_eq!(waited, MINUTE * 60);
+}
+
+/// Another machine's clock is a second behind.
+#[tokio::test]
+async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    outbox.pass().await.unwrap();
+    let behind = Clock::manual(farm.clock.now() - Duration::from_secs(1));
+    let other = farm.outbox().clock(behind.clone());
+    let before = farm.fake.requests().len();
+    let (report, due) = other.pass().await.unwrap();
+    assert_eq!(farm.fake.requests().len(), before, "{report}");
+    assert_eq!(
+        other.time_until(due.settles_at.unwrap()),
+        MINUTE + Duration::from_secs(1)
+    );
+
+    farm.send(&outbox).await;
+    assert_eq!(state(&outbox, entry.id).await, EntryState::Confirmed);
+    behind.set_wall(farm.clock.now() - Duration::from_secs(1));
+    farm.outbox().clock(behind).pass().await.unwrap();
+    farm.fake.process_late_requests();
+    let report = farm.send(&farm.outbox()).await;
+    assert_eq!(report.strays, 1, "{report}");
+}
+
+/// The later creation is in flight when the earlier one would be sent again.
+#[tokio::test]
+async fn what_waits_for_another_creation_wakes_no_loop() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    farm.fault(Fault::dropped_before());
+    // Sent twice, and looked for: it waits for a minute.
+    farm.send(&outbox).await;
+    farm.clock.advance(MINUTE / 2);
+    outbox.save(other_load(25)).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    outbox.pass().await.unwrap();
+    for _ in 0..4 {
+        let (_, due) = outbox.pass().await.unwrap();
+        let Some(at) = due.at() else { break };
+        let wait = outbox.time_until(at);
+        assert!(wait > Duration::ZERO, "it is due now, and was not done");
+        farm.clock.advance(wait);
+    }
+    farm.clock.advance(MINUTE * 5);
+    farm.send(&outbox).await;
+    let mut loads = farm.loads();
+    loads.sort_unstable();
+    assert_eq!(loads, [draft(24), draft(25)]);
+}
+
+/// The user has found the record on the website and changes it, before the outbox has looked.
+#[tokio::test]
+async fn a_record_that_the_user_writes_about_is_asked_about() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let lost = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_after());
+    farm.fake
+        .on_operation("Consignments")
+        .fault(Fault::none())
+        .fault(Fault::html(503));
+    outbox.pass().await.unwrap();
+    let id = id_of(&farm.made()[0]);
+    let base = farm.read(&outbox, &id).await;
+    outbox.update(&base, load(30)).await.unwrap();
+    farm.clock.advance(MINUTE);
+    // The look comes first.
+    let report = farm.send(&outbox).await;
+    let lost = now(&outbox, lost.id).await;
+    assert_eq!(lost.reason, Some(Reason::Candidates), "{report}");
+    assert_eq!(lost.candidates, [&*id]);
+}
+
+/// The first request arrives when the entry says something else.
+#[tokio::test]
+async fn a_record_that_shows_an_earlier_text_is_asked_about() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    farm.fake.on_operation(SAVE).refuse("X", "refused");
+    farm.send(&outbox).await;
+    assert_eq!(state(&outbox, entry.id).await, EntryState::Refused);
+    outbox.edit(entry.id, load(30)).await.unwrap();
+    farm.fake.process_late_requests();
+    let report = farm.send(&outbox).await;
+    let entry = now(&outbox, entry.id).await;
+    assert_eq!(entry.reason, Some(Reason::Candidates), "{report}");
+    assert_eq!(entry.candidates, [id_of(&farm.made()[0]).as_str()]);
+    assert_eq!((farm.loads(), farm.saves()), (vec![draft(24)], 2));
+}
+
+/// What was adopted may be a twin, and the request of the entry may arrive later.
+#[tokio::test]
+async fn an_entry_that_was_adopted_is_watched_as_well() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    let account = farm.fake.account_id().to_owned();
+    farm.fake
+        .edit_before_list(&account, 2, WebsiteEdit::insert(load(24)));
+    assert_eq!(farm.send(&outbox).await.confirmed, 1);
+    assert!(now(&outbox, entry.id).await.is_adopted);
+    farm.fake.process_late_requests();
+    let report = farm.send(&farm.outbox()).await;
+    assert_eq!(report.strays, 1, "{report}");
+    let strays = now(&outbox, entry.id).await.strays;
+    assert_eq!(strays, [id_of(&farm.made()[1]).as_str()]);
+}
+
+/// The late record is told also when the user has written about it.
+#[tokio::test]
+async fn a_stray_that_the_user_has_written_about_is_told() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let entry = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    farm.send(&outbox).await;
+    farm.fake.process_late_requests();
+    let stray = id_of(&farm.made()[1]);
+    let base = farm.read(&outbox, &stray).await;
+    let next = farm.outbox();
+    next.update(&base, load(30)).await.unwrap();
+    let report = farm.send(&next).await;
+    assert_eq!(report.strays, 1, "{report}");
+    assert_eq!(now(&next, entry.id).await.strays, [&*stray]);
+}
