@@ -5,6 +5,7 @@ mod edit;
 mod guarantees;
 mod http;
 mod observed_store;
+mod outbox_guarantees;
 mod process;
 mod reader;
 mod schedule;

@@ -1,7 +1,9 @@
-//! Which test holds each guarantee of `guide::sync`, and each point at which a copy may fail.
+//! Which test holds each guarantee of `guide::sync` and `guide::outbox`, and each point at which a copy or an outbox may fail.
 
 use std::fs;
 use std::path::Path;
+
+use super::outbox_guarantees::OUTBOX_TESTS;
 
 /// Guarantees and failure points, each with the names of its tests.
 const TESTS: [(&str, &[&str]); 27] = [
@@ -176,13 +178,26 @@ fn each_guarantee_names_a_test_that_exists() {
     for folder in ["src/sync", "tests"] {
         read(&root.join(folder), &mut sources);
     }
-    for (guarantee, tests) in TESTS {
-        for test in tests {
+    for (guarantee, tests) in TESTS.iter().chain(&OUTBOX_TESTS) {
+        for test in *tests {
             assert!(
                 sources.contains(&format!("fn {test}()")),
                 "{guarantee}: there is no test {test}"
             );
         }
+    }
+}
+
+#[test]
+fn each_failure_point_names_a_test() {
+    let all = TESTS.iter().chain(&OUTBOX_TESTS);
+    let named: Vec<&str> = all.map(|(guarantee, _)| *guarantee).collect();
+    for number in 1..=25 {
+        let point = format!("failure point {number}:");
+        assert!(
+            named.iter().any(|guarantee| guarantee.starts_with(&point)),
+            "{point} no test is named"
+        );
     }
 }
 
