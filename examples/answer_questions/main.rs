@@ -1,72 +1,86 @@
-//! A form in the terminal: `cargo run --example answer_questions -- [--out FILE]`.
+//! A form in the terminal: `cargo run --example answer_questions -- [--resume FILE] [--out FILE]`.
 //!
-//! It starts the fake, asks the questions of the form LPAC1, shows why each applies and what is wrong with an answer, and
-//! writes the consignment as JSON to FILE or stdout; after Ctrl-C, with the answers so far. Without a terminal it uses
-//! scripted answers.
+//! It asks the questions of the form LPAC1, from a terminal or a pipe, and writes the consignment as JSON. Ctrl-C saves what is
+//! answered, and `--resume` goes on. When stdin is empty, it plays scripted answers.
 
 #[path = "../cli/mod.rs"]
 mod cli;
-mod out;
+mod dialog;
+mod files;
+mod places;
 mod screen;
 mod script;
-mod user;
+#[path = "../settings/mod.rs"]
+mod settings;
+mod typed;
+mod value;
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{
     ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction, PartyInput,
 };
-use envd_sdk::validate::{Context, Form, ItemKind, Questionnaire};
+use envd_sdk::validate::{Context, Form, Questionnaire};
 
 use cli::Failure;
-use out::Out;
-use user::User;
+use dialog::{Dialog, Ended};
+use files::Files;
+use settings::Settings;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let out = Out::from_arguments();
-    cli::end(run(&out).await)
+    let files = Files::from_arguments();
+    cli::end(run(files).await)
 }
 
-async fn run(out: &Out) -> Result<(), Failure> {
-    out.try_to_write()?;
-    let fake = Fake::builder().start().await?;
-    let questions = fake.client().build()?.questions().await?.value.items;
+async fn run(mut files: Files) -> Result<(), Failure> {
+    files.try_to_write()?;
+    let settings = Settings::read().await?;
+    let client = settings.log_in().await?.0.build()?;
+    let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
+    let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
+    let mut form = open(&questionnaire, &files, &Context::on(today))?;
 
-    let origin = PartyInput::new("QAZZ7777").name("Sample Station");
-    let destination = PartyInput::new("QDZZ3333").name("Test Yards");
-    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
-        .status(ConsignmentStatus::Draft);
-    let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
-    let mut form = questionnaire.form(&input, &Context::on(today));
-
-    let answered = fill_in(&mut form);
-    eprintln!("\nThe consignment is {}", form.report());
-    for blocker in form.blockers() {
-        eprintln!("  {}", cli::printable(blocker));
+    let dialog = Dialog::new(&files, today)?;
+    let ended = dialog.fill_in(&mut form).await?;
+    screen::end(&form);
+    let saved = match ended {
+        Ended::Complete => files.save_again(&form),
+        _ => files.save(&form),
+    };
+    if files.has_out() || !io::stdout().is_terminal() {
+        files.write(&serde_json::to_string_pretty(&form.to_input())?)?;
+    } else {
+        screen::summary(&form);
     }
-    out.write(&serde_json::to_string_pretty(&form.to_input())?)?;
-    answered
+    saved?;
+    match ended {
+        Ended::Complete => Ok(()),
+        Ended::Interrupted => {
+            Err(format!("interrupted: go on with --resume {}", files.saved()).into())
+        }
+        Ended::NoInput => Err(format!(
+            "stdin ended before the questions: go on with --resume {}",
+            files.saved()
+        )
+        .into()),
+    }
 }
 
-/// Asks until no item is open. If the user ends it, the form has the answers so far.
-fn fill_in(form: &mut Form) -> Result<(), Failure> {
-    let user = User::at_the_terminal_or_scripted()?;
-    while let Some(item) = form.next() {
-        screen::show(&item, form.progress());
-        let change = if item.kind == ItemKind::Rows {
-            let adds = user.wants_a_row()?;
-            adds.then(|| form.add_row(item.question.clone()))
-        } else {
-            let value = user.answer(&item, form)?;
-            value.map(|value| form.answer(&item.question.id, item.question.row, value.as_str()))
-        };
-        match change {
-            Some(change) => screen::show_change(&change?),
-            None => form.skip(item.question)?,
-        }
-    }
-    Ok(())
+/// The form that was saved, or a new one.
+fn open(questionnaire: &Questionnaire, files: &Files, context: &Context) -> Result<Form, Failure> {
+    let Some(saved) = files.read()? else {
+        let origin = PartyInput::new("QAZZ7777").name("Sample Station");
+        let destination = PartyInput::new("QDZZ3333").name("Test Yards");
+        let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
+            .status(ConsignmentStatus::Draft);
+        return Ok(questionnaire.form(&input, context));
+    };
+    let input = saved.input().clone();
+    questionnaire.open(saved, context).or_else(|_| {
+        screen::note("The questions have changed since the form was saved. The answers are kept where they still fit.");
+        Ok(questionnaire.form(&input, context))
+    })
 }

@@ -1,31 +1,188 @@
-//! Prints questions and the changes of an answer.
+//! Prints the dialog to stderr. What was asked and answered stays on the screen.
 
-use envd_sdk::validate::{Change, Item, Progress};
+use console::Style;
+use envd_sdk::model::Day;
+use envd_sdk::validate::{Change, Form, Item, ItemKind, Severity};
 
 use super::cli::printable;
+use super::places::{Place, places};
+use super::value;
 
-/// Prints the question, and why it applies.
-pub(crate) fn show(item: &Item, progress: Progress) {
-    eprintln!(
-        "\n[{} of {}] {} {}",
-        progress.answered,
-        progress.questions,
-        printable(&item.text),
-        if item.required { "(required)" } else { "" }
-    );
-    let why = item.why.as_deref();
-    let why = why.map_or("always asked".into(), |why| format!("asked because {why}"));
-    let line = format!("question {}: {why}", item.question);
-    eprintln!("  {}", printable(line));
+/// Without colours where stderr is no terminal, and where `NO_COLOR` is set.
+fn style() -> Style {
+    Style::new().for_stderr()
 }
 
-/// Prints new findings and vanished questions.
-pub(crate) fn show_change(change: &Change) {
-    for finding in &change.added {
-        let line = format!("{}: {}", finding.severity, finding.sentence());
-        eprintln!("  {}", printable(line));
+pub(crate) fn note(text: &str) {
+    eprintln!("{}", style().dim().apply_to(text));
+}
+
+pub(crate) fn start(form: &Form) {
+    let input = form.to_input();
+    let pic = |pic: Option<&String>| pic.map_or("-".to_owned(), printable);
+    let origin = pic(input.origin.pic.value());
+    let destination = pic(input.destination.pic.value());
+    let title = format!("Declaration LPAC1, cattle from {origin} to {destination}");
+    eprintln!("{}", style().bold().apply_to(title));
+    note(
+        "Enter leaves a question open \u{b7} < goes back \u{b7} ? tells why it is asked \u{b7} Ctrl-C saves and ends",
+    );
+}
+
+/// Prints the question with the way to answer it, and the answer that it has.
+pub(crate) fn question(place: &Place, form: &Form, today: Day) {
+    let item = place.item;
+    heading(place, form);
+    if let Some(tip) = &item.tip {
+        note(&format!("    {}", printable(tip)));
     }
+    choices(item);
+    note(&format!("    {}", value::format(item, today)));
+    if let Some(answer) = &item.value {
+        let answer = printable(value::name(item, answer));
+        note(&format!(
+            "    now: {answer} (Enter keeps it, -- takes it away)"
+        ));
+    }
+}
+
+/// Prints the choices with their numbers; few short ones on one line.
+fn choices(item: &Item) {
+    let all = (1..).zip(&item.choices);
+    let all: Vec<String> = all
+        .map(|(number, choice)| format!("{number:2}  {}", printable(&choice.name)))
+        .collect();
+    let line = all.join("  ");
+    if console::measure_text_width(&line) < 70 && all.len() < 5 {
+        if !all.is_empty() {
+            eprintln!("    {line}");
+        }
+        return;
+    }
+    for choice in all {
+        eprintln!("    {choice}");
+    }
+}
+
+/// Prints a section, with its rows if there are some.
+pub(crate) fn section(place: &Place, form: &Form) {
+    heading(place, form);
+    match place.item.rows.len() {
+        0 => note("    y or n"),
+        1 => note("    it has 1 row; y, n, or remove 1"),
+        rows => note(&format!(
+            "    it has {rows} rows; y, n, or remove and the number of a row"
+        )),
+    }
+}
+
+fn heading(place: &Place, form: &Form) {
+    let (item, progress) = (place.item, form.progress());
+    let done = format!("[{} of {}]", progress.answered, progress.questions);
+    let text = printable(item.text.trim());
+    let mut line = format!(
+        "\n{} {}",
+        style().cyan().apply_to(done),
+        style().bold().apply_to(text)
+    );
+    if item.required {
+        line += &style().yellow().apply_to(" (required)").to_string();
+    }
+    if let (Some(section), Some(row)) = (place.section, item.question.row) {
+        // People count from 1.
+        let row = row.saturating_add(1);
+        let row = format!(" \u{b7} {}, row {row}", printable(section.text.trim()));
+        line += &style().dim().apply_to(row).to_string();
+    }
+    eprintln!("{line}");
+    if let (Some(why), None) = (&item.why, item.question.row) {
+        note(&format!("    asked because {}", printable(why)));
+    }
+}
+
+/// Prints why a question is asked.
+pub(crate) fn why(item: &Item) {
+    let why = item
+        .why
+        .as_deref()
+        .unwrap_or("each declaration of this form needs it");
+    eprintln!("    Asked because {}.", printable(why));
+    for text in [&item.help, &item.tip].into_iter().flatten() {
+        eprintln!("    {}", printable(text));
+    }
+    if item.required {
+        eprintln!("    It must be answered before the declaration is submitted.");
+    }
+}
+
+pub(crate) fn prompt(text: &str) {
+    eprint!("  {text}{} ", style().cyan().apply_to(">"));
+}
+
+pub(crate) fn refused(why: &str) {
+    eprintln!("    {}", style().red().apply_to(printable(why)));
+}
+
+/// Prints the answer by its name, which the user may have typed as a number.
+pub(crate) fn taken(item: &Item, value: &str) {
+    if !item.choices.is_empty() {
+        let name = printable(value::name(item, value));
+        eprintln!("    {}", style().green().apply_to(name));
+    }
+}
+
+/// Prints the questions that are no longer asked, by their texts, and what is wrong elsewhere.
+pub(crate) fn changed(change: &Change, before: &[Place]) {
     for question in &change.vanished {
-        eprintln!("  question {} is no longer asked", printable(question));
+        if let Some(place) = before.iter().find(|place| place.item.question == *question) {
+            note(&format!(
+                "    no longer asked: {}",
+                printable(place.item.text.trim())
+            ));
+        }
+    }
+    for finding in change
+        .added
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+    {
+        refused(&finding.sentence());
+    }
+}
+
+/// Prints what is missing.
+pub(crate) fn end(form: &Form) {
+    let blockers = form.blockers();
+    if blockers.is_empty() {
+        let ready = "The declaration is complete and valid.";
+        eprintln!("\n{}", style().green().apply_to(ready));
+        return;
+    }
+    eprintln!("\nBefore the declaration can be submitted:");
+    for blocker in blockers {
+        let colour = if blocker.blocks_creating() {
+            style().red()
+        } else {
+            style().yellow()
+        };
+        eprintln!("  {} {}", colour.apply_to("\u{2022}"), printable(blocker));
+    }
+}
+
+/// Prints the answers to stdout, for people.
+pub(crate) fn summary(form: &Form) {
+    println!();
+    for place in places(&form.items()) {
+        let (item, text) = (place.item, printable(place.item.text.trim()));
+        let indent = if place.section.is_some() {
+            "    "
+        } else {
+            "  "
+        };
+        match (&item.value, item.kind) {
+            (Some(value), _) => println!("{indent}{text}: {}", printable(value::name(item, value))),
+            (None, ItemKind::Rows) if !item.rows.is_empty() => println!("{indent}{text}"),
+            _ => {}
+        }
     }
 }

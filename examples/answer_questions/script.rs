@@ -2,21 +2,62 @@
 
 use envd_sdk::validate::{Item, ItemKind};
 
-/// Other questions get their first choice, a number, a past day or a word.
-const ANSWERS: [(&str, &str); 3] = [("3", "24"), ("17", "No"), ("20", "LT2Months")];
+/// What is asked.
+pub(crate) enum Prompt<'a> {
+    /// A question; `again` after an answer that was refused.
+    Question { item: &'a Item, again: bool },
+    /// Whether a section gets its first row.
+    FirstRow(&'a Item),
+    /// Whether it gets another one.
+    NextRow,
+    /// Whether all is done.
+    Done,
+}
 
-pub(crate) fn answer(item: &Item) -> String {
-    let id = item.question.id.as_str();
-    if let Some((_, value)) = ANSWERS.iter().find(|(question, _)| *question == id) {
-        return (*value).to_owned();
+/// By the text of the question. Other questions get `No`, a number, a day, or stay open unless they are required.
+const ANSWERS: [(&str, &str); 9] = [
+    ("Number of head", "24"),
+    ("Breed", "Brahman"),
+    ("Sex or class", "1"),
+    ("Did the vendor breed all of them?", "no"),
+    ("Time the cattle were held", "2"),
+    ("Transporter", "Sample Haulage"),
+    ("Registration of the vehicle", "123 ABC"),
+    ("The transporter declares the load correct", "yes"),
+    ("Email", "driver@example.com"),
+];
+
+pub(crate) fn answer(prompt: &Prompt) -> String {
+    match prompt {
+        // The first attempt shows what a wrong answer leads to.
+        Prompt::Question { item, again: false } if item.text == "Number of head" => {
+            "two dozen".to_owned()
+        }
+        Prompt::Question { item, .. } => to_question(item),
+        Prompt::FirstRow(section) if section.text != "Other documents" => "y".to_owned(),
+        Prompt::FirstRow(_) | Prompt::NextRow => "n".to_owned(),
+        Prompt::Done => String::new(),
     }
-    let first = item.choices.first().map(|choice| choice.value.as_str());
-    let value = first.unwrap_or(match item.kind {
-        ItemKind::Number => "24",
-        ItemKind::Date => "2024-05-06",
-        ItemKind::Time => "05:15",
-        ItemKind::Month => "2024-05",
-        _ => "sample",
-    });
-    value.to_owned()
+}
+
+fn to_question(item: &Item) -> String {
+    if let Some((_, answer)) = ANSWERS.iter().find(|(text, _)| *text == item.text) {
+        return (*answer).to_owned();
+    }
+    let last = item.choices.len();
+    let is_no = |name: &str| name.eq_ignore_ascii_case("no");
+    let no = item
+        .choices
+        .iter()
+        .position(|choice| is_no(&choice.name))
+        .map_or(last, |at| at + 1);
+    match item.kind {
+        _ if last > 0 => no.to_string(),
+        _ if !item.required => String::new(),
+        ItemKind::Number => "24".to_owned(),
+        ItemKind::Date => "2026-11-18".to_owned(),
+        ItemKind::Time => "05:15".to_owned(),
+        ItemKind::Month => "2026-10".to_owned(),
+        _ => "sample".to_owned(),
+    }
 }

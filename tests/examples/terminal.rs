@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use super::program::{Ended, Program};
 
@@ -17,7 +17,16 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Starts the example with the terminal as its stdin and stderr.
-    pub(crate) fn start(mut program: Program) -> Self {
+    pub(crate) fn start(program: Program) -> Self {
+        Self::with_stdout(program, |_| Stdio::piped())
+    }
+
+    /// Starts the example with the terminal as its stdout too.
+    pub(crate) fn start_all(program: Program) -> Self {
+        Self::with_stdout(program, |side| Stdio::from(side.try_clone().unwrap()))
+    }
+
+    fn with_stdout(mut program: Program, stdout: impl Fn(&File) -> Stdio) -> Self {
         let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&user).unwrap();
         unlockpt(&user).unwrap();
@@ -27,19 +36,21 @@ impl Terminal {
             .write(true)
             .open(name)
             .unwrap();
-        // Raw mode: each key reaches the example as a byte, even if it is typed before the example reads.
-        let mut modes = tcgetattr(&side).unwrap();
-        modes.make_raw();
-        tcsetattr(&side, OptionalActions::Now, &modes).unwrap();
         program.0.stdin(Stdio::from(side.try_clone().unwrap()));
-        program.0.stdout(Stdio::piped()).stderr(Stdio::from(side));
+        program.0.stdout(stdout(&side)).stderr(Stdio::from(side));
         let child = program.0.spawn().unwrap();
         let user = File::from(user);
         Self { user, child }
     }
 
-    pub(crate) fn send_keys(&mut self, keys: &str) {
-        self.user.write_all(keys.as_bytes()).unwrap();
+    /// The terminal shows the line as it is typed.
+    pub(crate) fn type_line(&mut self, line: &str) {
+        self.user.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// What Ctrl-C does: this is not the controlling terminal of the example.
+    pub(crate) fn interrupt(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
     }
 
     /// Reads the output up to this text.

@@ -1,0 +1,253 @@
+//! The loop over the form.
+
+use envd_sdk::model::Day;
+use envd_sdk::validate::{Change, EditError, Form, Item, ItemKind, Items, QuestionRef};
+
+use super::cli::Failure;
+use super::files::Files;
+use super::places::{self, Place};
+use super::screen;
+use super::script::Prompt;
+use super::typed::{Typed, User};
+use super::value;
+
+/// How the dialog ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Complete,
+    /// By Ctrl-C.
+    Interrupted,
+    /// Stdin ended before the questions.
+    NoInput,
+}
+
+pub(crate) struct Dialog<'a> {
+    user: User,
+    files: &'a Files,
+    today: Day,
+    /// The section whose rows are filled in: after the last question of a row it is asked about another one.
+    section: Option<QuestionRef>,
+    /// The question that the user has gone back to.
+    back: Option<QuestionRef>,
+}
+
+/// Where to go from a prompt.
+enum Step {
+    /// To the first open question.
+    On,
+    Back,
+    End(Ended),
+}
+
+impl<'a> Dialog<'a> {
+    pub(crate) fn new(files: &'a Files, today: Day) -> Result<Self, Failure> {
+        Ok(Self {
+            user: User::new()?,
+            files,
+            today,
+            section: None,
+            back: None,
+        })
+    }
+
+    /// Asks until no question is open. However it ends, the form has the answers so far.
+    pub(crate) async fn fill_in(mut self, form: &mut Form) -> Result<Ended, Failure> {
+        screen::start(form);
+        loop {
+            let items = form.items();
+            let all = places::places(&items);
+            let back = self
+                .back
+                .take()
+                .and_then(|question| places::find(&all, &question));
+            let next = form.next();
+            let next = next.and_then(|item| places::find(&all, &item.question));
+            let row_of = next
+                .and_then(|place| place.section)
+                .map(|section| section.question.clone());
+            let filled_in = self
+                .section
+                .clone()
+                .filter(|section| Some(section) != row_of.as_ref());
+            let filled_in = filled_in.and_then(|section| places::find(&all, &section));
+            let place = back.or(filled_in).or(next);
+            let step = match place {
+                None => self.finish().await,
+                Some(place) if place.item.kind == ItemKind::Rows => self.rows(&place, form).await?,
+                Some(place) => {
+                    let section = place.section;
+                    self.section = section.map(|section| section.question.clone());
+                    self.question(&place, form, &all).await?
+                }
+            };
+            match step {
+                Step::On => {
+                    // The dialog goes on: the answers are still to be written at its end.
+                    if let Err(problem) = self.files.save_again(form) {
+                        screen::refused(&format!("not saved: {problem}"));
+                    }
+                }
+                Step::End(ended) => return Ok(ended),
+                Step::Back => {
+                    let here = place.map(|place| &place.item.question);
+                    self.back = self.before(&items, here, back.is_some());
+                    if self.back.as_ref() == here {
+                        screen::note("    This is the first question.");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The question before this one in display order, or this one if it is the first. Before the question whether a section
+    /// gets another row are those in its rows, unless the user has gone back to it from them.
+    fn before(
+        &self,
+        items: &Items,
+        here: Option<&QuestionRef>,
+        is_back: bool,
+    ) -> Option<QuestionRef> {
+        let section = here.filter(|here| !is_back && self.section.as_ref() == Some(here));
+        let last = section.and_then(|section| places::last_in(items, section));
+        last.or_else(|| places::before(items, here))
+            .or(here.cloned())
+    }
+
+    async fn question(
+        &mut self,
+        place: &Place<'_>,
+        form: &mut Form,
+        all: &[Place<'_>],
+    ) -> Result<Step, Failure> {
+        let item = place.item;
+        screen::question(place, form, self.today);
+        let mut again = false;
+        loop {
+            screen::prompt("");
+            let line = match self.user.line(&Prompt::Question { item, again }).await {
+                Typed::Line(line) => line,
+                ended => return Ok(Step::End(ended.into())),
+            };
+            again = true;
+            match line.as_str() {
+                "<" => return Ok(Step::Back),
+                "?" => screen::why(item),
+                "" if item.value.is_some() => return Ok(Step::On),
+                "" | "--" => {
+                    leave_open(item, form)?;
+                    return Ok(Step::On);
+                }
+                text => match self.answer(item, text, form) {
+                    Ok((value, change)) => {
+                        screen::taken(item, &value);
+                        screen::changed(&change, all);
+                        return Ok(Step::On);
+                    }
+                    Err(refusal) => screen::refused(&refusal),
+                },
+            }
+        }
+    }
+
+    /// Answers the question if the text is right; otherwise the form stays as it is.
+    fn answer(&self, item: &Item, text: &str, form: &mut Form) -> Result<(String, Change), String> {
+        let value = value::read(item, text, self.today)?;
+        let mut tried = form.clone();
+        let question = &item.question;
+        let change = tried.answer(&question.id, question.row, value.as_str());
+        let change = change.map_err(|error| error.to_string())?;
+        let is_here = |about: &Option<QuestionRef>| about.as_ref() == Some(question);
+        if let Some(wrong) = change
+            .added
+            .iter()
+            .find(|finding| is_here(&finding.question))
+        {
+            return Err(wrong.sentence());
+        }
+        *form = tried;
+        Ok((value, change))
+    }
+
+    async fn rows(&mut self, place: &Place<'_>, form: &mut Form) -> Result<Step, Failure> {
+        let item = place.item;
+        screen::section(place, form);
+        let (prompt, text) = if item.rows.is_empty() {
+            (Prompt::FirstRow(item), "Add a row? ")
+        } else {
+            (Prompt::NextRow, "Add another row? ")
+        };
+        loop {
+            screen::prompt(if item.can_add { text } else { "" });
+            let line = match self.user.line(&prompt).await {
+                Typed::Line(line) => line.to_lowercase(),
+                ended => return Ok(Step::End(ended.into())),
+            };
+            match line.as_str() {
+                "<" => return Ok(Step::Back),
+                "?" => screen::why(item),
+                "y" | "yes" => match form.add_row(item.question.clone()) {
+                    Ok(_) => return Ok(Step::On),
+                    Err(refusal) => screen::refused(&refusal.to_string()),
+                },
+                "" | "n" | "no" => {
+                    if item.rows.is_empty() {
+                        form.skip(item.question.clone())?;
+                    }
+                    if self.section.as_ref() == Some(&item.question) {
+                        self.section = None;
+                    }
+                    return Ok(Step::On);
+                }
+                text => match removed(item, text, form) {
+                    Some(Ok(_)) => return Ok(Step::On),
+                    Some(Err(refusal)) => screen::refused(&refusal.to_string()),
+                    None => screen::refused("Type y for yes or n for no."),
+                },
+            }
+        }
+    }
+
+    async fn finish(&mut self) -> Step {
+        eprintln!();
+        screen::note("That was the last question. Enter ends, < goes back.");
+        loop {
+            screen::prompt("");
+            match self.user.line(&Prompt::Done).await {
+                Typed::Line(line) if line == "<" => return Step::Back,
+                Typed::Line(line) if !line.is_empty() => {
+                    screen::refused("Type < to go back, or nothing to end.");
+                }
+                Typed::Interrupted => return Step::End(Ended::Interrupted),
+                Typed::Line(_) | Typed::End => return Step::End(Ended::Complete),
+            }
+        }
+    }
+}
+
+/// Leaves the question without an answer.
+fn leave_open(item: &Item, form: &mut Form) -> Result<(), EditError> {
+    if item.value.is_some() {
+        form.answer(&item.question.id, item.question.row, None)?;
+    }
+    form.skip(item.question.clone())
+}
+
+/// Removes the row that `remove N` names; `None` for another text.
+fn removed(item: &Item, text: &str, form: &mut Form) -> Option<Result<Change, EditError>> {
+    let number: usize = text.strip_prefix("remove")?.trim().parse().ok()?;
+    let index = i64::try_from(number.checked_sub(1)?).ok()?;
+    let row = item
+        .rows
+        .iter()
+        .find(|row| row.index.unwrap_or_default() == index)?;
+    Some(form.remove_row(&item.question.id, row.index))
+}
+
+impl From<Typed> for Ended {
+    fn from(typed: Typed) -> Self {
+        match typed {
+            Typed::Interrupted => Self::Interrupted,
+            _ => Self::NoInput,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The files: the consignment, and the form that is saved.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use envd_sdk::validate::{Form, SavedForm};
+use lexopt::Arg::{Long, Short};
+
+use super::cli::{self, Failure, Unusable};
+
+const USAGE: &str = "\
+usage: answer_questions [--resume FILE] [--out FILE]
+
+Asks the questions of the form LPAC1, from a terminal or a pipe with one answer a line, and writes
+the consignment as JSON to stdout. When stdin is empty, it plays scripted answers. It runs on a fake
+of its own, or on the servers of the ENVD_ settings of the README.
+
+  --resume FILE    goes on with the form in FILE, if it is there, and keeps it there after each answer
+  --out FILE       writes the consignment to a file
+
+An empty line leaves a question open, < goes back, and ? tells why it is asked. Ctrl-C saves the
+form, to answer_questions.json unless --resume names a file. The exit code is then 1, and when a pipe
+ends before the questions.";
+
+/// The files that the arguments name.
+pub(crate) struct Files {
+    out: Option<PathBuf>,
+    saved: Option<PathBuf>,
+}
+
+impl Files {
+    pub(crate) fn from_arguments() -> Self {
+        cli::arguments(USAGE, |given| {
+            let (mut out, mut saved) = (None, None);
+            while let Some(argument) = given.next()? {
+                match argument {
+                    Long("out") => out = Some(given.value()?.into()),
+                    Long("resume") => saved = Some(given.value()?.into()),
+                    Short('h') | Long("help") => cli::help(USAGE),
+                    _ => return Err(argument.unexpected()),
+                }
+            }
+            Ok(Self { out, saved })
+        })
+    }
+
+    pub(crate) fn has_out(&self) -> bool {
+        self.out.is_some()
+    }
+
+    /// Where the form was saved.
+    pub(crate) fn saved(&self) -> String {
+        let saved = self.saved.as_ref();
+        saved.map_or_else(String::new, |file| file.display().to_string())
+    }
+
+    /// Fails if a file cannot be written, before the first question. Leaves the files unchanged.
+    pub(crate) fn try_to_write(&self) -> Result<(), Unusable> {
+        if let Some(file) = &self.out {
+            let opened = OpenOptions::new().append(true).create(true).open(file);
+            opened.map_err(|error| Unusable::new(file, error))?;
+        }
+        if let Some(file) = &self.saved {
+            let beside = beside(file);
+            let created = fs::write(&beside, "").and_then(|()| fs::remove_file(&beside));
+            created.map_err(|error| Unusable::new(file, error))?;
+        }
+        Ok(())
+    }
+
+    /// The form that was saved; `None` without `--resume`, and if the file is not there yet.
+    pub(crate) fn read(&self) -> Result<Option<SavedForm>, Unusable> {
+        let Some(file) = self.saved.as_ref().filter(|file| file.exists()) else {
+            return Ok(None);
+        };
+        let read =
+            || -> Result<SavedForm, Failure> { Ok(serde_json::from_slice(&fs::read(file)?)?) };
+        read().map(Some).map_err(|error| Unusable::new(file, error))
+    }
+
+    /// Saves the form in the file of `--resume`, if there is one.
+    pub(crate) fn save_again(&self, form: &Form) -> Result<(), Failure> {
+        match &self.saved {
+            Some(file) => replace(file, form),
+            None => Ok(()),
+        }
+    }
+
+    /// Saves the form, in a new file unless `--resume` names one.
+    pub(crate) fn save(&mut self, form: &Form) -> Result<(), Failure> {
+        if self.saved.is_none() {
+            self.saved = Some(new_file()?);
+        }
+        self.save_again(form)
+    }
+
+    /// Writes the consignment to its file or to stdout; to stdout as well if the file fails, so that no answer is lost.
+    pub(crate) fn write(&self, json: &str) -> Result<(), Failure> {
+        let json = cli::json(json);
+        if let Some(file) = &self.out {
+            match fs::write(file, format!("{json}\n")) {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    println!("{json}");
+                    return Err(Unusable::new(file, error).into());
+                }
+            }
+        }
+        println!("{json}");
+        Ok(())
+    }
+}
+
+fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+/// Replaces the file atomically: an interruption leaves the old or the new one.
+fn replace(file: &Path, form: &Form) -> Result<(), Failure> {
+    let json = serde_json::to_vec(&form.save())?;
+    let beside = beside(file);
+    let write = || {
+        let mut new = fs::File::create(&beside)?;
+        new.write_all(&json)?;
+        new.sync_all()?;
+        fs::rename(&beside, file)
+    };
+    write().map_err(|error| Unusable::new(file, error).into())
+}
+
+/// A file of the current folder that is not there yet.
+fn new_file() -> Result<PathBuf, Unusable> {
+    let names = (2..100).map(|number| format!("answer_questions-{number}.json"));
+    let mut last = None;
+    for name in std::iter::once("answer_questions.json".to_owned()).chain(names) {
+        match OpenOptions::new().write(true).create_new(true).open(&name) {
+            Ok(_) => return Ok(name.into()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => last = Some(error),
+        }
+    }
+    let problem = last.map_or_else(
+        || "there are many already".to_owned(),
+        |error| error.to_string(),
+    );
+    Err(Unusable::new(Path::new("answer_questions.json"), problem))
+}

@@ -1,0 +1,91 @@
+//! Lines of the user, or of a script.
+
+use std::io::{self, BufRead, IsTerminal};
+use std::thread;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::cli::{self, Failure};
+use super::script::{self, Prompt};
+
+/// What the user does at a prompt.
+#[derive(Debug)]
+pub(crate) enum Typed {
+    Line(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// The end of stdin.
+    End,
+}
+
+pub(crate) struct User {
+    lines: UnboundedReceiver<String>,
+    interrupts: Interrupts,
+    is_terminal: bool,
+    /// Whether nothing came from stdin yet.
+    is_first: bool,
+    is_script: bool,
+}
+
+#[cfg(unix)]
+type Interrupts = tokio::signal::unix::Signal;
+#[cfg(windows)]
+type Interrupts = tokio::signal::windows::CtrlC;
+
+impl User {
+    pub(crate) fn new() -> Result<Self, Failure> {
+        let (sender, lines) = unbounded_channel();
+        // A read of stdin cannot be ended: the thread ends with the program.
+        thread::spawn(move || {
+            let mut stdin = io::stdin().lock();
+            let mut line = Vec::new();
+            while matches!(stdin.read_until(b'\n', &mut line), Ok(1..)) {
+                if sender
+                    .send(String::from_utf8_lossy(&line).trim().to_owned())
+                    .is_err()
+                {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        Ok(Self {
+            lines,
+            interrupts: cli::interrupts()?,
+            is_terminal: io::stdin().is_terminal(),
+            is_first: true,
+            is_script: false,
+        })
+    }
+
+    /// The next line. It is printed where the terminal has not shown it.
+    pub(crate) async fn line(&mut self, prompt: &Prompt<'_>) -> Typed {
+        let line = if self.is_script {
+            None
+        } else {
+            tokio::select! {
+                line = self.lines.recv() => line,
+                _ = self.interrupts.recv() => {
+                    eprintln!();
+                    return Typed::Interrupted;
+                }
+            }
+        };
+        // An empty stdin, as of a program that nobody looks at.
+        self.is_script |= line.is_none() && self.is_first && !self.is_terminal;
+        self.is_first = false;
+        let line = if self.is_script {
+            Some(script::answer(prompt))
+        } else {
+            line
+        };
+        let Some(line) = line else {
+            eprintln!();
+            return Typed::End;
+        };
+        if !self.is_terminal {
+            eprintln!("{}", cli::printable(&line));
+        }
+        Typed::Line(line)
+    }
+}
