@@ -3,27 +3,37 @@
 use std::path::PathBuf;
 
 use lexopt::Arg::{Long, Short, Value};
+use lexopt::ValueExt;
 
 use super::cli;
 
 const USAGE: &str = "\
-usage: check_pics [FILE] [--csv OUT]
+usage: check_pics [FILE] [--column NAME|NUMBER] [--sheet NAME] [--csv OUT [--resume]]
 
-Checks the PICs of a list before a sale. FILE has one PIC a line, or is CSV with a column PIC;
-without FILE it checks a list of its own. It uses a fake register of invented properties, or the
-one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer token if it is set.
+Checks the PICs of a list before a sale. FILE is CSV, with commas, semicolons or tabs, or a workbook
+(.xlsx, .xls); without FILE it checks a list of its own. The headings may have titles above them. It
+uses a fake register of invented properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN
+as bearer token if it is set.
 
-  --csv OUT    also writes the result as CSV. A cell that a spreadsheet would read as a formula
-               gets an apostrophe in front.
+  --column NAME|NUMBER    the column of the PICs, by its heading or its number from 1; needed when
+                          the headings and contents leave several
+  --sheet NAME            the sheet of a workbook; the first one with PICs unless set
+  --csv OUT               also writes the list with the answers beside it. A cell that a spreadsheet
+                          would read as a formula gets an apostrophe in front.
+  --resume                goes on with OUT: what it has answered is not asked again, what failed is
 
-The exit code is 1 when a look-up failed, or when the list has no valid PIC. Ctrl-C ends the check;
-OUT has the rows up to then.";
+Ctrl-C ends the check; OUT has the rows up to then. The exit code is 0 when each row has an answer of
+the register or is no PIC; 1 when a look-up failed, the list has no valid PIC, or the check was
+interrupted; and 2 for wrong arguments and for a file that cannot be used.";
 
 /// The list to check, and the file for the result.
 #[derive(Default)]
 pub(crate) struct Arguments {
     pub(crate) file: Option<PathBuf>,
+    pub(crate) column: Option<String>,
+    pub(crate) sheet: Option<String>,
     pub(crate) out: Option<PathBuf>,
+    pub(crate) resume: bool,
 }
 
 impl Arguments {
@@ -36,10 +46,16 @@ impl Arguments {
         while let Some(argument) = given.next()? {
             match argument {
                 Value(file) if read.file.is_none() => read.file = Some(file.into()),
+                Long("column") => read.column = Some(given.value()?.string()?),
+                Long("sheet") => read.sheet = Some(given.value()?.string()?),
                 Long("csv") => read.out = Some(given.value()?.into()),
+                Long("resume") => read.resume = true,
                 Short('h') | Long("help") => cli::help(USAGE),
                 _ => return Err(argument.unexpected()),
             }
+        }
+        if read.resume && read.out.is_none() {
+            return Err("--resume goes on with a file: name it with --csv OUT".into());
         }
         // Otherwise the list would be overwritten before it is checked.
         if let (Some(file), Some(out)) = (&read.file, &read.out)

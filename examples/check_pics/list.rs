@@ -1,65 +1,136 @@
-//! The PICs to check.
+//! The list to check.
 
 use std::fs;
 use std::path::Path;
 
+use envd_sdk::model::Pic;
+
+use super::arguments::Arguments;
 use super::cli::{Failure, Unusable};
+use super::column::{self, Place};
+use super::sheets::{self, Sheet};
 
-const BUNDLED: &str = include_str!("../data/pics.csv");
+const BUNDLED: &[u8] = include_bytes!("../data/pics.csv");
 
-/// The PICs of the file, or of the bundled list.
-pub(crate) fn read(file: Option<&Path>) -> Result<Vec<String>, Failure> {
-    let Some(file) = file else {
-        return pics(BUNDLED);
-    };
-    let text = fs::read_to_string(file).map_err(Failure::from);
-    let pics = text.and_then(|text| pics(&text));
-    pics.map_err(|problem| Unusable::new(file, problem).into())
+/// The rows below the heading, each with as many cells as there are headings.
+#[derive(Default)]
+pub(crate) struct List {
+    pub(crate) headings: Vec<String>,
+    /// The column of the PICs.
+    pub(crate) column: usize,
+    pub(crate) rows: Vec<Vec<String>>,
+    /// How the file was read.
+    pub(crate) notes: Vec<String>,
 }
 
-/// The column `PIC` if the first line has it, else the first column including the first line.
-fn pics(text: &str) -> Result<Vec<String>, Failure> {
-    let text = text.trim_start_matches('\u{feff}');
-    if let Some(line) = open_quote(text) {
-        return Err(format!("line {line}: this quote is not closed").into());
+impl List {
+    /// The list in the file, or the bundled one.
+    pub(crate) fn read(arguments: &Arguments) -> Result<Self, Failure> {
+        let Some(file) = &arguments.file else {
+            return Self::of(BUNDLED.to_vec(), arguments);
+        };
+        let list = fs::read(file).map_err(Failure::from);
+        let list = list.and_then(|bytes| Self::of(bytes, arguments));
+        list.map_err(|problem| Unusable::new(Path::new(file), problem).into())
     }
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let (mut column, mut pics) = (0, Vec::new());
-    for (number, record) in reader.records().enumerate() {
-        let record = record?;
-        let mut cells = record.iter();
-        match cells.position(|cell| cell.eq_ignore_ascii_case("pic")) {
-            Some(at) if number == 0 => column = at,
-            _ => pics.push(record.get(column).unwrap_or_default().to_owned()),
-        }
-    }
-    Ok(pics)
-}
 
-/// The line of a quote that opens a cell and is not closed at the end of a cell. The CSV reader would read the following
-/// lines, up to the next quote, as part of that cell, and their PICs would be missing.
-fn open_quote(text: &str) -> Option<usize> {
-    let (mut line, mut open, mut cell_starts) = (1, None, true);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match (letter, open) {
-            ('"', None) if cell_starts => open = Some(line),
-            ('"', Some(_)) if letters.next_if_eq(&'"').is_some() => {}
-            ('"', Some(_)) => {
-                while letters.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
-                if !matches!(letters.peek(), None | Some(',' | '\r' | '\n')) {
-                    return open;
-                }
-                open = None;
+    fn of(bytes: Vec<u8>, arguments: &Arguments) -> Result<Self, Failure> {
+        let mut sheets = sheets::read(bytes)?;
+        if let Some(wanted) = &arguments.sheet {
+            let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+            sheets.retain(|sheet| sheet.name.trim().eq_ignore_ascii_case(wanted.trim()));
+            if sheets.is_empty() {
+                return Err(format!("--sheet {wanted}: the file has {}", names.join(", ")).into());
             }
-            ('\n', _) => line += 1,
-            _ => {}
         }
-        cell_starts = matches!(letter, ',' | '\r' | '\n');
+        let wanted = arguments.column.as_deref();
+        let (mut found, mut problem, mut others) = (None, None, Vec::new());
+        for sheet in sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()) {
+            match column::find(&sheet.rows, wanted) {
+                Ok(place) if place.pics > 0 && found.is_some() => others.push(sheet.name),
+                Ok(place) if place.pics > 0 => found = Some((sheet, place)),
+                other => problem = problem.or(Some((sheet, other))),
+            }
+        }
+        let (sheet, place) = match (found, problem) {
+            (Some(found), _) => found,
+            (None, Some((sheet, place))) => (sheet, place?),
+            (None, None) => return Ok(Self::default()),
+        };
+        let mut list = Self::below(sheet, &place);
+        if !others.is_empty() {
+            let others = others.join(", ");
+            list.notes.push(format!(
+                "other sheets with PICs are not checked ({others}): choose one with --sheet NAME"
+            ));
+        }
+        Ok(list)
     }
-    open
+
+    fn below(mut sheet: Sheet, place: &Place) -> Self {
+        let width = sheet
+            .rows
+            .iter()
+            .map(|row| row.cells.len())
+            .max()
+            .unwrap_or_default();
+        let first = place.header.map_or(0, |header| header + 1);
+        let mut rows = sheet.rows.split_off(first);
+        let header = place.header.and_then(|_| sheet.rows.pop());
+        let mut notes: Vec<String> = sheet.note.into_iter().collect();
+        let in_sheet = if sheet.name.is_empty() {
+            String::new()
+        } else {
+            format!(" of sheet {}", sheet.name)
+        };
+        if let Some(header) = &header
+            && header.line > 1
+        {
+            notes.push(format!(
+                "the headings are in line {}{in_sheet}; what is above is left out",
+                header.line
+            ));
+        }
+        let mut headings: Vec<String> = header.map(|header| header.cells).unwrap_or_default();
+        for column in headings.len()..width {
+            headings.push(match column {
+                _ if column == place.column => "PIC".to_owned(),
+                _ => format!("COLUMN {}", column + 1),
+            });
+        }
+        if width > 1 {
+            let heading = headings[place.column].trim();
+            notes.push(format!(
+                "the PICs are in column {}{in_sheet}, \u{201c}{heading}\u{201d}",
+                place.column + 1
+            ));
+        }
+        for row in &mut rows {
+            row.cells.resize(width, String::new());
+        }
+        let rows = rows.into_iter().map(|row| row.cells).collect();
+        Self {
+            headings,
+            column: place.column,
+            rows,
+            notes,
+        }
+    }
+
+    /// The row as it is written beside the answer: with its PIC in upper case and without blanks around it.
+    pub(crate) fn tidied(&self, row: &[String]) -> Vec<String> {
+        let mut cells = row.to_vec();
+        if let Ok(pic) = Pic::parse(&cells[self.column]) {
+            cells[self.column] = pic.to_string();
+        }
+        cells
+    }
+
+    /// How many PICs were not written as they are looked up.
+    pub(crate) fn untidy(&self) -> usize {
+        let cells = self.rows.iter().map(|row| &row[self.column]);
+        cells
+            .filter(|cell| Pic::parse(cell).is_ok_and(|pic| pic.as_str() != cell.as_str()))
+            .count()
+    }
 }

@@ -192,6 +192,6 @@ async fn ctrl_c_leaves_complete_rows_and_prints_their_number() {
     );
     assert_eq!(
         folder.read("out.csv"),
-        "PIC,NAME,TOWN,STATE,STATUS\nQAZZ7777,Sample Station,Sampleton,QLD,Active\n"
+        "\u{feff}PIC,NAME,TOWN,STATE,STATUS\nQAZZ7777,Sample Station,Sampleton,QLD,Active\n"
     );
 }

@@ -6,6 +6,8 @@
 mod answer_questions;
 mod calls;
 mod check_pics;
+mod check_pics_files;
+mod check_pics_resume;
 mod control_characters;
 mod folder;
 #[cfg(unix)]
@@ -26,3 +28,4 @@ mod terminal;
 mod tokens;
 mod validate;
 mod web_login;
+mod workbook;

@@ -1,0 +1,46 @@
+//! What may have happened to a code that is no PIC.
+
+/// Advice for a text that is no PIC; most of such texts are codes that a spreadsheet has taken for numbers.
+pub(crate) fn advice(cell: &str) -> Option<String> {
+    let text = cell.trim();
+    let count = text.chars().count();
+    let is_alphanumeric = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let as_text = "enter it again in a column with the format Text";
+    if text.starts_with('#') {
+        return Some("the error of a formula: correct it in the spreadsheet".to_owned());
+    }
+    if is_scientific(text) {
+        return Some(format!(
+            "a spreadsheet took the code for a number and lost digits: {as_text}"
+        ));
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && (4..8).contains(&count) {
+        return Some(format!(
+            "a spreadsheet drops zeros in front: if the code is {text:0>8}, {as_text}"
+        ));
+    }
+    if text.parse::<f64>().is_ok() {
+        return Some(format!(
+            "a spreadsheet took the code for a number: {as_text}"
+        ));
+    }
+    let code: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    if !is_alphanumeric && code.len() == 8 {
+        return Some(format!(
+            "other characters stand in it: is it {}?",
+            code.to_ascii_uppercase()
+        ));
+    }
+    is_alphanumeric.then(|| format!("{count} characters, and a PIC has 8"))
+}
+
+/// A number as `1.23E+07`.
+fn is_scientific(text: &str) -> bool {
+    let parts = text.split_once(['E', 'e']);
+    parts.is_some_and(|(number, exponent)| {
+        let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number(digits) && is_number(&number.replacen(['.', ','], "", 1))
+    })
+}

@@ -1,0 +1,194 @@
+//! Finds the column of the PICs.
+
+use envd_sdk::model::Pic;
+
+use super::sheets::Row;
+
+/// Headings stand in one of the first rows.
+const FIRST_ROWS: usize = 50;
+
+/// Where the PICs are.
+pub(crate) struct Place {
+    pub(crate) column: usize,
+    /// The row of the headings, by its position.
+    pub(crate) header: Option<usize>,
+    /// How many cells of the column have the form of a PIC.
+    pub(crate) pics: usize,
+}
+
+/// The column that is asked for, by its name or its number from 1; otherwise the only one whose heading or contents are those
+/// of PICs.
+pub(crate) fn find(rows: &[Row], wanted: Option<&str>) -> Result<Place, String> {
+    match wanted {
+        Some(wanted) => named(rows, wanted),
+        None => headed(rows).unwrap_or_else(|| by_contents(rows)),
+    }
+}
+
+fn named(rows: &[Row], wanted: &str) -> Result<Place, String> {
+    let header = headings(rows)
+        .max_by_key(|place| place.pics)
+        .and_then(|place| place.header);
+    if let Ok(number) = wanted.parse::<usize>() {
+        let width = rows
+            .iter()
+            .map(|row| row.cells.len())
+            .max()
+            .unwrap_or_default();
+        return match number.checked_sub(1) {
+            Some(column) if column < width => Ok(place(rows, column, header)),
+            _ => Err(format!("--column {number}: the list has {width} columns")),
+        };
+    }
+    for (at, row) in rows.iter().enumerate().take(FIRST_ROWS) {
+        let is_wanted = |(_, cell): &(usize, &String)| words(cell) == words(wanted);
+        let columns: Vec<usize> = row
+            .cells
+            .iter()
+            .enumerate()
+            .filter(is_wanted)
+            .map(|(column, _)| column)
+            .collect();
+        match columns[..] {
+            [] => {}
+            [column] => return Ok(place(rows, column, Some(at))),
+            _ => {
+                return Err(choose(
+                    rows,
+                    Some(at),
+                    &columns,
+                    "several columns have that name",
+                ));
+            }
+        }
+    }
+    let all: Vec<usize> = (0..rows.first().map_or(0, |row| row.cells.len())).collect();
+    let what = format!("--column {wanted}: no column has that heading");
+    Err(choose(rows, header.or(Some(0)), &all, &what))
+}
+
+/// By the heading, if one is that of PICs. A title may look like a heading: the last one above the most PICs is it.
+fn headed(rows: &[Row]) -> Option<Result<Place, String>> {
+    let best = headings(rows).max_by_key(|place| place.pics)?;
+    let of_row = headings(rows).filter(|place| place.header == best.header);
+    let mut places: Vec<Place> = of_row
+        .filter(|place| place.pics > 0 || best.pics == 0)
+        .collect();
+    Some(match places.pop() {
+        Some(place) if places.is_empty() => Ok(place),
+        last => {
+            let columns: Vec<usize> = places
+                .iter()
+                .chain(&last)
+                .map(|place| place.column)
+                .collect();
+            Err(choose(
+                rows,
+                best.header,
+                &columns,
+                "several columns may be the PICs",
+            ))
+        }
+    })
+}
+
+/// All cells that may be the heading of PICs.
+fn headings(rows: &[Row]) -> impl Iterator<Item = Place> {
+    let rows_with_places = rows.iter().enumerate().take(FIRST_ROWS);
+    rows_with_places.flat_map(move |(at, row)| {
+        let columns = row
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| is_heading(cell));
+        columns.map(move |(column, _)| place(rows, column, Some(at)))
+    })
+}
+
+fn by_contents(rows: &[Row]) -> Result<Place, String> {
+    let width = rows
+        .iter()
+        .map(|row| row.cells.len())
+        .max()
+        .unwrap_or_default();
+    if width <= 1 {
+        return Ok(place(rows, 0, None));
+    }
+    let mostly_pics = |column: &usize| {
+        let filled = rows.iter().filter(|row| {
+            row.cells
+                .get(*column)
+                .is_some_and(|cell| !cell.trim().is_empty())
+        });
+        let pics = place(rows, *column, None).pics;
+        pics > 0 && pics * 2 >= filled.count()
+    };
+    let columns: Vec<usize> = (0..width).filter(mostly_pics).collect();
+    match columns[..] {
+        [column] => Ok(place(rows, column, None)),
+        [] => Err(choose(
+            rows,
+            Some(0),
+            &(0..width).collect::<Vec<_>>(),
+            "no column looks like PICs",
+        )),
+        _ => Err(choose(
+            rows,
+            None,
+            &columns,
+            "several columns may be the PICs",
+        )),
+    }
+}
+
+fn place(rows: &[Row], column: usize, header: Option<usize>) -> Place {
+    let below = rows.iter().skip(header.map_or(0, |header| header + 1));
+    let cells = below.filter_map(|row| row.cells.get(column));
+    Place {
+        column,
+        header,
+        pics: cells.filter(|cell| looks_like_pic(cell)).count(),
+    }
+}
+
+/// Not each text of 8 letters is a PIC, and not each date of 8 digits.
+fn looks_like_pic(cell: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| cell.bytes().any(|byte| kind(&byte));
+    Pic::parse(cell).is_ok() && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+/// "PIC", "Vendor PIC", "PIC No.", "Property Identification Code", and the like.
+fn is_heading(cell: &str) -> bool {
+    let words = words(cell);
+    let has = |word: &str| words.iter().any(|other| other == word);
+    let is_pic = has("pic")
+        || has("pics")
+        || has("property") && (has("identification") || has("id")) && (has("code") || has("codes"));
+    is_pic && words.len() <= 5
+}
+
+fn words(cell: &str) -> Vec<String> {
+    let words = cell.split(|letter: char| !letter.is_alphanumeric());
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Asks for `--column`, with the columns to choose from.
+fn choose(rows: &[Row], header: Option<usize>, columns: &[usize], what: &str) -> String {
+    let row = header.and_then(|header| rows.get(header)).or(rows.first());
+    let shown = columns.iter().take(20).map(|column| {
+        let cell = row.and_then(|row| row.cells.get(*column));
+        format!(
+            "{} \u{201c}{}\u{201d}",
+            column + 1,
+            cell.map_or("", |cell| cell.trim())
+        )
+    });
+    let shown: Vec<String> = shown.collect();
+    format!(
+        "{what}: choose one with --column NAME or --column NUMBER ({})",
+        shown.join(", ")
+    )
+}

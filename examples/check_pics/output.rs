@@ -1,0 +1,190 @@
+//! The file of the result: the columns of the list, and the answers beside them.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::answer::{Answer, HEADINGS};
+use super::cli::{Failure, Unusable};
+use super::list::List;
+
+/// Without it Excel reads UTF-8 as Windows-1252.
+const MARK: &str = "\u{feff}";
+
+pub(crate) struct Output {
+    file: csv::Writer<File>,
+    path: PathBuf,
+    /// The rows of an earlier run that are not written again yet. Until then that file stays as it is, and this one is
+    /// written beside it.
+    earlier: VecDeque<Vec<String>>,
+    beside: Option<PathBuf>,
+}
+
+/// The answers of an earlier run, by PIC.
+pub(crate) type Known = HashMap<String, Answer>;
+
+impl Output {
+    /// A new file with the headings.
+    pub(crate) fn create(path: &Path, list: &List) -> Result<Self, Failure> {
+        let file = begun(path, list)?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            earlier: VecDeque::new(),
+            beside: None,
+        })
+    }
+
+    /// Goes on with the file of an interrupted run, if there is one.
+    pub(crate) fn resume(path: &Path, list: &List) -> Result<(Self, Known), Failure> {
+        if !path.exists() {
+            return Ok((Self::create(path, list)?, Known::new()));
+        }
+        let earlier = earlier(path, list).map_err(|problem| Unusable::new(path, problem))?;
+        let width = list.headings.len();
+        let answers = earlier.iter().zip(&list.rows).filter_map(|(written, row)| {
+            let answer = Answer::read(&undo_defusing(&written[width..]))?;
+            Some((list.tidied(row).swap_remove(list.column), answer))
+        });
+        let known = answers.collect();
+        let mut name = path.as_os_str().to_owned();
+        name.push(".new");
+        let beside = PathBuf::from(name);
+        let file = begun(&beside, list)?;
+        let output = Self {
+            file,
+            path: path.to_owned(),
+            earlier: earlier.into(),
+            beside: Some(beside),
+        };
+        Ok((output, known))
+    }
+
+    /// Writes a row. The file has whole rows even if the program is killed.
+    pub(crate) fn add(&mut self, row: Vec<String>, answer: &Answer) -> Result<(), Failure> {
+        let cells = row.into_iter().map(kept);
+        let cells = cells.chain(answer.cells().map(defused));
+        self.file.write_record(cells)?;
+        self.file.flush()?;
+        self.earlier.pop_front();
+        if self.earlier.is_empty() {
+            self.replace()?;
+        }
+        Ok(())
+    }
+
+    /// After an interruption: the rows of the earlier run that were not reached stay.
+    pub(crate) fn end(mut self) -> Result<(), Failure> {
+        for row in std::mem::take(&mut self.earlier) {
+            self.file.write_record(row)?;
+        }
+        self.file.flush()?;
+        self.replace()
+    }
+
+    fn replace(&mut self) -> Result<(), Failure> {
+        match self.beside.take() {
+            Some(beside) => Ok(fs::rename(beside, &self.path)?),
+            None => Ok(()),
+        }
+    }
+}
+
+fn begun(path: &Path, list: &List) -> Result<csv::Writer<File>, Failure> {
+    let mut file = File::create(path).map_err(|error| Unusable::new(path, error))?;
+    file.write_all(MARK.as_bytes())?;
+    let mut file = csv::Writer::from_writer(file);
+    file.write_record(headings(list))?;
+    file.flush()?;
+    Ok(file)
+}
+
+fn headings(list: &List) -> Vec<String> {
+    let taken = |name: &str| {
+        list.headings
+            .iter()
+            .any(|other| other.trim().eq_ignore_ascii_case(name))
+    };
+    let answers = HEADINGS.map(|name| {
+        if taken(name) {
+            format!("REGISTER {name}")
+        } else {
+            name.to_owned()
+        }
+    });
+    list.headings
+        .iter()
+        .cloned()
+        .chain(answers)
+        .map(defused)
+        .collect()
+}
+
+/// The rows of the earlier run, which must be of this list.
+fn earlier(path: &Path, list: &List) -> Result<Vec<Vec<String>>, Failure> {
+    let text = fs::read_to_string(path)?;
+    let text = text.strip_prefix(MARK).unwrap_or(&text);
+    // A row that was not written whole is of no use.
+    let text = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        rows.push(record?.iter().map(str::to_owned).collect::<Vec<String>>());
+    }
+    if rows.is_empty() {
+        return Ok(rows);
+    }
+    if rows.remove(0) != headings(list) {
+        return Err("this is the result of another list: its columns differ".into());
+    }
+    if rows.len() > list.rows.len() {
+        return Err("this is the result of another list: it has more rows".into());
+    }
+    for (number, (written, row)) in (1..).zip(rows.iter().zip(&list.rows)) {
+        let expected: Vec<String> = list.tidied(row).into_iter().map(kept).collect();
+        if !written.starts_with(&expected) || written.len() != expected.len() + HEADINGS.len() {
+            return Err(format!(
+                "row {number} differs from that of the list, which has changed: write another file"
+            )
+            .into());
+        }
+    }
+    Ok(rows)
+}
+
+/// A cell that spreadsheets do not read as a formula: with an apostrophe in front, as OWASP recommends against CSV injection.
+fn defused(cell: String) -> String {
+    if cell.starts_with(begins_formula) {
+        format!("'{cell}")
+    } else {
+        cell
+    }
+}
+
+/// A cell of the list: a number such as -5 is no formula, and stays.
+fn kept(cell: String) -> String {
+    let number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
+    if cell.bytes().all(number) && cell.parse::<f64>().is_ok() {
+        return cell;
+    }
+    defused(cell)
+}
+
+fn undo_defusing(cells: &[String]) -> Vec<String> {
+    let undo = |cell: &String| match cell.strip_prefix('\'') {
+        Some(formula) if formula.starts_with(begins_formula) => formula.to_owned(),
+        _ => cell.clone(),
+    };
+    cells.iter().map(undo).collect()
+}
+
+fn begins_formula(first: char) -> bool {
+    matches!(
+        first,
+        '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'
+    )
+}

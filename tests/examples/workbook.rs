@@ -1,0 +1,82 @@
+//! Writes small workbooks.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// A text as a cell; numbers are cells of their own.
+pub(crate) fn text(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>")
+}
+
+pub(crate) fn number(number: f64) -> String {
+    format!("<c><v>{number}</v></c>")
+}
+
+/// A day, as its number since the end of 1899.
+pub(crate) fn day(serial: u32) -> String {
+    format!("<c s=\"1\"><v>{serial}</v></c>")
+}
+
+/// Writes a workbook (Office Open XML, ECMA-376) of sheets with rows of cells.
+pub(crate) fn write(file: &Path, sheets: &[(&str, &[&[String]])]) {
+    let mut zip = ZipWriter::new(File::create(file).unwrap());
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let mut part = |name: &str, body: &str| {
+        zip.start_file(name, options).unwrap();
+        let xml = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>{body}");
+        zip.write_all(xml.as_bytes()).unwrap();
+    };
+    let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let package = "http://schemas.openxmlformats.org/package/2006/relationships";
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    part(
+        "_rels/.rels",
+        &format!(
+            "<Relationships xmlns=\"{package}\"><Relationship Id=\"r1\" Type=\"{office}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
+        ),
+    );
+    let (mut names, mut links) = (Vec::new(), Vec::new());
+    for (number, (name, rows)) in (1..).zip(sheets) {
+        names.push(format!(
+            "<sheet name=\"{name}\" sheetId=\"{number}\" r:id=\"r{number}\"/>"
+        ));
+        links.push(format!(
+            "<Relationship Id=\"r{number}\" Type=\"{office}/worksheet\" Target=\"worksheets/sheet{number}.xml\"/>"
+        ));
+        let rows = rows
+            .iter()
+            .map(|cells| format!("<row>{}</row>", cells.concat()));
+        let rows: String = rows.collect();
+        part(
+            &format!("xl/worksheets/sheet{number}.xml"),
+            &format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData></worksheet>"),
+        );
+    }
+    links.push(format!(
+        "<Relationship Id=\"s\" Type=\"{office}/styles\" Target=\"styles.xml\"/>"
+    ));
+    let (names, links) = (names.concat(), links.concat());
+    part(
+        "xl/workbook.xml",
+        &format!(
+            "<workbook xmlns=\"{main}\" xmlns:r=\"{office}\"><sheets>{names}</sheets></workbook>"
+        ),
+    );
+    part(
+        "xl/_rels/workbook.xml.rels",
+        &format!("<Relationships xmlns=\"{package}\">{links}</Relationships>"),
+    );
+    // The format 14 is that of a day.
+    part(
+        "xl/styles.xml",
+        &format!(
+            "<styleSheet xmlns=\"{main}\"><cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/></cellXfs></styleSheet>"
+        ),
+    );
+    zip.finish().unwrap();
+}
