@@ -5,6 +5,7 @@
 
 mod cli;
 mod settings;
+mod table;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ use lexopt::ValueExt;
 
 use cli::{Failure, printable};
 use settings::Settings;
+use table::{Columns, or_dash};
 
 const USAGE: &str = "usage: find_property [TEXT]
 
@@ -46,39 +48,50 @@ async fn run(text: &str) -> Result<(), Failure> {
     let settings = Settings::read().await?;
     let register = settings.register()?.build()?;
 
-    println!(
-        "{:8}  {:24}  {:16}  {:5}  {:10}  TYPES",
-        "PIC", "NAME", "TOWN", "STATE", "STATUS"
-    );
+    let columns = Columns::new([8, 24, 18, 5, 11]);
+    let headings = ["PIC", "NAME", "TOWN", "STATE", "STATUS"];
+    println!("{}", columns.headings(headings, "USE"));
     let search = PropertySearch::text(text).page_size(50);
     let mut properties = register.search(&search).items();
     let mut shown = 0;
     while let Some(property) = properties.next().await {
         match property {
             Ok(property) => {
-                print_row(&property);
+                println!("{}", row(&columns, &property));
                 shown += 1;
             }
-            Err(error) if error.is_unreadable_record() => eprintln!("{error}"),
+            Err(error) if error.is_unreadable_record() => eprintln!("{}", printable(error)),
             Err(error) => return Err(error.into()),
         }
     }
-    println!("{shown} found for {text:?}");
+    println!("{shown} found for \u{201c}{}\u{201d}", printable(text));
     Ok(())
 }
 
-fn print_row(property: &Property) {
-    let or_dash = |field: &Option<String>| field.as_ref().map_or("-".to_owned(), printable);
+fn row(columns: &Columns<5>, property: &Property) -> String {
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let status = property.admin_status.as_ref();
-    let status = status.map_or("-".to_owned(), printable);
-    let types = property.property_types.iter();
-    let types: Vec<&str> = types.map(PropertyTypeCode::as_str).collect();
-    println!(
-        "{:8}  {:24}  {:16}  {:5}  {status:10}  {}",
-        or_dash(&property.pic),
-        or_dash(&property.name),
-        or_dash(&property.town),
-        or_dash(&property.registered_state),
-        printable(types.join(" ")),
-    );
+    let uses: Vec<&str> = property.property_types.iter().map(in_words).collect();
+    columns.line(
+        [
+            &text(&property.pic),
+            &text(&property.name),
+            &text(&property.town),
+            &text(&property.registered_state),
+            &status.map_or(String::new(), ToString::to_string),
+        ],
+        or_dash(&uses.join(", ")),
+    )
+}
+
+/// The meanings of the codes are inferred; an unknown code is shown as it is.
+fn in_words(code: &PropertyTypeCode) -> &str {
+    match code {
+        PropertyTypeCode::Property => "farm",
+        PropertyTypeCode::Feedlot => "feedlot",
+        PropertyTypeCode::StockAgent => "stock agent",
+        PropertyTypeCode::Saleyard => "saleyard",
+        PropertyTypeCode::Abattoir => "abattoir",
+        other => other.as_str(),
+    }
 }

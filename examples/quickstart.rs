@@ -4,19 +4,23 @@
 
 mod cli;
 mod settings;
+mod table;
 
 use std::process::ExitCode;
 
+use envd_sdk::auth::{MemoryStore, StaticToken, TokenManager};
 use envd_sdk::model::{
-    AnswerInput, CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, Jurisdiction,
-    PartyInput, TemplateInput,
+    AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber, ConsignmentStatus, Day,
+    FormType, Jurisdiction, PartyInput, QuestionType, TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{Lookup, PropertySearch};
 use envd_sdk::validate::{Context, Questionnaire, Report};
+use envd_sdk::{Account, Client};
 
 use cli::{Failure, printable};
 use settings::Settings;
+use table::consignments::Consignments;
 
 const USAGE: &str = "usage: quickstart
 
@@ -33,9 +37,7 @@ async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
     println!("1. {}.", settings.describe());
 
-    // In an application the browser opens the authorization URL and is redirected with the callback.
-    let (client, manager) = settings.log_in().await?;
-    let client = client.build()?;
+    let (client, manager) = log_in(&settings).await?;
     let user = client.registered_user().await?.value;
     let accounts = user.accounts.len();
     println!("2. Logged in. The user has {accounts} accounts.");
@@ -45,62 +47,10 @@ async fn run() -> Result<(), Failure> {
 
     // The property is in Queensland, so the date of the declaration is the date there.
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
-    let mut draft = ConsignmentInput::new(
-        [FormType::Lpahrg0],
-        PartyInput::new("QAZZ777").name("Sample Station"),
-        PartyInput::new("QDZZ3333").name("Demo Meats"),
-    )
-    .status(ConsignmentStatus::Draft)
-    .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15");
-    let questions = client.questions().await?.value.items;
-    let questionnaire = Questionnaire::prepare(&questions);
-    println!("4. Started a declaration of goats. Its first questions:");
-    for question in questionnaire.next_questions(&draft) {
-        println!("   - {}", printable(question.text));
-    }
-
-    let context = Context::on(today).account_pic("QAZZ7777");
-    let report = questionnaire.validate(&draft, &context);
-    println!("5. Checked offline:");
-    for finding in report.findings() {
-        println!("   - {}", printable(finding.sentence()));
-    }
-
-    let refused = account.save_consignment(draft.clone()).await;
-    let refused = refused.err().ok_or("the server accepted a wrong PIC")?;
-    for finding in Report::from_server_errors(refused.server_errors()).errors() {
-        println!(
-            "6. The server refuses it: {}",
-            printable(finding.sentence())
-        );
-    }
-
-    draft.origin.pic = "QAZZ7777".into();
-    draft = draft
-        .answer(AnswerInput::new("17", "Yes"))
-        .answer(AnswerInput::new("70", "No"))
-        .answer(AnswerInput::new("185", "Yes"))
-        .answer(AnswerInput::new("3", "160").row(0))
-        .answer(AnswerInput::new("4", "Rangeland").row(0))
-        .answer(AnswerInput::new("5", "Mixed").row(0))
-        .answer(AnswerInput::new("8", "No").row(0));
-    let saved = account.save_consignment(draft.clone()).await?.value;
-    let number = saved.number.ok_or("no number")?;
-    println!("7. Corrected, and saved as {}.", printable(&number));
-
-    draft = draft.number(&number);
-    let submitted = account.submit_consignment(draft).await?.value;
-    let status = submitted.status.ok_or("no status")?;
-    println!("8. Submitted. Its status is {}.", printable(status));
-
-    let new_year = Day::parse("2026-01-01")?;
-    let filter = ConsignmentFilter::default().from_day(new_year, Jurisdiction::Qld);
-    let mut pages = account.consignments(&filter.page_size(5));
-    println!("9. Consignments changed this year:");
-    while let Some(page) = pages.next_page().await? {
-        let changed = page.records.len();
-        println!("   - a page of {changed}");
-    }
+    let draft = draft(today)?;
+    check(&client, &draft, &Context::on(today).account_pic("QAZZ7777")).await?;
+    let number = save_and_submit(&account, draft).await?;
+    list(&account).await?;
 
     let comment = CommentInput::new(&number, "The truck comes at five.");
     account.create_comment(comment).await?;
@@ -112,6 +62,154 @@ async fn run() -> Result<(), Failure> {
     let template = template.number.ok_or("no number")?;
     println!("11. Saved as the template {}.", printable(template));
 
+    look_up(&settings).await?;
+    if let Some(manager) = manager {
+        match manager.logout(None).await.problems.len() {
+            0 => println!("13. Logged out."),
+            problems => println!("13. Logged out, with {problems} problems."),
+        }
+    }
+    println!("\nTry next:");
+    for (command, what) in [
+        ("answer_questions", "fill in a declaration in the terminal"),
+        (
+            "check_pics -- FILE",
+            "look up the PICs of a list, CSV or Excel",
+        ),
+        (
+            "serve_fake",
+            "the fake as a server, for curl and other languages",
+        ),
+    ] {
+        println!("  cargo run --example {command:18}  {what}");
+    }
+    Ok(())
+}
+
+/// Logs in with OAuth 2.0 and PKCE, unless the environment has an access token; then there is no manager.
+async fn log_in(settings: &Settings) -> Result<(Client, Option<TokenManager>), Failure> {
+    let client = Client::builder(settings.graphql_url()?).clock(settings.clock());
+    if let Some(token) = Settings::access_token() {
+        let client = client.token_source(StaticToken::new(&token)?).build()?;
+        return Ok((client, None));
+    }
+    // `Provider::builder` with the client id and the addresses of the identity provider.
+    let provider = settings.provider()?;
+    let manager = TokenManager::builder(provider.clone())
+        .store(MemoryStore::new())
+        .account("quickstart")
+        .build()?;
+    // In an application the browser opens `login.url()`, and is redirected to the application with the callback.
+    let login = provider.authorization().start()?;
+    let callback = settings.callback(&login)?;
+    manager.complete_login(login, &callback).await?;
+    // The client takes a valid token from the manager for each request. It is cheap to clone.
+    let client = client.token_source(manager.clone()).build()?;
+    Ok((client, Some(manager)))
+}
+
+/// Goats for an abattoir, with a PIC that is too short.
+fn draft(today: Day) -> Result<ConsignmentInput, Failure> {
+    let origin = PartyInput::new("QAZZ777").name("Sample Station");
+    let destination = PartyInput::new("QDZZ3333").name("Demo Meats");
+    Ok(
+        ConsignmentInput::new([FormType::Lpahrg0], origin, destination)
+            .status(ConsignmentStatus::Draft)
+            .movement(today.plus_days(3).ok_or("the calendar ends")?, "05:15"),
+    )
+}
+
+/// Shows what the form asks, what is missing, and what is wrong. Nothing is sent but the request for the questions.
+async fn check(
+    client: &Client,
+    draft: &ConsignmentInput,
+    context: &Context,
+) -> Result<(), Failure> {
+    let questions = client.questions().await?.value.items;
+    let questionnaire = Questionnaire::prepare(&questions);
+    let report = questionnaire.validate(draft, context);
+    println!("4. Started a declaration of goats. It asks:");
+    let asked = questionnaire.next_questions(draft);
+    for question in &asked {
+        let mut findings = report.findings().iter();
+        let is_missing = findings.any(|f| f.question.as_ref() == Some(&question.question));
+        let kind = match question.question_type {
+            _ if is_missing => "missing",
+            Some(QuestionType::Repeatable) => "no row",
+            _ => "optional",
+        };
+        println!("   {kind:8}  {}", printable(&question.text));
+    }
+    println!("5. Checked offline, with the fields beside the questions:");
+    let is_asked = |reference| {
+        asked
+            .iter()
+            .any(|question| Some(&question.question) == reference)
+    };
+    for finding in report.findings() {
+        if !is_asked(finding.question.as_ref()) {
+            println!(
+                "   {:8}  {}",
+                finding.severity,
+                printable(finding.sentence())
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Saves the draft with its mistake, then without, and submits it. Returns its number.
+async fn save_and_submit(
+    account: &Account,
+    mut draft: ConsignmentInput,
+) -> Result<ConsignmentNumber, Failure> {
+    let refused = account.save_consignment(draft.clone()).await;
+    let refused = refused.err().ok_or("the server accepted a wrong PIC")?;
+    for finding in Report::from_server_errors(refused.server_errors()).errors() {
+        println!(
+            "6. The server refuses it: {}",
+            printable(finding.sentence())
+        );
+    }
+
+    draft.origin.pic = "QAZZ7777".into();
+    draft = draft
+        .answer(AnswerInput::new("17", "Yes")) // Did the vendor breed all of them?
+        .answer(AnswerInput::new("70", "No")) // Any feed still inside a withholding period?
+        .answer(AnswerInput::new("185", "Yes")) // Does every goat carry a device?
+        .answer(AnswerInput::new("3", "160").row(0)) // Number of head
+        .answer(AnswerInput::new("4", "Rangeland").row(0)) // Breed
+        .answer(AnswerInput::new("5", "Mixed").row(0)) // Sex or class
+        .answer(AnswerInput::new("8", "No").row(0)); // Will you draw the brand?
+    let saved = account.save_consignment(draft.clone()).await?.value;
+    let number = saved.number.ok_or("no number")?;
+    println!("7. Corrected, and saved as {}.", printable(&number));
+
+    draft = draft.number(&number);
+    let submitted = account.submit_consignment(draft).await?.value;
+    let status = submitted.status.ok_or("no status")?;
+    println!("8. Submitted. Its status is {}.", printable(status));
+    Ok(number)
+}
+
+/// Lists the consignments changed since a day, page by page.
+async fn list(account: &Account) -> Result<(), Failure> {
+    let new_year = Day::parse("2026-01-01")?;
+    let filter = ConsignmentFilter::default().from_day(new_year, Jurisdiction::Qld);
+    let mut pages = account.consignments(&filter.page_size(5));
+    println!("9. Consignments changed this year:");
+    let table = Consignments::new();
+    println!("{}", table.headings());
+    while let Some(page) = pages.next_page().await? {
+        for consignment in &page.records {
+            println!("{}", table.row(consignment));
+        }
+    }
+    Ok(())
+}
+
+/// Searches the property register, and looks up three PICs.
+async fn look_up(settings: &Settings) -> Result<(), Failure> {
     let register = settings.register()?.build()?;
     let mut found = register.search(&PropertySearch::text("yards"));
     let found = found.next_page().await?.ok_or("no first page")?;
@@ -124,14 +222,7 @@ async fn run() -> Result<(), Failure> {
             Lookup::Found(_) => "not active",
             _ => "not in the register",
         };
-        println!("   - {}: {status}", look_up.input);
-    }
-
-    if let Some(manager) = manager {
-        match manager.logout(None).await.problems.len() {
-            0 => println!("13. Logged out."),
-            problems => println!("13. Logged out, with {problems} problems."),
-        }
+        println!("   {}  {status}", look_up.input);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 
 mod cli;
 mod settings;
+mod table;
 
 use std::process::ExitCode;
 
@@ -15,7 +16,9 @@ use envd_sdk::model::{
 use envd_sdk::validate::{Context, Finding, Questionnaire, Report, Severity, compare};
 
 use cli::{Failure, printable};
+use console::Style;
 use settings::Settings;
+use table::Columns;
 
 const USAGE: &str = "usage: save_and_fix
 
@@ -83,21 +86,27 @@ async fn run() -> Result<(), Failure> {
 
 /// One line for each finding. Both reports have the same type. The validator's sentences are more precise.
 fn screen(mirror: &Report, server: &Report) {
+    let columns = Columns::new([8, 9]);
+    println!("{}", columns.headings(["SEVERITY", "FOUND BY"], "FINDING"));
     let comparison = compare(mirror, server);
     for finding in mirror.findings() {
         let only_mirror = comparison.only_mirror.contains(finding);
-        line(finding, if only_mirror { "validator" } else { "both" });
+        line(
+            &columns,
+            finding,
+            if only_mirror { "validator" } else { "both" },
+        );
     }
     for finding in &comparison.only_server {
-        line(finding, "server");
+        line(&columns, finding, "server");
     }
 }
 
-fn line(finding: &Finding, side: &str) {
-    let severity = match finding.severity {
-        Severity::Error => "error",
-        _ => "warning",
+fn line(columns: &Columns<2>, finding: &Finding, side: &str) {
+    let (severity, colour) = match finding.severity {
+        Severity::Error => ("error", Style::new().red()),
+        _ => ("warning", Style::new().yellow()),
     };
-    let sentence = printable(finding.sentence());
-    println!("  {severity:7}  {side:9}  {sentence}");
+    let line = columns.line([severity, side], printable(finding.sentence()));
+    println!("{}", colour.apply_to(line));
 }

@@ -8,19 +8,22 @@ mod cli;
 mod resume;
 #[path = "../settings/mod.rs"]
 mod settings;
+#[path = "../table/mod.rs"]
+mod table;
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use envd_sdk::Pager;
 use envd_sdk::model::{ConsignmentSummary, Day, Jurisdiction, Position};
 use envd_sdk::ops::ConsignmentFilter;
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 
 use arguments::Arguments;
 use cli::{Failure, printable};
 use resume::Resume;
 use settings::Settings;
+use table::consignments::Consignments;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -51,26 +54,56 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
         .consignments(&filter)
         .start_at(resume.position.clone());
 
-    // On stderr; hidden if that is not a terminal.
-    let bar = ProgressBar::no_length();
+    let listed = list(&mut pages, arguments, &mut resume).await?;
+    if let Some(file) = &arguments.resume {
+        // Records that change on the day of this run are listed again, so that none is missed.
+        resume.since = resume.begun.clone();
+        resume.position = Position::start();
+        resume.write(file)?;
+    }
+    if !arguments.json {
+        println!("{listed} changed consignments.");
+    }
+    Ok(())
+}
+
+/// Prints the pages, and stores the position after each. Returns the number of consignments.
+async fn list(
+    pages: &mut Pager<ConsignmentSummary>,
+    arguments: &Arguments,
+    resume: &mut Resume,
+) -> Result<u64, Failure> {
+    let table = Consignments::new();
+    if !arguments.json {
+        println!("{}", table.headings());
+    }
+    // On stderr, hidden if that is not a terminal, and gone at the end and after an error.
+    let bar = ProgressBar::new(0);
+    bar.set_style(ProgressStyle::with_template("{bar:40} {pos} of {len}")?);
     // The pager fetches the next page while this one is written.
     while let Some(page) = pages.next_page().await? {
         if let Some(total) = page.total.and_then(|total| u64::try_from(total).ok()) {
             bar.set_length(total);
         }
+        let mut lines = Vec::new();
         for consignment in &page.records {
-            if arguments.json {
-                println!("{}", cli::json(&serde_json::to_string(consignment)?));
+            lines.push(if arguments.json {
+                cli::json(&serde_json::to_string(consignment)?)
             } else {
-                show(consignment);
+                table.row(consignment)
+            });
+        }
+        bar.suspend(|| {
+            for line in lines {
+                println!("{line}");
             }
-        }
-        for error in &page.unreadable {
-            bar.suspend(|| eprintln!("{error}"));
-        }
-        for notice in &page.notices {
-            bar.suspend(|| eprintln!("the list changed while it was read: {notice:?}"));
-        }
+            for error in &page.unreadable {
+                eprintln!("{}", printable(error));
+            }
+            for notice in &page.notices {
+                eprintln!("the list changed while it was read: {notice:?}");
+            }
+        });
         bar.inc(page.records.len() as u64);
         // Store the position after the output: unwritten records must be listed again.
         io::stdout().flush()?;
@@ -80,25 +113,5 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     bar.finish_and_clear();
-    if let Some(file) = &arguments.resume {
-        // Records that change on the day of this run are listed again, so that none is missed.
-        resume.since = resume.begun.clone();
-        resume.position = Position::start();
-        resume.write(file)?;
-    }
-    if !arguments.json {
-        println!("{} changed consignments.", bar.position());
-    }
-    Ok(())
-}
-
-fn show(consignment: &ConsignmentSummary) {
-    let number = or_dash(consignment.number.as_ref());
-    let status = or_dash(consignment.status.as_ref());
-    let changed = or_dash(consignment.updated_at.as_ref());
-    println!("{number:<12} {status:<10} {changed}");
-}
-
-fn or_dash(field: Option<impl Display>) -> String {
-    field.map_or_else(|| "-".to_owned(), printable)
+    Ok(bar.position())
 }

@@ -109,14 +109,23 @@ impl Settings {
         Ok(line.trim().to_owned())
     }
 
+    /// The address of the GraphQL API.
+    pub(crate) fn graphql_url(&self) -> Result<String, Failure> {
+        match &self.fake {
+            Some(fake) => Ok(fake.graphql_url().to_string()),
+            None => required("ENVD_GRAPHQL_URL"),
+        }
+    }
+
+    /// The access token of the environment, which makes a login unnecessary.
+    pub(crate) fn access_token() -> Option<String> {
+        optional("ENVD_ACCESS_TOKEN")
+    }
+
     /// Logs in, unless the environment has an access token; then there is no manager.
     pub(crate) async fn log_in(&self) -> Result<(ClientBuilder, Option<TokenManager>), Failure> {
-        let graphql = match &self.fake {
-            Some(fake) => fake.graphql_url().to_string(),
-            None => required("ENVD_GRAPHQL_URL")?,
-        };
-        let client = Client::builder(graphql).clock(self.clock());
-        if let Some(token) = optional("ENVD_ACCESS_TOKEN") {
+        let client = Client::builder(self.graphql_url()?).clock(self.clock());
+        if let Some(token) = Self::access_token() {
             return Ok((client.token_source(StaticToken::new(&token)?), None));
         }
         let provider = self.provider()?;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each example uses a part of it.
 
+pub(crate) mod consignments;
+
 use std::io::{self, IsTerminal};
 
 use console::{Style, measure_text_width, pad_str, truncate_str};

@@ -105,7 +105,10 @@ fn a_wrong_value_is_refused_with_the_name_of_its_option() {
 fn an_option_without_its_value_is_refused() {
     for [name, option] in [
         ["answer_questions", "--out"],
+        ["answer_questions", "--resume"],
         ["check_pics", "--csv"],
+        ["check_pics", "--column"],
+        ["check_pics", "--sheet"],
         ["page_consignments", "--resume"],
         ["schema_drift", "--endpoint"],
         ["serve_fake", "--port"],

@@ -12,6 +12,7 @@ mod control_characters;
 mod folder;
 #[cfg(unix)]
 mod gate;
+mod lists;
 mod loopback_down;
 mod outbox;
 #[cfg(unix)]

@@ -1,0 +1,70 @@
+//! Consignments as rows of a table.
+
+use std::fmt::Display;
+
+use console::Term;
+use envd_sdk::model::{ConsignmentSummary, Party};
+
+use super::Columns;
+
+/// Number, status, species, head, from, to and day.
+pub(crate) struct Consignments {
+    columns: Columns<6>,
+    /// The width of a party.
+    width: usize,
+}
+
+impl Consignments {
+    /// The parties have what a terminal leaves.
+    pub(crate) fn new() -> Self {
+        let terminal = Term::stdout()
+            .size_checked()
+            .map_or(120, |(_, width)| width.into());
+        let others = 11 + 9 + 10 + 4 + 10 + 2 * 6;
+        let width = usize::saturating_sub(terminal, others) / 2;
+        let width = width.clamp(12, 30);
+        let columns = Columns::new([11, 9, 10, 4, width, width]);
+        Self { columns, width }
+    }
+
+    pub(crate) fn headings(&self) -> String {
+        self.columns
+            .headings(["NUMBER", "STATUS", "SPECIES", "HEAD", "FROM", "TO"], "DAY")
+    }
+
+    pub(crate) fn row(&self, consignment: &ConsignmentSummary) -> String {
+        let head = consignment
+            .heads
+            .map_or(String::new(), |heads| format!("{heads:>4}"));
+        let day = text(consignment.movement_date.as_ref());
+        // A public record has a time after the day.
+        let day = day.split('T').next().unwrap_or_default();
+        self.columns.line(
+            [
+                &text(consignment.number.as_ref()),
+                &text(consignment.status.as_ref()),
+                &text(consignment.species.as_ref()),
+                &head,
+                &self.party(consignment.origin.as_ref()),
+                &self.party(consignment.destination.as_ref()),
+            ],
+            super::or_dash(day),
+        )
+    }
+
+    /// PIC and name where there is room, otherwise the name.
+    fn party(&self, party: Option<&Party>) -> String {
+        let Some(party) = party else {
+            return String::new();
+        };
+        match (&party.pic, &party.name) {
+            (Some(pic), Some(name)) if self.width >= 24 => format!("{pic} {name}"),
+            (Some(text), None) | (_, Some(text)) => text.clone(),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+fn text(field: Option<impl Display>) -> String {
+    field.map_or(String::new(), |field| field.to_string())
+}
