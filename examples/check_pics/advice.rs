@@ -1,4 +1,6 @@
-//! What may have happened to a code that is no PIC.
+//! What may have happened to a code that is no PIC, or that the register does not have.
+
+use envd_sdk::model::Pic;
 
 /// Advice for a text that is no PIC; most of such texts are codes that a spreadsheet has taken for numbers.
 pub(crate) fn advice(cell: &str) -> Option<String> {
@@ -32,6 +34,15 @@ pub(crate) fn advice(cell: &str) -> Option<String> {
         ));
     }
     is_alphanumeric.then(|| format!("{count} characters, and a PIC has 8"))
+}
+
+/// Advice for a PIC that is not in the register.
+pub(crate) fn of_unknown(pic: &str) -> Option<String> {
+    if pic.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some("only digits: a spreadsheet may have taken the code for a number".to_owned());
+    }
+    let advice = Pic::parse(pic).ok()?.advice()?;
+    Some(advice.to_string())
 }
 
 /// A number as `1.23E+07`.

@@ -40,10 +40,7 @@ impl Answer {
             Err(error) if error.is_config() => advice::advice(&look_up.input),
             Err(error) => Some(error.to_string()),
             // If nothing was found, the form of the code may point to a typing mistake.
-            Ok(_) if found.is_none() => look_up
-                .pic()
-                .and_then(|pic| pic.advice())
-                .map(|advice| advice.to_string()),
+            Ok(_) if found.is_none() => advice::of_unknown(&look_up.input),
             Ok(_) => None,
         };
         let text = |field: fn(&Property) -> &Option<String>| {

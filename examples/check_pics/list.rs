@@ -12,7 +12,7 @@ use super::sheets::{self, Sheet};
 
 const BUNDLED: &[u8] = include_bytes!("../data/pics.csv");
 
-/// The rows below the heading, each with as many cells as there are headings.
+/// The headings, and the rows below them, which may have fewer cells.
 #[derive(Default)]
 pub(crate) struct List {
     pub(crate) headings: Vec<String>,
@@ -75,7 +75,7 @@ impl List {
             .max()
             .unwrap_or_default();
         let first = place.header.map_or(0, |header| header + 1);
-        let mut rows = sheet.rows.split_off(first);
+        let rows = sheet.rows.split_off(first);
         let header = place.header.and_then(|_| sheet.rows.pop());
         let mut notes: Vec<String> = sheet.note.into_iter().collect();
         let in_sheet = if sheet.name.is_empty() {
@@ -105,9 +105,6 @@ impl List {
                 place.column + 1
             ));
         }
-        for row in &mut rows {
-            row.cells.resize(width, String::new());
-        }
         let rows = rows.into_iter().map(|row| row.cells).collect();
         Self {
             headings,
@@ -117,20 +114,24 @@ impl List {
         }
     }
 
-    /// The row as it is written beside the answer: with its PIC in upper case and without blanks around it.
+    /// The PIC of a row, in upper case and without blanks around it; another text as it is.
+    pub(crate) fn pic(&self, row: &[String]) -> String {
+        let cell = row.get(self.column).map_or("", String::as_str);
+        Pic::parse(cell).map_or_else(|_| cell.to_owned(), |pic| pic.to_string())
+    }
+
+    /// The row as it is written beside the answer: with its PIC as it was looked up, and a cell for each heading.
     pub(crate) fn tidied(&self, row: &[String]) -> Vec<String> {
         let mut cells = row.to_vec();
-        if let Ok(pic) = Pic::parse(&cells[self.column]) {
-            cells[self.column] = pic.to_string();
-        }
+        cells.resize(self.headings.len(), String::new());
+        cells[self.column] = self.pic(row);
         cells
     }
 
     /// How many PICs were not written as they are looked up.
     pub(crate) fn untidy(&self) -> usize {
-        let cells = self.rows.iter().map(|row| &row[self.column]);
-        cells
-            .filter(|cell| Pic::parse(cell).is_ok_and(|pic| pic.as_str() != cell.as_str()))
-            .count()
+        let is_untidy = |row: &&Vec<String>| row.get(self.column) != Some(&self.pic(row));
+        let rows = self.rows.iter().filter(|row| row.len() > self.column);
+        rows.filter(is_untidy).count()
     }
 }

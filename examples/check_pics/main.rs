@@ -75,8 +75,7 @@ async fn check(
     output: &mut Option<Output>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let tidied = list.rows.iter().map(|row| list.tidied(row));
-    let pics: Vec<String> = tidied.map(|mut row| row.swap_remove(list.column)).collect();
+    let pics: Vec<String> = list.rows.iter().map(|row| list.pic(row)).collect();
     let is_unknown = |pic: &&String| !pic.trim().is_empty() && !known.contains_key(*pic);
     let mut look_ups = register
         .lookup_many(pics.iter().filter(is_unknown))

@@ -45,7 +45,7 @@ impl Output {
         let width = list.headings.len();
         let answers = earlier.iter().zip(&list.rows).filter_map(|(written, row)| {
             let answer = Answer::read(&undo_defusing(&written[width..]))?;
-            Some((list.tidied(row).swap_remove(list.column), answer))
+            Some((list.pic(row), answer))
         });
         let known = answers.collect();
         let mut name = path.as_os_str().to_owned();

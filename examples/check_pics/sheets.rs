@@ -228,6 +228,8 @@ fn shown(cell: &Data) -> String {
             let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
             let day = format!("{year:04}-{month:02}-{day:02}");
             match (hour, minute, second) {
+                // A time of no day.
+                _ if time.as_f64() < 1.0 => format!("{hour:02}:{minute:02}:{second:02}"),
                 (0, 0, 0) => day,
                 _ => format!("{day} {hour:02}:{minute:02}:{second:02}"),
             }

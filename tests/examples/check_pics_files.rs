@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::folder::Folder;
 use super::program::{Ended, Program};
-use super::workbook::{day, number, text, write};
+use super::workbook::{day, number, text, time, write};
 
 fn check(list: &Path) -> Program {
     Program::new("check_pics").arg(list)
@@ -203,7 +203,12 @@ fn a_workbook_is_read() {
             number(12.0),
             text("Müller & Söhne"),
         ],
-        &[day(46_346), number(12_300_000_000.0), number(0.5)],
+        &[
+            day(46_346),
+            number(12_300_000_000.0),
+            number(0.5),
+            time(0.25),
+        ],
         &[],
         &[text("Total"), String::from("<c/>"), number(12.5)],
     ];
@@ -233,7 +238,8 @@ fn a_workbook_is_read() {
             "Sample Station"
         ]
     );
-    assert_eq!(rows[2][..3], ["2026-11-20", "12300000000", "0.5"]);
+    let second = ["2026-11-20", "12300000000", "0.5", "06:00:00"];
+    assert_eq!(rows[2][..4], second);
     assert!(
         rows[2][7].contains("took the code for a number"),
         "{rows:?}"
@@ -309,6 +315,10 @@ fn a_code_that_a_spreadsheet_has_changed_gets_advice() {
         (
             "123456789",
             "not a PIC (a spreadsheet took the code for a number",
+        ),
+        (
+            "12300000",
+            "not in the register (only digits: a spreadsheet may have",
         ),
         (
             "QAZZ-7777",

@@ -22,6 +22,11 @@ pub(crate) fn day(serial: u32) -> String {
     format!("<c s=\"1\"><v>{serial}</v></c>")
 }
 
+/// A time of day, as a part of a day.
+pub(crate) fn time(part: f64) -> String {
+    format!("<c s=\"1\"><v>{part}</v></c>")
+}
+
 /// Writes a workbook (Office Open XML, ECMA-376) of sheets with rows of cells.
 pub(crate) fn write(file: &Path, sheets: &[(&str, &[&[String]])]) {
     let mut zip = ZipWriter::new(File::create(file).unwrap());
