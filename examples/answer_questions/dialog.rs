@@ -121,14 +121,13 @@ impl<'a> Dialog<'a> {
     ) -> Result<Step, Failure> {
         let item = place.item;
         screen::question(place, form, self.today);
-        let mut again = false;
+        let mut refused = 0;
         loop {
             screen::prompt("");
-            let line = match self.user.line(&Prompt::Question { item, again }).await {
+            let line = match self.user.line(&Prompt::Question { item, refused }).await {
                 Typed::Line(line) => line,
                 ended => return Ok(Step::End(ended.into())),
             };
-            again = true;
             match line.as_str() {
                 "<" => return Ok(Step::Back),
                 "?" => screen::why(item),
@@ -143,7 +142,10 @@ impl<'a> Dialog<'a> {
                         screen::changed(&change, all);
                         return Ok(Step::On);
                     }
-                    Err(refusal) => screen::refused(&refusal),
+                    Err(refusal) => {
+                        refused += 1;
+                        screen::refused(&refusal);
+                    }
                 },
             }
         }

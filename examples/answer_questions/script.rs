@@ -4,8 +4,8 @@ use envd_sdk::validate::{Item, ItemKind};
 
 /// What is asked.
 pub(crate) enum Prompt<'a> {
-    /// A question; `again` after an answer that was refused.
-    Question { item: &'a Item, again: bool },
+    /// A question, after so many answers that were refused.
+    Question { item: &'a Item, refused: usize },
     /// Whether a section gets its first row.
     FirstRow(&'a Item),
     /// Whether it gets another one.
@@ -30,13 +30,16 @@ const ANSWERS: [(&str, &str); 9] = [
 pub(crate) fn answer(prompt: &Prompt) -> String {
     match prompt {
         // The first attempt shows what a wrong answer leads to.
-        Prompt::Question { item, again: false } if item.text == "Number of head" => {
+        Prompt::Question { item, refused: 0 } if item.text == "Number of head" => {
             "two dozen".to_owned()
         }
-        Prompt::Question { item, .. } => to_question(item),
+        Prompt::Question {
+            item,
+            refused: ..=1,
+        } => to_question(item),
         Prompt::FirstRow(section) if section.text != "Other documents" => "y".to_owned(),
         Prompt::FirstRow(_) | Prompt::NextRow => "n".to_owned(),
-        Prompt::Done => String::new(),
+        Prompt::Question { .. } | Prompt::Done => String::new(),
     }
 }
 

@@ -41,9 +41,6 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     if list.rows.is_empty() {
         return Err("the list is empty".into());
     }
-    for note in &list.notes {
-        eprintln!("{}", printable(note));
-    }
     let settings = Settings::read().await?;
     let register = settings.register()?.build()?;
 
@@ -54,6 +51,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(out) => (Some(Output::create(out, &list)?), Known::new()),
         None => (None, Known::new()),
     };
+    for note in &list.notes {
+        eprintln!("{}", printable(note));
+    }
     let mut screen = Screen::begin(list.rows.len())?;
     check(&register, &list, &known, &mut output, &mut screen).await?;
     screen.end();

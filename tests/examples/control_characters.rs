@@ -85,6 +85,21 @@ async fn control_characters_of_the_questions_are_escaped() {
 }
 
 #[tokio::test]
+async fn control_characters_of_a_dialog_are_escaped() {
+    let fake = Fake::builder()
+        .world(hostile_world())
+        .start()
+        .await
+        .unwrap();
+    let ended = Program::new("answer_questions").at(&fake).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains(SHOWN), "{ended:?}");
+    assert_clean("answer_questions", &ended);
+    let declaration: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(declaration["answers"][0]["value"], format!("{HOSTILE}17"));
+}
+
+#[tokio::test]
 async fn control_characters_of_consignments_are_escaped() {
     let fake = Fake::start().await;
     let node = |field| format!("/data/consignments/edges/0/node/{field}");

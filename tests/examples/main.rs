@@ -8,6 +8,8 @@ mod calls;
 mod check_pics;
 mod check_pics_files;
 mod check_pics_resume;
+#[cfg(unix)]
+mod check_pics_terminal;
 mod control_characters;
 mod folder;
 #[cfg(unix)]
