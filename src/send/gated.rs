@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Sender;
-use super::gate::Gate;
+pub(crate) use super::backpressure::Backpressure;
+pub(crate) use super::gate::Gate;
 
 impl Sender {
     /// The same with a gate in place of the pause after `Retry-After`.

@@ -21,7 +21,7 @@ use self::headers::Headers;
 pub use self::response::{DryRun, Response};
 
 pub(crate) use self::call::Settings;
+#[cfg(all(feature = "postgres", feature = "sync"))]
+pub(crate) use self::gated::{Backpressure, Gate};
 pub(crate) use self::sender::{Operation, Sender, SenderOptions};
 pub(crate) use self::trace::{adapted, decode_failure};
-#[cfg(all(feature = "postgres", feature = "sync"))]
-pub(crate) use self::{backpressure::Backpressure, gate::Gate};

@@ -26,11 +26,6 @@ impl LoopControl {
         self.stopped.send_replace(true);
     }
 
-    #[cfg(feature = "postgres")]
-    pub(super) fn is_stopped(&self) -> bool {
-        *self.stopped.borrow()
-    }
-
     /// Ends the wait that runs, or else the next one.
     pub(super) fn wake(&self) {
         self.wake.notify_one();

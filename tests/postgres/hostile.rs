@@ -12,7 +12,7 @@ use super::faults::record;
 use super::sessions::KEY;
 
 /// Values of `search_path` under which planted objects shadow those of the server.
-const SEARCH_PATHS: [&str; 3] = ["\"$user\", public", "public, pg_catalog", "public"];
+pub(super) const SEARCH_PATHS: [&str; 3] = ["\"$user\", public", "public, pg_catalog", "public"];
 
 /// Name, arguments, result and returned expression of each planted function.
 const FUNCTIONS: &[[&str; 4]] = &[
@@ -88,13 +88,13 @@ const OBJECTS: &str = "
 ";
 
 /// A database with two roles: that of the application, and a hostile one that may create schemas, and objects in `public`.
-struct Shared {
-    name: String,
+pub(super) struct Shared {
+    pub(super) name: String,
     _server: Access,
 }
 
 impl Shared {
-    async fn new() -> Option<Self> {
+    pub(super) async fn new() -> Option<Self> {
         let shared = Self {
             _server: Access::shared().await?,
             name: database::unique("envd_hostile"),
@@ -117,13 +117,13 @@ impl Shared {
         connect(database::config().dbname(&self.name)).await
     }
 
-    async fn evil(&self) -> Client {
+    pub(super) async fn evil(&self) -> Client {
         let user = format!("{}_evil", self.name);
         connect(database::config().dbname(&self.name).user(&user)).await
     }
 
     /// Each function counts its calls in a sequence, which a rollback does not reset.
-    async fn plant(&self) {
+    pub(super) async fn plant(&self) {
         let evil = self.evil().await;
         let mut statements = "CREATE TYPE public.seed AS (number integer);".to_owned();
         for (number, [name, arguments, result, value]) in FUNCTIONS.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Shared {
     }
 
     /// The planted functions that were called.
-    async fn called(&self) -> String {
+    pub(super) async fn called(&self) -> String {
         let query = "SELECT pg_catalog.string_agg(sequencename::pg_catalog.text, ' ')
             FROM pg_catalog.pg_sequences WHERE last_value IS NOT NULL";
         let row = self.admin().await.query_one(query, &[]).await.unwrap();

@@ -82,7 +82,7 @@ impl Host {
             let control = self.control.clone();
             helpers.spawn(keep_listening(listen.clone(), payload, control));
         }
-        while !self.control.is_stopped() {
+        loop {
             self.look_after_leases().await;
             self.begin_queued();
             match self.next().await {
@@ -139,12 +139,13 @@ impl Host {
             }
         });
         let (woken, time) = (pin!(self.control.woken()), pin!(sleep_until(at)));
-        let next = select(ended, select(woken, time));
-        match self.control.unless_stopped(next).await {
-            None => Next::Stop,
-            Some(Either::Left((ended, _))) => Next::Ended(ended),
-            Some(Either::Right((Either::Left(_), _))) => Next::Woken,
-            Some(Either::Right((Either::Right(_), _))) => Next::Time,
+        // First: a busy host always has something else.
+        let stopped = pin!(self.control.unless_stopped(pending::<()>()));
+        match select(stopped, select(ended, select(woken, time))).await {
+            Either::Left(_) => Next::Stop,
+            Either::Right((Either::Left((ended, _)), _)) => Next::Ended(ended),
+            Either::Right((Either::Right((Either::Left(_), _)), _)) => Next::Woken,
+            Either::Right((Either::Right((Either::Right(_), _)), _)) => Next::Time,
         }
     }
 

@@ -3,6 +3,7 @@
 mod cost;
 mod failures;
 mod farm;
+mod hostile;
 mod limits;
 mod serving;
 mod stopping;
