@@ -15,11 +15,11 @@ use crate::auth::postgres::schema::APPLIED;
 use crate::sync::store::Batch;
 
 /// `SET LOCAL` ends with the transaction, so the pool's other users keep their settings, behind `PgBouncer` as well. The
-/// limits free the account from a host that hangs between the two round trips.
+/// limits free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL search_path = pg_catalog, pg_temp;
-    SET LOCAL idle_in_transaction_session_timeout = '{milliseconds}ms';
-    SET LOCAL lock_timeout = '{milliseconds}ms'";
+    SET LOCAL idle_in_transaction_session_timeout = '{idle}ms';
+    SET LOCAL lock_timeout = '{lock}ms'";
 
 /// Locks the row also where it is there and nothing is written to it.
 const LOCK: &str = "INSERT INTO {lock} AS stored (account) VALUES ($1)
@@ -74,8 +74,9 @@ async fn begin(
     expected: &HashMap<&str, u64>,
 ) -> Result<Option<Connection>, DatabaseError> {
     let (schema, connection) = (&database.schema, database.connect().await?);
-    let limit = database.time_out.as_millis().clamp(1, 60_000).to_string();
-    let begin = BEGIN.replace("{milliseconds}", &limit);
+    let limit = database.time_out.as_millis().clamp(2, 60_000);
+    let begin = BEGIN.replace("{idle}", &limit.to_string());
+    let begin = begin.replace("{lock}", &(limit / 2).to_string());
     let names: Vec<&str> = expected
         .keys()
         .copied()
