@@ -4,15 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::{
-    Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreError, StoreFuture,
-    SyncStore,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreError, StoreFuture, SyncStore,
 };
 use crate::auth::BoxFuture;
 
 /// Passes everything on to a store, until its commits are used up.
 #[derive(Clone)]
 pub(crate) struct FaultyStore {
-    store: MemorySync,
+    store: Arc<dyn SyncStore>,
     left: Arc<AtomicUsize>,
     /// The first commit that fails is written nevertheless.
     writes_last: Arc<AtomicBool>,
@@ -29,9 +28,9 @@ type Act = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
 impl FaultyStore {
     /// Fails all commits after so many.
-    pub(crate) fn new(store: &MemorySync, commits: usize) -> Self {
+    pub(crate) fn new(store: &(impl SyncStore + Clone), commits: usize) -> Self {
         Self {
-            store: store.clone(),
+            store: Arc::new(store.clone()),
             left: Arc::new(commits.into()),
             writes_last: Arc::default(),
             fails_reads: Arc::default(),

@@ -1,4 +1,11 @@
 //! Where the copy is kept: [`SyncStore`], for you to implement on your database.
+//!
+//! | store | feature | for |
+//! | --- | --- | --- |
+//! | [`MemorySync`] | `sync` | tests, and programs that copy anew when they start |
+//! | `SqliteSync` | `sqlite` | one machine: a file that several processes use |
+//! | `PostgresSync` | `postgres` and `sync` | many hosts and thousands of accounts; what the token store uses already |
+//! | `SealedSync` | `sealed` | around one of them, where a dump must show nothing |
 
 mod batch;
 #[cfg(any(test, feature = "fake"))]
@@ -9,7 +16,7 @@ pub(crate) mod faulty_store;
 mod integers;
 mod memory_sync;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub(in crate::sync) mod postgres;
 mod row;
 #[cfg(feature = "sealed")]
 mod sealed;

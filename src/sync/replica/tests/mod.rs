@@ -4,6 +4,8 @@ mod calibrating;
 mod gone;
 mod running;
 mod schedules;
+#[cfg(feature = "postgres")]
+mod schedules_on_postgres;
 mod site;
 mod together;
 mod walks;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -18,16 +19,16 @@ use crate::sync::store::{MemorySync, Query, SyncStore};
 /// What a consumer knows, from nothing but what it was told.
 type Known = BTreeMap<String, Value>;
 
-struct Schedule {
+pub(super) struct Schedule {
     site: Site,
-    store: MemorySync,
+    store: Arc<dyn SyncStore>,
     random: fastrand::Rng,
     known: Known,
     last: u64,
 }
 
 impl Schedule {
-    async fn new(number: u64) -> Self {
+    pub(super) async fn new(number: u64, store: impl SyncStore) -> Self {
         let mut random = fastrand::Rng::with_seed(seed().wrapping_mul(1_000).wrapping_add(number));
         let site = Site::with(random.usize(0..9)).await;
         {
@@ -49,14 +50,14 @@ impl Schedule {
         }
         Self {
             site,
-            store: MemorySync::new(),
+            store: Arc::new(store),
             random,
             known: Known::new(),
             last: 0,
         }
     }
 
-    async fn run(&mut self) {
+    pub(super) async fn run(&mut self) {
         for _ in 0..self.random.usize(4..16) {
             self.step().await;
             if self.random.bool() {
@@ -235,6 +236,7 @@ fn without_dates(records: &Known) -> Known {
 async fn the_copy_and_the_feed_equal_the_service_after_any_schedule() {
     for number in 0..100 {
         println!("schedule {number}"); // Shown when it fails.
-        Schedule::new(number).await.run().await;
+        let mut schedule = Schedule::new(number, MemorySync::new()).await;
+        schedule.run().await;
     }
 }

@@ -7,4 +7,7 @@ mod postgres_sync;
 mod row_query;
 mod stored_row;
 
+#[cfg(test)]
+pub(in crate::sync) mod tests;
+
 pub use self::postgres_sync::{PostgresSync, PostgresSyncBuilder};

@@ -6,6 +6,8 @@
 mod ending;
 mod ledger;
 mod network;
+#[cfg(feature = "postgres")]
+mod on_postgres;
 mod process;
 mod schedule;
 mod service;
@@ -17,6 +19,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::seeded::seed;
+use crate::sync::store::{MemorySync, SyncStore};
 use schedule::Schedule;
 
 /// The number in a variable.
@@ -34,14 +37,14 @@ fn note(what: impl FnOnce() -> String) {
     }
 }
 
-fn run(schedule: u64) {
+fn run(schedule: u64, store: impl SyncStore) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
     let seed = seed().wrapping_mul(1_000_003).wrapping_add(schedule);
     let ended = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
-            let mut schedule = Schedule::new(seed);
+            let mut schedule = Schedule::new(seed, store);
             schedule.run().await;
             schedule.heal().await;
         });
@@ -52,13 +55,11 @@ fn run(schedule: u64) {
     );
 }
 
-#[test]
-fn each_entry_becomes_one_record_or_says_why_not_after_random_schedules() {
+/// Runs this number of schedules, each with a store of its own, unless the variables name others.
+fn run_all<S: SyncStore>(schedules: u64, store: impl Fn(u64) -> S + Sync) {
     let only = number("ENVD_SDK_TEST_SCHEDULE");
     let next = AtomicU64::new(only.unwrap_or(0));
-    let end = only.map_or(number("ENVD_SDK_TEST_SCHEDULES").unwrap_or(1_000), |only| {
-        only + 1
-    });
+    let end = only.map_or(schedules, |only| only + 1);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -67,9 +68,15 @@ fn each_entry_becomes_one_record_or_says_why_not_after_random_schedules() {
                     if schedule >= end {
                         return;
                     }
-                    run(schedule);
+                    run(schedule, store(schedule));
                 }
             });
         }
     });
+}
+
+#[test]
+fn each_entry_becomes_one_record_or_says_why_not_after_random_schedules() {
+    let schedules = number("ENVD_SDK_TEST_SCHEDULES").unwrap_or(1_000);
+    run_all(schedules, |_| MemorySync::new());
 }

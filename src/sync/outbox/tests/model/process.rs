@@ -13,8 +13,7 @@ use crate::error::Error;
 use crate::sync::outbox::Outbox;
 use crate::sync::replica::Replica;
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreError, StoreFuture,
-    SyncStore,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreError, StoreFuture, SyncStore,
 };
 use crate::transport::{Clock, HttpOptions, RetryPolicy};
 
@@ -50,7 +49,7 @@ impl Process {
     pub(super) fn start(
         number: usize,
         world: &Shared,
-        store: &MemorySync,
+        store: &Arc<dyn SyncStore>,
         settings: Settings,
         ahead: i64,
     ) -> Self {
@@ -110,7 +109,7 @@ pub(super) fn replica(
 #[derive(Clone)]
 pub(super) struct ProcessStore {
     number: usize,
-    store: MemorySync,
+    store: Arc<dyn SyncStore>,
     world: Shared,
     clock: Clock,
     commits: Arc<AtomicUsize>,
@@ -119,10 +118,15 @@ pub(super) struct ProcessStore {
 }
 
 impl ProcessStore {
-    pub(super) fn new(number: usize, world: &Shared, store: &MemorySync, clock: &Clock) -> Self {
+    pub(super) fn new(
+        number: usize,
+        world: &Shared,
+        store: &Arc<dyn SyncStore>,
+        clock: &Clock,
+    ) -> Self {
         Self {
             number,
-            store: store.clone(),
+            store: Arc::clone(store),
             world: Arc::clone(world),
             clock: clock.clone(),
             commits: Arc::default(),

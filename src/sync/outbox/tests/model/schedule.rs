@@ -12,7 +12,7 @@ use super::note;
 use super::process::{AtCommit, Process, ProcessStore, Settings, replica};
 use super::service::Author;
 use super::user::{CHOICES, act, content};
-use crate::sync::store::MemorySync;
+use crate::sync::store::SyncStore;
 
 /// A future of a process, polled when it was woken.
 struct Program {
@@ -36,7 +36,7 @@ impl Wake for Woken {
 
 pub(super) struct Schedule {
     pub(super) world: Shared,
-    pub(super) store: MemorySync,
+    pub(super) store: Arc<dyn SyncStore>,
     pub(super) processes: Vec<Process>,
     programs: Vec<Program>,
     pub(super) random: fastrand::Rng,
@@ -45,7 +45,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, store: impl SyncStore) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut world = World::new(random.fork());
         let settings = Settings {
@@ -63,7 +63,7 @@ impl Schedule {
         }
         Self {
             world: Arc::new(Mutex::new(world)),
-            store: MemorySync::new(),
+            store: Arc::new(store),
             processes: Vec::new(),
             programs: Vec::new(),
             random,
@@ -200,7 +200,11 @@ impl Schedule {
 
     /// A replica of its own over the same store.
     fn sync(&mut self) {
-        let (world, settings, store) = (Arc::clone(&self.world), self.settings, self.store.clone());
+        let (world, settings, store) = (
+            Arc::clone(&self.world),
+            self.settings,
+            Arc::clone(&self.store),
+        );
         let process = self.any_process();
         let clock = process.clock.clone();
         let number = process.number;

@@ -1,0 +1,5 @@
+//! A test server for the random schedules of replica and outbox. `tests/postgres` has the other tests of this store.
+
+mod blocking_store;
+
+pub(in crate::sync) use self::blocking_store::TestSchema;
