@@ -1,6 +1,8 @@
 //! The replica's store in a file: commits of a page, and 20 of 200,000 rows by each condition.
 //!
-//! `cargo bench --bench sync_store`. It writes about 500 MB into the folder of temporary files, and deletes them.
+//! `cargo bench --bench sync_store`. It writes about 500 MB into the folder of temporary files, and deletes them. With the
+//! feature `postgres` the store in the test database of `ENVD_SDK_TEST_POSTGRES` is measured as well, in a schema of its own
+//! that is deleted.
 
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
@@ -19,17 +21,62 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::create_dir(&folder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .enable_all()
         .build()?;
     let measured = runtime.block_on(async {
         let store = SqliteSync::open(folder.join("farm.db"))?;
+        println!("SqliteSync");
         commits(&store).await?;
         queries(&store).await
     });
     fs::remove_dir_all(&folder)?;
+    measured?;
+    #[cfg(feature = "postgres")]
+    if let Some(url) = env::var_os("ENVD_SDK_TEST_POSTGRES") {
+        let url = url.into_string().map_err(|_| "the connection string")?;
+        runtime.block_on(postgres(&url))?;
+    }
+    Ok(())
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(url: &str) -> Result<(), Box<dyn std::error::Error>> {
+    use envd_sdk::auth::postgres::loopback_pool;
+    use envd_sdk::sync::store::PostgresSync;
+
+    let pool = loopback_pool(url, 4)?;
+    let schema = format!("sync_bench_{}", process::id());
+    let store = PostgresSync::builder(pool.clone()).schema(&schema);
+    let store = store.time_out(Duration::from_secs(60)).build()?;
+    println!("PostgresSync");
+    store.migrate().await?;
+    let measured = async {
+        commits(&store).await?;
+        queries(&store).await
+    };
+    let measured = measured.await;
+    let client = pool.get().await?;
+    let sizes = client
+        .query_typed(
+            "SELECT relname::text, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
+            WHERE relkind = 'r' AND relnamespace = $1::text::regnamespace",
+            &[(
+                &schema,
+                envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::types::Type::TEXT,
+            )],
+        )
+        .await?;
+    for row in sizes {
+        let (name, table, indexes): (String, i64, i64) = (row.get(0), row.get(1), row.get(2));
+        println!("  {name}: {table} bytes, indexes {indexes}");
+    }
+    client
+        .batch_execute(&format!("DROP SCHEMA {schema} CASCADE"))
+        .await?;
     Ok(measured?)
 }
 
-async fn commits(store: &SqliteSync) -> Result<(), StoreError> {
+async fn commits(store: &impl SyncStore) -> Result<(), StoreError> {
     let begun = Instant::now();
     let mut pages = Vec::new();
     for page in 0..ROWS / PAGE {
@@ -64,7 +111,7 @@ async fn commits(store: &SqliteSync) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn queries(store: &SqliteSync) -> Result<(), StoreError> {
+async fn queries(store: &impl SyncStore) -> Result<(), StoreError> {
     println!("20 of {ROWS} rows: ms by id, last updated, sequence, second half; count");
     for (name, conditions) in conditions() {
         let mut line = format!("  {name:24}");

@@ -8,7 +8,7 @@
 //! | react to changes, each at least once and in order | [`Replica::changes`](replica::Replica::changes), [`Changes`](replica::Changes) |
 //! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
 //! | fill in forms without reception, and keep them | [`Account::banks`](crate::Account::banks), [`bank`] |
-//! | keep the copy in a file or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
+//! | keep the copy in a file, in Postgres or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
 //! | serve thousands of accounts from many hosts | `sync::fleet`, with the feature `postgres` |
 //!
 //! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;

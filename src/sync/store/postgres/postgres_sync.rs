@@ -105,7 +105,62 @@ impl fmt::Debug for PostgresSyncBuilder {
     }
 }
 
-/// Keeps the copies of accounts in tables of Postgres that many hosts share. Cheap to clone; clones share the pool.
+/// Keeps the copies of accounts in tables of Postgres that many hosts share (features `postgres` and `sync`). Cheap to clone;
+/// clones share the pool.
+///
+/// ```
+/// use envd_sdk::auth::postgres::loopback_pool;
+/// use envd_sdk::sync::store::PostgresSync;
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let store = PostgresSync::builder(pool).schema("vendor").build()?;
+/// # if false {
+/// store.migrate().await?; // when the application is deployed
+/// # }
+/// # let _ = store;
+/// # Ok::<(), envd_sdk::sync::store::StoreError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Everything is stored in the clear unless a [`SealedSync`](super::super::SealedSync) around it encrypts and hashes it.
+///
+/// # What it needs
+///
+/// What [the store of tokens](crate::auth::postgres) needs, and one connection of the pool for each call at a time. The database has to be
+/// encoded in UTF-8. The two stores may share a pool, a database and a schema. Between may be a pooler (`PgBouncer`) that pools transactions:
+/// no statement rests on what an earlier transaction has set. All names are qualified and owners are checked, as there. Texts with a NUL
+/// character are refused, for Postgres cannot store them.
+///
+/// # Commits
+///
+/// A commit is one transaction of two round trips: the first one locks the account and compares the versions, the second
+/// writes everything. So commits of one account come one after the other, and those of two accounts do not wait for each other.
+/// Until the second round trip begins, a lost connection is replaced once; afterwards the commit fails, and may have been
+/// written: load again. A batch with expected versions can be repeated, for it is refused if it was written. A
+/// host that hangs in between loses the lock after the [time-out](PostgresSyncBuilder::time_out).
+///
+/// # Cost
+///
+/// A sync that finds nothing new reads two or three statements and writes none. A page of 100 records takes two round
+/// trips and 8 to 14 statements. A search by a condition takes two round trips: the first one counts, up to 5,000, how many rows
+/// meet each condition, and the second reads by the one that the fewest meet, or in the order of the result.
+///
+/// Every key begins with the account, so that the tables can be
+/// partitioned by it; no key and no sequence spans accounts.
+///
+/// # Two versions during a deploy
+///
+/// A migration names the oldest version of the tables whose programs can go on with the new ones. Those do; older ones get
+/// [`is_newer_version`](StoreError::is_newer_version) and write nothing, also if they ran before the migration.
+///
+/// # Errors
+///
+/// Those of all methods have these predicates of [`StoreError`]: [`is_unreachable`](StoreError::is_unreachable),
+/// [`is_lock_timeout`](StoreError::is_lock_timeout) (another process writes to the account),
+/// [`is_full`](StoreError::is_full), [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the
+/// tables), [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
+/// [`is_newer_version`](StoreError::is_newer_version), [`is_unsupported`](StoreError::is_unsupported) (a pooler that pools statements).
 #[derive(Clone)]
 pub struct PostgresSync(pub(super) Arc<Database>);
 
