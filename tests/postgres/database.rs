@@ -80,6 +80,14 @@ impl Database {
         store(&pool(4), &self.schema)
     }
 
+    /// With tables of copies; `None` if no server is configured.
+    pub(super) async fn new_sync() -> Option<(Self, PostgresSync)> {
+        let database = Self::empty().await?;
+        let store = database.sync();
+        store.migrate().await.unwrap();
+        Some((database, store))
+    }
+
     /// The store of copies, in the same schema.
     pub(super) fn sync(&self) -> PostgresSync {
         sync(&pool(4), &self.schema)
@@ -89,15 +97,20 @@ impl Database {
         sealed(self.store())
     }
 
-    /// Executes a statement on a separate connection; `{table}` stands for the table.
+    /// Executes a statement on a separate connection; `{table}` stands for the table of tokens, `{schema}` for the schema.
     pub(super) async fn run(&self, statement: &str) {
-        let statement = statement.replace("{table}", &format!("\"{}\".tokens", self.schema));
+        let statement = self.named(statement);
         client().await.batch_execute(&statement).await.unwrap();
+    }
+
+    pub(super) fn named(&self, statement: &str) -> String {
+        let statement = statement.replace("{table}", "{schema}.tokens");
+        statement.replace("{schema}", &format!("\"{}\"", self.schema))
     }
 
     /// Executes a query that returns one text.
     pub(super) async fn query_text(&self, query: &str) -> String {
-        let query = query.replace("{table}", &format!("\"{}\".tokens", self.schema));
+        let query = self.named(query);
         let row = client().await.query_one(&query, &[]).await.unwrap();
         row.get::<_, Option<String>>(0).unwrap_or_default()
     }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use envd_sdk::auth::postgres::PostgresStore;
+use envd_sdk::auth::postgres::deadpool_postgres::Pool;
 use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::Client;
 use envd_sdk::auth::{StoreError, TokenStore};
 
@@ -113,7 +114,7 @@ impl Shared {
         Some(shared)
     }
 
-    async fn admin(&self) -> Client {
+    pub(super) async fn admin(&self) -> Client {
         connect(database::config().dbname(&self.name)).await
     }
 
@@ -124,9 +125,16 @@ impl Shared {
 
     /// Each function counts its calls in a sequence, which a rollback does not reset.
     pub(super) async fn plant(&self) {
+        let seed = "CREATE TYPE public.seed AS (number integer)";
+        self.evil().await.batch_execute(seed).await.unwrap();
+        self.plant_all(FUNCTIONS, OBJECTS).await;
+    }
+
+    /// As [`plant`](Self::plant), with other names.
+    pub(super) async fn plant_all(&self, functions: &[[&str; 4]], objects: &str) {
         let evil = self.evil().await;
-        let mut statements = "CREATE TYPE public.seed AS (number integer);".to_owned();
-        for (number, [name, arguments, result, value]) in FUNCTIONS.iter().enumerate() {
+        let mut statements = String::new();
+        for (number, [name, arguments, result, value]) in functions.iter().enumerate() {
             use std::fmt::Write;
             write!(
                 statements,
@@ -137,16 +145,21 @@ impl Shared {
             .unwrap();
         }
         evil.batch_execute(&statements).await.unwrap();
-        evil.batch_execute(OBJECTS).await.unwrap();
+        evil.batch_execute(objects).await.unwrap();
     }
 
     fn store_as(&self, role: &str, schema: &str) -> PostgresStore {
+        database::store(&self.pool_as(role), schema)
+    }
+
+    /// Connections of a role; without a name, of the superuser.
+    pub(super) fn pool_as(&self, role: &str) -> Pool {
         let mut config = database::config();
         config.dbname(&self.name);
         if !role.is_empty() {
             config.user(format!("{}_{role}", self.name));
         }
-        database::store(&database::pool_of(config, 4), schema)
+        database::pool_of(config, 4)
     }
 
     /// The planted functions that were called.

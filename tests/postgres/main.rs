@@ -21,8 +21,14 @@ mod pooler;
 mod proxy;
 #[path = "../suite/processes/sessions.rs"]
 mod sessions;
+mod sync_cost;
+mod sync_faults;
+mod sync_hostile;
 mod sync_laws;
+mod sync_processes;
+mod sync_tables;
 mod tables;
+mod wire;
 
 /// The store of a schema, for a child process.
 fn open(schema: &str) -> sealed::SealedStore<postgres::PostgresStore> {

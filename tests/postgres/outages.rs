@@ -186,7 +186,7 @@ async fn a_database_restart_during_a_slow_refresh_loses_no_session() {
 }
 
 /// Runs the command from the environment; without one, ends all sessions.
-async fn restart(database: &Database) {
+pub(super) async fn restart(database: &Database) {
     if let Some(command) = env::var_os(RESTART) {
         let status = Command::new("sh").arg("-c").arg(command).status();
         assert!(status.unwrap().success());

@@ -1,14 +1,16 @@
-//! A TCP proxy that a test can pause and disconnect, and that counts round trips.
+//! A TCP proxy that a test can pause and disconnect, and that counts round trips and statements.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use envd_sdk::fake::Fake;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+
+use super::wire::Statements;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -28,9 +30,15 @@ pub(super) struct Proxy {
 
 struct State {
     mode: watch::Sender<Mode>,
+    /// Counts cuts, so that a connection ends however soon the next mode follows.
+    cuts: watch::Sender<usize>,
     stopped: Semaphore,
     round_trips: AtomicUsize,
     unwaited: AtomicUsize,
+    statements: AtomicUsize,
+    /// After so many statements, requests are held back.
+    left: AtomicUsize,
+    replies: Mutex<Vec<u8>>,
 }
 
 impl Proxy {
@@ -39,9 +47,13 @@ impl Proxy {
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State {
             mode: watch::Sender::new(Mode::Pass),
+            cuts: watch::Sender::new(0),
             stopped: Semaphore::new(0),
             round_trips: AtomicUsize::new(0),
             unwaited: AtomicUsize::new(0),
+            statements: AtomicUsize::new(0),
+            left: AtomicUsize::new(usize::MAX),
+            replies: Mutex::default(),
         });
         let (target, shared) = ((host.to_owned(), port), state.clone());
         tokio::spawn(async move {
@@ -56,8 +68,30 @@ impl Proxy {
         self.address
     }
 
+    /// Also ends what [`hold_after`](Self::hold_after) has set.
     pub(super) fn set(&self, mode: Mode) {
+        self.state.left.store(usize::MAX, Ordering::SeqCst);
         self.state.mode.send_replace(mode);
+        if mode == Mode::Cut {
+            self.state.cuts.send_modify(|cuts| *cuts += 1);
+        }
+    }
+
+    /// Passes so many more statements to the server, and holds requests back then.
+    pub(super) fn hold_after(&self, statements: usize) {
+        self.state.stopped.forget_permits(usize::MAX);
+        self.state.left.store(statements, Ordering::SeqCst);
+    }
+
+    /// The number of statements so far; several in one message count as one.
+    pub(super) fn statements(&self) -> usize {
+        self.state.statements.load(Ordering::SeqCst)
+    }
+
+    /// What the server has sent since this was called last.
+    pub(super) fn take_replies(&self) -> String {
+        let replies = std::mem::take(&mut *self.state.replies.lock().unwrap());
+        String::from_utf8_lossy(&replies).into_owned()
     }
 
     /// Waits until data is held back.
@@ -73,7 +107,20 @@ impl Proxy {
 }
 
 impl State {
+    /// Takes one of the statements that may pass.
+    fn is_used_up(&self) -> bool {
+        let take = |left: usize| match left {
+            usize::MAX => Some(left),
+            left => left.checked_sub(1),
+        };
+        let taken = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
+        taken.is_err()
+    }
+
     async fn connection(self: Arc<Self>, client: TcpStream, target: (String, u16)) {
+        let mut cut = self.cuts.subscribe();
         if *self.mode.borrow() == Mode::Cut {
             return;
         }
@@ -86,11 +133,11 @@ impl State {
         let (mut from_client, mut to_client) = client.into_split();
         let (mut from_server, mut to_server) = server.into_split();
         let asking = AtomicBool::new(false);
-        let mut modes = self.mode.subscribe();
+        let is_cut = cut.clone();
         tokio::select! {
-            _ = modes.wait_for(|mode| *mode == Mode::Cut) => {}
-            _ = self.pump(&mut from_client, &mut to_server, &asking, true) => {}
-            _ = self.pump(&mut from_server, &mut to_client, &asking, false) => {}
+            _ = cut.changed() => {}
+            _ = self.pump(&mut from_client, &mut to_server, &asking, &is_cut, true) => {}
+            _ = self.pump(&mut from_server, &mut to_client, &asking, &is_cut, false) => {}
         }
     }
 
@@ -99,6 +146,7 @@ impl State {
         from: &mut (impl AsyncReadExt + Unpin),
         to: &mut (impl AsyncWriteExt + Unpin),
         asking: &AtomicBool,
+        cut: &watch::Receiver<usize>,
         requests: bool,
     ) -> io::Result<()> {
         let mut buffer = vec![0; 64 * 1024];
@@ -108,10 +156,25 @@ impl State {
             Mode::HoldReplies
         };
         let mut modes = self.mode.subscribe();
+        let mut statements = Statements::default();
         loop {
             let size = from.read(&mut buffer).await?;
             if size == 0 {
                 return Ok(());
+            }
+            let mut passed = 0;
+            if requests {
+                for end in statements.ends(&buffer[..size]) {
+                    if self.is_used_up() {
+                        to.write_all(&buffer[passed..end.start]).await?;
+                        passed = end.start;
+                        self.mode.send_replace(Mode::HoldRequests);
+                        break;
+                    }
+                    self.statements.fetch_add(1, Ordering::SeqCst);
+                }
+            } else {
+                self.replies.lock().unwrap().extend(&buffer[..size]);
             }
             let began = asking.swap(requests, Ordering::SeqCst) != requests && requests;
             if began {
@@ -130,10 +193,10 @@ impl State {
                 let _ = modes.wait_for(|mode| *mode != hold).await;
             }
             // No data passes after the cut, whichever branch of `connection` ends first.
-            if *self.mode.borrow() == Mode::Cut {
+            if cut.has_changed().unwrap_or(true) {
                 return Ok(());
             }
-            to.write_all(&buffer[..size]).await?;
+            to.write_all(&buffer[passed..size]).await?;
         }
     }
 }

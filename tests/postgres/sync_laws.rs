@@ -8,10 +8,9 @@ use super::database::{self, Database, pool};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_store_of_copies_keeps_the_laws() {
-    let Some(database) = Database::new().await else {
+    let Some((database, _)) = Database::new_sync().await else {
         return;
     };
-    database.sync().migrate().await.unwrap();
     let schema = database.schema.clone();
     // A new pool for each store: only the server is shared.
     let report = check(move || database::sync(&pool(3), &schema)).await;
@@ -20,15 +19,39 @@ async fn the_store_of_copies_keeps_the_laws() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sealed_store_of_copies_keeps_the_laws() {
-    let Some(database) = Database::new().await else {
+    let Some((_database, store)) = Database::new_sync().await else {
         return;
     };
-    let store = database.sync();
-    store.migrate().await.unwrap();
     let report = check(move || sealed(store.clone())).await;
     report.assert_kept();
 }
 
-pub(super) fn sealed(store: PostgresSync) -> SealedSync<PostgresSync> {
+/// Connections of the pooler are not those of the pool, so nothing may rest on what an earlier transaction has set.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_transaction_pooling_the_store_of_copies_keeps_the_laws() {
+    let Some((database, _)) = Database::new_sync().await else {
+        return;
+    };
+    let Some(pooler) = super::pooler::Pooler::start("transaction").await else {
+        return;
+    };
+    let pool = pooler.pool(16);
+    let store = database::sync(&pool, &database.schema);
+    store.migrate().await.unwrap();
+    let report = check(move || store.clone()).await;
+    report.assert_kept();
+    for _ in 0..16 {
+        let connection = pool.get().await.unwrap();
+        for (setting, value) in [("enable_sort", "on"), ("lock_timeout", "0")] {
+            let row = connection
+                .query_typed_one(&format!("SHOW {setting}"), &[])
+                .await;
+            assert_eq!(row.unwrap().get::<_, &str>(0), value);
+        }
+    }
+}
+
+fn sealed(store: PostgresSync) -> SealedSync<PostgresSync> {
     SealedSync::new(store, SealingKey::new("test", &[42; 32]), &[7; 32])
 }
