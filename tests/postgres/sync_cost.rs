@@ -289,5 +289,4 @@ async fn calls_take_one_round_trip_and_commits_two() {
     assert_eq!(cost(&proxy, store.query(ACCOUNT, &query)).await, (1, 3));
     query.status = Some("DRAFT".to_owned());
     assert_eq!(cost(&proxy, store.query(ACCOUNT, &query)).await, (2, 4));
-    assert_eq!(cost(&proxy, store.announce(ACCOUNT)).await, (1, 1));
 }

@@ -17,7 +17,6 @@ const FUNCTIONS: &[[&str; 4]] = &[
     ["adds", "bigint, bigint", "bigint", "0"],
     ["unnest", "text[]", "text", "'x'::pg_catalog.text"],
     ["unnest", "bigint[]", "bigint", "0"],
-    ["pg_notify", "text, text", "boolean", "true"],
     ["count", "", "bigint", "0"],
     ["greatest_so_far", "integer, integer", "integer", "0"],
     ["of_domain", "text", "boolean", "true"],
@@ -55,7 +54,6 @@ async fn use_everything(store: &PostgresSync) -> Result<(), StoreError> {
     assert!(store.commit(ACCOUNT, &batch(0)).await?);
     assert!(store.commit(ACCOUNT, &batch(1)).await?);
     assert!(!store.commit(ACCOUNT, &batch(1)).await?);
-    store.announce(ACCOUNT).await?;
     assert_eq!(store.documents(ACCOUNT, "wa").await?.len(), 1);
     assert_eq!(store.documents(ACCOUNT, "").await?.len(), 2);
     assert_eq!(

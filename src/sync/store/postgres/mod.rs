@@ -1,6 +1,5 @@
 //! A store in Postgres (features `postgres` and `sync`).
 
-mod announce;
 mod batch_commit;
 mod batch_writes;
 mod postgres_sync;

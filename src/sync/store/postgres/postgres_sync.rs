@@ -7,9 +7,9 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::types::Type;
 
+use super::batch_commit;
 use super::row_query::RowQuery;
 use super::stored_row::{self, is_storable};
-use super::{announce, batch_commit};
 use crate::auth::StoreError;
 use crate::auth::postgres::database::{Database, Parameter};
 use crate::auth::postgres::schema::{Layout, Migration, Schema};
@@ -280,10 +280,6 @@ impl SyncStore for PostgresSync {
 
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
         Box::pin(batch_commit::commit(&self.0, account, batch))
-    }
-
-    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(announce::announce(&self.0, account))
     }
 }
 
