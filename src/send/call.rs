@@ -70,6 +70,8 @@ pub(crate) struct Settings {
     /// When the deadline passes, on the clock since boot.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
+    /// Whether a request may still be sent, asked right before its first byte: see `condition.rs`.
+    pub(super) condition: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,
     pub(super) watch: Option<Watch>,
@@ -185,7 +187,7 @@ impl<T: Send + 'static> Call<T> {
     }
 
     /// The settings, no longer shared with the client and its other calls.
-    fn own_settings(&mut self) -> &mut Settings {
+    pub(super) fn own_settings(&mut self) -> &mut Settings {
         Arc::make_mut(&mut self.settings)
     }
 

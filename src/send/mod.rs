@@ -5,6 +5,8 @@
 
 mod backpressure;
 mod call;
+#[cfg(feature = "sync")]
+mod condition;
 mod gate;
 #[cfg(all(feature = "postgres", feature = "sync"))]
 mod gated;

@@ -328,6 +328,14 @@ impl<O: Operation> Exchange<'_, O> {
         if let Some(gate) = &sender.gate {
             gate.enter().await?;
         }
+        if matches!(&self.settings.condition, Some(condition) if !condition()) {
+            return Err(Error::new(Kind::Transport(Failure {
+                what: "it was too late when the request could be sent",
+                timeout: false,
+                unsent: Unsent::Surely,
+                refused_locally: true,
+            })));
+        }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
         let reply = self.reply(adapted.unwrap_or(&self.request), token).await;

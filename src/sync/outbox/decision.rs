@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::account_outbox::Outbox;
-use super::edits::follow_last_save;
+use super::edits::{accept_theirs, follow_in_lane, follow_last_save};
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
 use super::journal::Draft;
+use super::lane::Lane;
 use super::stored::{Base, Stored, Target, Watch};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, Timestamp, WithExtra};
@@ -188,10 +189,7 @@ fn keep_mine(draft: &mut Draft, stored: &Stored) -> Result<()> {
     let fits = stored.state == EntryState::NeedsAttention;
     match stored.reason {
         Some(Reason::Conflict | Reason::NotADraft) if fits => {
-            let entry = change(draft, stored)?;
-            if let Some(conflict) = entry.conflict.take() {
-                entry.base = Some(Base::Record(conflict.theirs));
-            }
+            accept_theirs(draft, stored);
         }
         Some(Reason::Gone) if fits && stored.kind == EntryKind::Save => {
             let entry = change(draft, stored)?;
@@ -228,7 +226,7 @@ pub(super) fn make_anew(draft: &mut Draft, stored: &Stored) {
     let behind: Vec<u64> = behind.map(|other| other.id).collect();
     for id in behind {
         if let Some(other) = draft.entry(id).filter(|other| !other.is_in_flight()) {
-            other.target = Target::Entry(stored.id);
+            (other.target, other.base) = (Target::Entry(stored.id), None);
         }
     }
 }
@@ -331,7 +329,11 @@ pub(super) fn confirm(
     if let Some(record) = record {
         // A record that was made anew has another name.
         let sent = entry.made_of().map(Base::Sent);
-        draft.settle_lane(id, record, sent.as_ref());
+        draft.settle_lane(&entry, record, sent.as_ref());
+        if entry.creates() {
+            // The user may have written about the record before it was known whose it is.
+            follow_in_lane(draft, &Lane::Record(record.clone()));
+        }
     }
     Ok(())
 }

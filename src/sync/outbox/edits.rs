@@ -47,9 +47,6 @@ impl Stored {
         if let (Some(before), false) = (self.input.replace(text), self.attempts.is_empty()) {
             self.earlier_inputs.push(before);
         }
-        if let Some(conflict) = self.conflict.take() {
-            self.base = Some(Base::Record(conflict.theirs));
-        }
         self.queue_again();
     }
 }
@@ -69,15 +66,19 @@ pub(super) fn replace(
             before.id
         )));
     }
-    if is_orphan {
+    let lane = if is_orphan {
         make_anew(draft, before);
-    }
+        Lane::Entry(before.id)
+    } else {
+        before.lane()
+    };
+    accept_theirs(draft, before);
     let later = draft.live.values().filter(|other| {
         other.order > before.order
             && other.kind == EntryKind::Save
             && other.state == EntryState::Queued
             && other.is_replaceable()
-            && other.lane() == before.lane()
+            && other.lane() == lane
     });
     let mut ids: Vec<u64> = later.map(|later| later.id).collect();
     ids.push(before.id);
@@ -89,7 +90,7 @@ pub(super) fn replace(
     if let Some(entry) = draft.entry(before.id).filter(|_| is_orphan) {
         (entry.target, entry.base) = (Target::New, None);
     }
-    follow_with_submits(draft, &before.lane(), before.order, text, not_after);
+    follow_with_submits(draft, &lane, before.order, text, not_after);
     Ok(())
 }
 
@@ -144,13 +145,43 @@ fn follow_with_submits(
 
 /// A submit that is to be sent again comes after what was written meanwhile.
 pub(super) fn follow_last_save(draft: &mut Draft, submit: u64) {
-    let Some(submit) = draft.entry_ref(submit).cloned() else {
+    let submit = draft.entry_ref(submit);
+    let lane = submit.filter(|submit| submit.kind == EntryKind::Submit);
+    if let Some(lane) = lane.map(Stored::lane) {
+        follow_in_lane(draft, &lane);
+    }
+}
+
+/// The submits of a lane come after its last save, and submit what that one saves.
+pub(super) fn follow_in_lane(draft: &mut Draft, lane: &Lane) {
+    let last = draft.last_save(lane);
+    if let Some((order, text)) = last.and_then(|last| Some((last.order, last.input.clone()?))) {
+        follow_with_submits(draft, lane, order, &text, None);
+    }
+}
+
+/// A person has seen what the service has: the entry is a change of that from now on, and so is what waits behind it and was
+/// made of the same state of the record.
+pub(super) fn accept_theirs(draft: &mut Draft, stored: &Stored) {
+    let Some(conflict) = &stored.conflict else {
         return;
     };
-    let lane = submit.lane();
-    let last = draft.last_save(&lane);
-    let last = last.and_then(|last| Some((last.order, last.input.clone()?)));
-    if let (EntryKind::Submit, Some((order, text))) = (submit.kind, last) {
-        follow_with_submits(draft, &lane, order, &text, None);
+    let lane = stored.lane();
+    let is_same = |other: &Stored| {
+        let is_made_of_it =
+            (other.base.as_ref()).is_some_and(|base| base.is_same(stored.base.as_ref()));
+        other.id == stored.id || other.lane() == lane && !other.is_in_flight() && is_made_of_it
+    };
+    let same: Vec<u64> = (draft.live.values())
+        .filter(|other| is_same(other))
+        .map(|other| other.id)
+        .collect();
+    for id in same {
+        if let Some(entry) = draft.entry(id) {
+            entry.base = Some(Base::Record(conflict.theirs.clone()));
+        }
+    }
+    if let Some(entry) = draft.entry(stored.id) {
+        entry.conflict = None;
     }
 }

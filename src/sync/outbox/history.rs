@@ -111,7 +111,10 @@ impl Outbox {
                 let Some(record) = entry.consignment.as_ref().filter(|_| entry.saves()) else {
                     continue;
                 };
-                if self.journal().last_save(record).await? == Some(entry.id) {
+                // A look that is under way, or that begins with a copy of the account without this record, must not take it for
+                // that of another entry.
+                let is_needed = now.head.pin.is_some() || !self.is_listed(record).await?;
+                if !is_needed && self.journal().last_save(record).await? == Some(entry.id) {
                     forgotten.push(record_name(record));
                 }
             }

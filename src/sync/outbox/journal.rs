@@ -357,15 +357,22 @@ fn unreadable(name: &str) -> StoreError {
 }
 
 impl Draft {
-    /// A record was made, or found: entries that wait for it know it now, and are changes of what it is now.
-    pub(super) fn settle_lane(&mut self, settled: u64, id: &ConsignmentId, base: Option<&Base>) {
+    /// A record was made, or found: entries that wait for it know it now, and are changes of what it is now. One that the user
+    /// made of another state of the record than the settled entry keeps it: what others changed in between counts.
+    pub(super) fn settle_lane(
+        &mut self,
+        settled: &Stored,
+        id: &ConsignmentId,
+        base: Option<&Base>,
+    ) {
+        let before = settled.base.as_ref().filter(|_| !settled.creates());
         let waiting: Vec<u64> = self.live.keys().copied().collect();
-        for other in waiting.into_iter().filter(|other| *other != settled) {
+        for other in waiting.into_iter().filter(|other| *other != settled.id) {
             let Some(entry) = self.entry_ref(other) else {
                 continue;
             };
             let follows = match &entry.target {
-                Target::Entry(before) => *before == settled,
+                Target::Entry(before) => *before == settled.id,
                 Target::Record(record) => record == id,
                 _ => false,
             };
@@ -376,7 +383,8 @@ impl Draft {
                 continue;
             };
             entry.target = Target::Record(id.clone());
-            if matches!(entry.state, EntryState::Queued | EntryState::Refused) {
+            let is_own = matches!(&entry.base, Some(own @ Base::Record(_)) if !own.is_same(before));
+            if matches!(entry.state, EntryState::Queued | EntryState::Refused) && !is_own {
                 entry.base = base.cloned().or(entry.base.take());
             }
         }

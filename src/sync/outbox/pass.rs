@@ -119,8 +119,7 @@ impl Pass<'_> {
                     .await
                     .map(|done| done.is_some()),
                 Step::Strays => self.look_for_strays(&snapshot).await,
-                Step::Entry(Next::Send(id)) => self.send_entry(id).await,
-                Step::Entry(Next::Settle(id)) => self.settle_entry(id).await,
+                Step::Entry(next) => self.send_or_settle(next, &snapshot).await,
             };
             match (done, step) {
                 (Ok(_), Step::TakeOver) => {}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::compare::Conflict;
+use super::compare::{Conflict, is_unchanged};
 use super::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
 use super::input_text::InputText;
 use crate::error::Error;
@@ -85,6 +85,16 @@ pub(super) enum Base {
     Record(Value),
     /// What was sent before, as nothing was read since.
     Sent(InputText),
+}
+
+impl Base {
+    /// Whether both are the same state of a record.
+    pub(super) fn is_same(&self, other: Option<&Self>) -> bool {
+        match (self, other) {
+            (Self::Record(one), Some(Self::Record(other))) => is_unchanged(one, other),
+            _ => false,
+        }
+    }
 }
 
 /// One entry.

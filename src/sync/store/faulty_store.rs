@@ -21,6 +21,8 @@ pub(crate) struct FaultyStore {
     fails_announcements: Arc<AtomicBool>,
     before: Arc<Mutex<Option<(usize, Act)>>>,
     after: Arc<Mutex<Option<(usize, Act)>>>,
+    reads: Arc<AtomicUsize>,
+    before_read: Arc<Mutex<Option<(usize, Act)>>>,
 }
 
 /// What another process does.
@@ -39,6 +41,8 @@ impl FaultyStore {
             fails_announcements: Arc::default(),
             before: Arc::default(),
             after: Arc::default(),
+            reads: Arc::default(),
+            before_read: Arc::default(),
         }
     }
 
@@ -95,6 +99,16 @@ impl FaultyStore {
         *self.after.lock().unwrap() = Some((number, Box::new(act)));
     }
 
+    /// As [`before_commit`](Self::before_commit), for reads of documents.
+    pub(crate) fn before_read(
+        &self,
+        number: usize,
+        act: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static,
+    ) {
+        let number = self.reads.load(Ordering::SeqCst) + number;
+        *self.before_read.lock().unwrap() = Some((number, Box::new(act)));
+    }
+
     /// How many commits were tried.
     pub(crate) fn commits(&self) -> usize {
         self.commits.load(Ordering::SeqCst)
@@ -109,6 +123,15 @@ impl SyncStore for FaultyStore {
     ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
             self.check_read()?;
+            let number = self.reads.fetch_add(1, Ordering::SeqCst) + 1;
+            let act = self
+                .before_read
+                .lock()
+                .unwrap()
+                .take_if(|(at, _)| *at == number);
+            if let Some((_, act)) = act {
+                act().await;
+            }
             self.store.documents(account, prefix).await
         })
     }

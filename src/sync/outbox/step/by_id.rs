@@ -102,7 +102,7 @@ impl Pass<'_> {
             (_, Some(text)) => account.save_consignment_text(text),
             (_, None) => return Some(Reply::Refused(Error::config("the entry has no input"))),
         };
-        self.send_save(call).await
+        self.send_save(entry, call).await
     }
 
     pub(super) async fn settle_by_id(&mut self, entry: &Stored) -> Step {

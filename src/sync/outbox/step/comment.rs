@@ -37,7 +37,7 @@ impl Pass<'_> {
         }
         let input = CommentInput::new(number.clone(), text.clone());
         let call = self.outbox.account().create_comment(input);
-        let Some(result) = self.send_once(call).await else {
+        let Some(result) = self.send_once(entry, call).await else {
             return Ok(false);
         };
         let applied = result.map(|outcome| Applied {

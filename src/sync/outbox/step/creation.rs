@@ -71,7 +71,7 @@ impl Pass<'_> {
                 return Some(Reply::Refused(Error::config("the entry has no input")));
             }
         };
-        self.send_save(call).await
+        self.send_save(entry, call).await
     }
 
     async fn original(&self, entry: &Stored) -> Result<Option<serde_json::Value>> {
@@ -122,13 +122,15 @@ impl Pass<'_> {
             .outbox
             .journal()
             .change_with_past(entry.id, |draft, past| {
-                let sent = past.as_ref().unwrap_or(entry).made_of();
-                let differs = sent
+                let settled = past.as_ref().unwrap_or(entry);
+                let differs = settled
+                    .made_of()
                     .is_some_and(|sent| similarity(&sent.input(), &read) == Similarity::Differs);
                 if differs || record.status != Some(ConsignmentStatus::Draft) {
                     // Somebody was faster: the next edit is compared with what was sent, and differs.
                     return;
                 }
+                draft.settle_lane(settled, id, Some(&Base::Record(after.clone())));
                 if let Some(past) = past.filter(|past| past.consignment.as_ref() == Some(id)) {
                     let past = Stored {
                         after: Some(after.clone()),
@@ -137,7 +139,6 @@ impl Pass<'_> {
                     };
                     draft.past.insert(past.id, Some(past));
                 }
-                draft.settle_lane(entry.id, id, Some(&Base::Record(after.clone())));
             });
         change.await
     }

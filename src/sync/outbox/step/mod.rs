@@ -5,12 +5,13 @@ mod comment;
 mod creation;
 mod strays;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::decision::confirm;
 use super::edits::follow_last_save;
 use super::entry::{Attempt, EntryKind, EntryState, Reason};
-use super::journal::Draft;
+use super::journal::{Draft, Snapshot};
+use super::lane::{Next, next};
 use super::pass::Pass;
 use super::stored::{Stored, findings};
 use crate::error::{Error, Result};
@@ -78,62 +79,38 @@ impl Reply {
 pub(super) type Step = Result<bool>;
 
 impl Pass<'_> {
-    pub(super) async fn send_entry(&mut self, id: u64) -> Step {
-        let Some(entry) = self.entry(id).await? else {
+    /// Takes the entry from the snapshot in which it was chosen: read again, it could be in another state, and would be sent
+    /// all the same.
+    pub(super) async fn send_or_settle(&mut self, next: Next, snapshot: &Snapshot) -> Step {
+        let (Next::Send(id) | Next::Settle(id)) = next;
+        let Some(entry) = snapshot.live.get(&id) else {
             return Ok(true);
         };
-        if let Some(reason) = self.too_late(&entry) {
-            return self.attend(&entry, reason).await;
-        }
-        match entry.kind {
-            EntryKind::Save | EntryKind::Copy if entry.creates() => self.create(&entry).await,
-            EntryKind::Comment => self.comment(&entry).await,
-            _ => self.send_by_id(&entry).await,
+        match next {
+            Next::Send(_) => self.send_entry(entry).await,
+            Next::Settle(_) => self.settle_entry(entry).await,
         }
     }
 
-    pub(super) async fn settle_entry(&mut self, id: u64) -> Step {
-        let Some(entry) = self.entry(id).await? else {
-            return Ok(true);
-        };
+    async fn send_entry(&mut self, entry: &Stored) -> Step {
+        if let Some(reason) = too_late(entry, self.outbox.now()) {
+            return self.attend(entry, reason).await;
+        }
+        match entry.kind {
+            EntryKind::Save | EntryKind::Copy if entry.creates() => self.create(entry).await,
+            EntryKind::Comment => self.comment(entry).await,
+            _ => self.send_by_id(entry).await,
+        }
+    }
+
+    async fn settle_entry(&mut self, entry: &Stored) -> Step {
         match entry.kind {
             EntryKind::Save | EntryKind::Copy if entry.creates() => {
-                self.settle_creation(&entry).await
+                self.settle_creation(entry).await
             }
-            EntryKind::Comment => self.settle_comment(&entry).await,
-            _ => self.settle_by_id(&entry).await,
+            EntryKind::Comment => self.settle_comment(entry).await,
+            _ => self.settle_by_id(entry).await,
         }
-    }
-
-    async fn entry(&self, id: u64) -> Result<Option<Stored>> {
-        let snapshot = self.outbox.journal().load().await?;
-        Ok(snapshot.live.get(&id).map(|entry| Stored::clone(entry)))
-    }
-
-    /// Why the entry must not be sent any more, or not yet by itself.
-    fn too_late(&self, entry: &Stored) -> Option<Reason> {
-        let now = self.outbox.now();
-        let not_after = entry.not_after.as_ref();
-        // A limit that cannot be read is taken for one that has passed.
-        if not_after.is_some_and(|limit| limit.to_time().is_none_or(|limit| now > limit)) {
-            return Some(Reason::NotAfterPassed);
-        }
-        if !matches!(entry.kind, EntryKind::Save | EntryKind::Submit) {
-            return None;
-        }
-        let input = entry.input.as_ref()?.input();
-        // In the west the day ends last.
-        let today = Day::today_in(Jurisdiction::Wa, now);
-        let day = input
-            .movement_date
-            .value()
-            .and_then(|date| Day::parse(date).ok());
-        if !entry.is_late_accepted && day.is_some_and(|day| day < today) {
-            return Some(Reason::MovementPassed);
-        }
-        let is_closed =
-            |form: &crate::model::FormType| form.closed_from().is_some_and(|day| day <= today);
-        (entry.creates() && input.forms.iter().any(is_closed)).then_some(Reason::FormRetired)
     }
 
     /// Leaves the entry to a person.
@@ -163,11 +140,15 @@ impl Pass<'_> {
     ) -> Result<Option<Marked>> {
         let now = self.outbox.timestamp();
         let marked = self.try_change_held(|draft| {
+            // What was in flight with another process is in the way since this one has taken over.
+            if !next(&draft.live).contains(&Next::Send(entry.id)) {
+                return Ok(Marked::Changed);
+            }
             let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
                 return Ok(Marked::Changed);
             };
             // The reads before this may have taken long.
-            if self.too_late(found).is_some() {
+            if too_late(found, self.outbox.now()).is_some() {
                 return Ok(Marked::Changed);
             }
             fill(found);
@@ -190,16 +171,27 @@ impl Pass<'_> {
     }
 
     /// Sends a request that changes something. `None`: another process has taken over.
-    async fn send_once<T: Send + 'static>(&self, call: Call<T>) -> Option<Result<T>> {
+    async fn send_once<T: Send + 'static>(
+        &self,
+        entry: &Stored,
+        call: Call<T>,
+    ) -> Option<Result<T>> {
         self.requests.add(1);
         // The outbox tries again itself: it looks at the time and at the lease before.
         let call = call.retry(RetryPolicy::none());
+        // The mark, the token and the wait for a connection may have taken long.
+        let (entry, clock) = (entry.clone(), self.outbox.settings.clock.clone());
+        let call = call.only_if(move || too_late(&entry, clock.now()).is_none());
         self.while_sending(call.into_future()).await
     }
 
     /// As [`send_once`](Self::send_once), for a request whose answer is the saved record.
-    async fn send_save(&self, call: Call<Outcome<SavedConsignment>>) -> Option<Reply> {
-        let result = self.send_once(call).await?;
+    async fn send_save(
+        &self,
+        entry: &Stored,
+        call: Call<Outcome<SavedConsignment>>,
+    ) -> Option<Reply> {
+        let result = self.send_once(entry, call).await?;
         if let Ok(saved) = &result {
             // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
             let _ = self.outbox.replica().witness(&saved.value).await;
@@ -239,6 +231,8 @@ impl Pass<'_> {
             self.report.confirmed += 1;
         }
         match reply {
+            // It is left to a person in the next step.
+            Reply::NotSent(_) if too_late(entry, outbox.now()).is_some() => Ok(true),
             Reply::NotSent(error) => Err(error),
             _ => Ok(true),
         }
@@ -289,6 +283,31 @@ impl Pass<'_> {
         });
         Ok(change.await?.is_some())
     }
+}
+
+/// Why the entry must not be sent any more, or not yet by itself.
+fn too_late(entry: &Stored, now: SystemTime) -> Option<Reason> {
+    let not_after = entry.not_after.as_ref();
+    // A limit that cannot be read is taken for one that has passed.
+    if not_after.is_some_and(|limit| limit.to_time().is_none_or(|limit| now > limit)) {
+        return Some(Reason::NotAfterPassed);
+    }
+    if !matches!(entry.kind, EntryKind::Save | EntryKind::Submit) {
+        return None;
+    }
+    let input = entry.input.as_ref()?.input();
+    // In the west the day ends last.
+    let today = Day::today_in(Jurisdiction::Wa, now);
+    let day = input
+        .movement_date
+        .value()
+        .and_then(|date| Day::parse(date).ok());
+    if !entry.is_late_accepted && day.is_some_and(|day| day < today) {
+        return Some(Reason::MovementPassed);
+    }
+    let is_closed =
+        |form: &crate::model::FormType| form.closed_from().is_some_and(|day| day <= today);
+    (entry.creates() && input.forms.iter().any(is_closed)).then_some(Reason::FormRetired)
 }
 
 /// The longest wait before an entry is sent again whose requests never get a clear answer.

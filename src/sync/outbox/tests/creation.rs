@@ -118,3 +118,19 @@ async fn a_field_that_this_crate_does_not_know_is_sent_as_it_was_written() {
     let written = written.strip_suffix('}').unwrap();
     assert_eq!(farm.sent(), [format!(r#"{written},"status":"DRAFT"}}"#)]);
 }
+
+/// Whatever appeared since the last sync could be taken for what was sent.
+#[tokio::test]
+async fn creations_in_a_row_do_not_put_the_next_sync_off() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let mut lists = Vec::new();
+    for head in 1..=4 {
+        outbox.save(load(head)).await.unwrap();
+        farm.send(&outbox).await;
+        lists.push(farm.fake.request_count("Consignments"));
+        farm.clock.advance(2 * MINUTE);
+    }
+    assert_eq!((lists[0], lists[1]), (lists[1], lists[2]));
+    assert!(lists[3] > lists[2], "six minutes later: {lists:?}");
+}

@@ -1,6 +1,7 @@
 //! Several processes on one store.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::farm::{Farm, MINUTE, draft, load, signed, state, submitted};
@@ -95,6 +96,38 @@ async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has
             "suspended at {number}, after: {is_after}"
         );
         assert_eq!(farm.saves(), 3, "suspended at {number}, after: {is_after}");
+    }
+}
+
+/// Between any two reads of a pass, another process sends what this one is about to send, and hears nothing of it.
+#[tokio::test]
+async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_again() {
+    for number in 1.. {
+        let farm = Arc::new(Farm::start().await);
+        let store = farm.faulty(usize::MAX);
+        let outbox = farm.outbox_on(store.clone());
+        let entry = outbox.save(load(24)).await.unwrap();
+        let (other, has_sent) = (farm.outbox(), Arc::new(AtomicBool::new(false)));
+        farm.fault(Fault::dropped_before());
+        let sent = Arc::clone(&has_sent);
+        store.before_read(number, move || {
+            Box::pin(async move {
+                let is_queued = state(&other, entry.id).await == EntryState::Queued;
+                sent.store(is_queued, Ordering::SeqCst);
+                other.pass().await.unwrap();
+            })
+        });
+        outbox.pass().await.unwrap();
+        // The second look is not due yet.
+        assert_eq!(
+            (farm.saves(), state(&outbox, entry.id).await),
+            (1, EntryState::Unconfirmed),
+            "before the read {number}"
+        );
+        if !has_sent.load(Ordering::SeqCst) {
+            assert!(number > 5);
+            return;
+        }
     }
 }
 

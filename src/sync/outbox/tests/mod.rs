@@ -12,6 +12,7 @@ mod looks;
 mod lost_replies;
 mod many;
 mod model;
+mod named_bases;
 mod secrets;
 #[cfg(feature = "sqlite")]
 mod sqlite_file;

@@ -203,3 +203,22 @@ async fn a_record_of_another_entry_is_not_adopted() {
     farm.send(&outbox).await;
     assert_eq!(farm.loads(), [draft(24), draft(24)]);
 }
+
+/// The copy of the account does not have the first record yet when the second one is sent.
+#[tokio::test]
+async fn a_record_of_an_entry_that_was_pruned_is_never_taken_for_that_of_another_one() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    outbox.save(load(24)).await.unwrap();
+    farm.send(&outbox).await;
+    farm.clock.advance(MINUTE);
+    assert_eq!(outbox.prune(farm.clock.now()).await.unwrap(), 1);
+    outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    let report = farm.send(&outbox).await;
+    assert_eq!((report.confirmed, report.waiting), (1, 0), "{report}");
+    assert_eq!(
+        (farm.loads(), farm.saves()),
+        (vec![draft(24), draft(24)], 3)
+    );
+}

@@ -1,5 +1,7 @@
 //! What waits: for reception, for a login, for the time that the service names; and what waits in vain.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::farm::{Farm, MINUTE, SAVE, draft, load, now, state, submitted};
@@ -155,6 +157,40 @@ async fn nothing_is_sent_after_its_limit() {
         assert_eq!(farm.saves(), usize::from(is_lost));
         outbox.decide(entry.id, Decision::Discard).await.unwrap();
         assert!(outbox.entries().await.unwrap().is_empty());
+    }
+}
+
+/// The clock passes the limit after each commit of a pass: the mark is given back.
+#[tokio::test]
+async fn nothing_is_sent_whose_limit_passes_while_it_is_marked() {
+    for number in 1.. {
+        let farm = Arc::new(Farm::start().await);
+        let limit = farm.clock.now() + MINUTE;
+        let entry = farm.outbox().not_after(limit).save(load(24)).await.unwrap();
+        let store = farm.faulty(usize::MAX);
+        let saves = Arc::new(AtomicUsize::new(usize::MAX));
+        let (others, sent) = (Arc::clone(&farm), Arc::clone(&saves));
+        store.after_commit(number, move || {
+            Box::pin(async move {
+                sent.store(others.saves(), Ordering::SeqCst);
+                others.clock.advance(2 * MINUTE);
+            })
+        });
+        let outbox = farm.outbox_on(store);
+        farm.send(&outbox).await;
+        let saves = saves.load(Ordering::SeqCst);
+        let shown = now(&outbox, entry.id).await;
+        assert!(shown.attempts.iter().all(|attempt| !attempt.in_doubt));
+        if saves > 0 {
+            assert_eq!(shown.state, EntryState::Confirmed);
+            assert!(number > 3, "the mark is one of the commits");
+            return;
+        }
+        assert_eq!(
+            (farm.saves(), shown.state, shown.reason),
+            (0, EntryState::NeedsAttention, Some(Reason::NotAfterPassed)),
+            "after the commit {number}"
+        );
     }
 }
 

@@ -100,15 +100,18 @@ impl Schedule {
                 (EntryState::Confirmed | EntryState::Discarded | EntryState::Refused, _)
                 | (EntryState::NeedsAttention, Some(_)) => {}
                 (EntryState::Queued, Some(Reason::WaitsForEarlier)) => {
-                    let blocks = |other: &&Entry| {
-                        matches!(
+                    let noted = &ledger.entries[&entry.id.0];
+                    let blocks = |other: &Entry| {
+                        let earlier = &ledger.entries[&other.id.0];
+                        let has_stopped = matches!(
                             other.state,
                             EntryState::Refused | EntryState::NeedsAttention
-                        ) && other.id != entry.id
+                        );
+                        has_stopped && earlier.lane == noted.lane && earlier.order < noted.order
                     };
                     assert!(
-                        entries.values().any(|other| blocks(&other)),
-                        "nothing blocks {entry:?}"
+                        entries.values().any(blocks),
+                        "nothing in its lane blocks {entry:?}"
                     );
                 }
                 other => panic!("{other:?}: {entry:?}"),
@@ -163,7 +166,18 @@ impl Schedule {
                         != entry.consignment.as_ref().map(ConsignmentId::as_str);
                 // Clocks that are apart end the watch early.
                 let is_watched = world.ledger.skew < 60_000;
-                if is_watched && is_stray && !record.is_deleted && record.versions.len() == 1 {
+                // A person may have taken it for that of another entry.
+                let is_of_another = entries.values().any(|one| {
+                    let consignment = one.consignment.as_ref().map(ConsignmentId::as_str);
+                    let is_made = matches!(one.kind, EntryKind::Save | EntryKind::Copy);
+                    is_made && one.state == EntryState::Confirmed && consignment == Some(other)
+                });
+                if is_watched
+                    && is_stray
+                    && !is_of_another
+                    && !record.is_deleted
+                    && record.versions.len() == 1
+                {
                     let is_told = entry.strays.iter().any(|id| id.as_str() == other);
                     assert!(
                         is_told,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::note;
 use super::service::{Author, Record, Service, Version};
-use super::written::{Declaration, Noted, Text};
+use super::written::{Declaration, Noted, Text, has_content, text_of};
 use crate::model::Timestamp;
 
 #[derive(Clone, Debug)]
@@ -16,6 +16,7 @@ struct Mark {
     attempt: usize,
     kind: String,
     text: Option<usize>,
+    not_after: Option<SystemTime>,
 }
 
 /// What a process has done last.
@@ -46,14 +47,6 @@ pub(super) struct Ledger {
     conflicts: HashMap<u64, usize>,
     /// When walks that ended began, in events, and whether they were full.
     walks: Vec<(u64, bool)>,
-}
-
-/// The text that a record or an input is made of.
-pub(super) fn text_of(value: &Value) -> Option<usize> {
-    value["declaration"]["certificateNumber"]
-        .as_str()?
-        .parse()
-        .ok()
 }
 
 impl Ledger {
@@ -101,18 +94,26 @@ impl Ledger {
             )
         });
         let text = text_of(&entry["input"]);
+        let noted = self.entries.entry(id).or_default();
+        noted.lane = match &entry["target"] {
+            Value::String(_) => json!({"entry": id}),
+            target => target.clone(),
+        };
+        noted.order = entry["order"].as_u64().unwrap();
         if let (false, Some(record)) = (
             entry["conflict"].is_null(),
             entry["target"]["record"].as_str(),
         ) {
             if let Some(read) = self.read_by(process, record) {
+                self.check_conflict(entry, &service.records[record], read);
                 self.conflicts.entry(id).or_insert(read);
             }
         } else if let Some(shown) = self.conflicts.remove(&id)
             && let Some(text) = text
         {
-            let declaration = &mut self.declarations[self.texts[text].declaration];
-            declaration.seen = declaration.seen.max(shown);
+            let declaration = self.declaration_of(text);
+            let seen = &mut self.declarations[declaration].seen;
+            *seen = shown.max(*seen);
         }
         if !name.starts_with("outbox/past/") {
             return;
@@ -136,12 +137,28 @@ impl Ledger {
         }
     }
 
+    /// A record that an entry made and nobody but the outbox has changed is what the next edit of it was made of.
+    fn check_conflict(&self, entry: &Value, record: &Record, read: usize) {
+        let Author::Entry(maker, _) = record.maker() else {
+            return;
+        };
+        let is_copy = self.declarations.iter().any(|one| one.copy == Some(maker));
+        if entry["reason"] != "conflict" || is_copy || self.entries[&maker].is_decided {
+            return;
+        }
+        let is_of_others = |one: &Version| one.author == Author::Website || one.is_late;
+        assert!(
+            record.versions[..read].iter().any(is_of_others),
+            "entry {} is a conflict with what the outbox itself has saved: {record:?}",
+            entry["id"]
+        );
+    }
+
     /// An entry was written as being sent.
     pub(super) fn marked(
         &mut self,
         process: usize,
         entry: &Value,
-        now: SystemTime,
         copied: &[String],
         service: &Service,
     ) {
@@ -155,10 +172,6 @@ impl Ledger {
         noted.sent.extend(text_of(&entry["input"]));
         let kind = entry["kind"].as_str().unwrap().to_owned();
         let text = text_of(&entry["input"]);
-        if let Some(limit) = entry["notAfter"].as_str() {
-            let limit = Timestamp::from(limit).to_time().unwrap();
-            assert!(now <= limit, "entry {id} is sent after its limit");
-        }
         if entry["baseline"].is_u64() && attempt > 1 && !noted.is_resent {
             for record in copied.iter().filter_map(|id| service.records.get(id)) {
                 let is_own = matches!(record.maker(), Author::Entry(maker, _) if maker == id);
@@ -169,7 +182,7 @@ impl Ledger {
             }
         }
         if let (Some(text), "submit") = (text, kind.as_str()) {
-            let last = self.last_written(self.texts[text].declaration);
+            let last = self.last_written(self.declaration_of(text));
             assert!(
                 last.is_none_or(|last| text >= last),
                 "entry {id} submits the text {text} and not {last:?}"
@@ -180,6 +193,9 @@ impl Ledger {
             attempt,
             kind,
             text,
+            not_after: entry["notAfter"]
+                .as_str()
+                .map(|limit| Timestamp::from(limit).to_time().unwrap()),
         };
         self.doings.entry(process).or_default().mark = Some(mark);
     }
@@ -194,18 +210,11 @@ impl Ledger {
         self.entries.entry(entry).or_default().was_turned_down = true;
     }
 
-    /// The last text of a declaration that the user wrote and did not give up.
-    pub(super) fn last_written(&self, declaration: usize) -> Option<usize> {
-        let is_of = |text: &Text| {
-            text.declaration == declaration && text.is_acknowledged && !text.is_given_up
-        };
-        self.texts.iter().rposition(is_of)
-    }
-
     /// Checks a change that is sent now. Returns its entry and attempt.
     pub(super) fn sends(
         &mut self,
         process: usize,
+        now: SystemTime,
         operation: &str,
         variables: &Value,
         service: &Service,
@@ -216,6 +225,10 @@ impl Ledger {
             mark.unwrap_or_else(|| panic!("{operation} is sent without a mark: {variables}"));
         let reads = std::mem::take(&mut doings.reads);
         let (entry, attempt) = (mark.entry, mark.attempt);
+        assert!(
+            mark.not_after.is_none_or(|limit| now <= limit),
+            "entry {entry} is sent after its limit"
+        );
         let input = &variables["input"];
         match (operation, input["id"].as_str().or(variables["id"].as_str())) {
             ("CreateOrSaveConsignment", Some(id)) => {
@@ -308,7 +321,7 @@ impl Ledger {
             Some(text),
             "entry {entry} sends another text"
         );
-        let (is_blind, number) = (self.texts[text].is_blind, self.texts[text].declaration);
+        let (is_blind, number) = (self.texts[text].is_blind, self.declaration_of(text));
         let declaration = &mut self.declarations[number];
         let is_seen = record.shows_nothing_new(declaration.seen, read);
         assert!(
@@ -318,11 +331,9 @@ impl Ledger {
         );
         if is_blind {
             declaration.seen = read;
-            let of_declaration = self
-                .texts
-                .iter_mut()
-                .filter(|one| one.declaration == number);
-            of_declaration.for_each(|one| one.is_blind = false);
+            for text in 0..self.texts.len() {
+                self.texts[text].is_blind &= self.declaration_of(text) != number;
+            }
         }
         let declaration = &self.declarations[number];
         if let Some(known) = &declaration.record {
@@ -371,26 +382,13 @@ impl Ledger {
                 "entry {id} adopts {record}, which is not what it sent: {known:?}"
             );
         }
-        let of_text = text_of(&entry["input"]).map(|text| self.texts[text].declaration);
-        let of_entry = || {
-            self.declarations
-                .iter()
-                .position(|one| one.copy == Some(id))
-        };
-        if let Some(declaration) = of_text.or_else(of_entry) {
-            let declaration = &mut self.declarations[declaration];
+        if let Some(number) = self.declaration_made_by(id, text_of(&entry["input"])) {
+            let declaration = &mut self.declarations[number];
             declaration.record = Some(record.to_owned());
             if !is_own {
                 declaration.seen = declaration.seen.max(read.unwrap_or(0));
             }
+            self.unite(number);
         }
     }
-}
-
-/// Whether a version of a record shows what was written.
-pub(super) fn has_content(record: &Record, version: usize, content: &Value) -> bool {
-    let value = &record.versions[version - 1].value;
-    ["/movementDate", "/movementTime", "/answers/0/value"]
-        .iter()
-        .all(|path| value.pointer(path) == content.pointer(path))
 }

@@ -3,15 +3,15 @@
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use super::ledger::Ledger;
 use super::note;
+use super::replies::{failed, json_reply, lost, not_found, reply_to};
 use super::service::{Author, Outcome, Service};
-use crate::error::{Error, Failure, Kind, Unsent};
-use crate::transport::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use crate::error::{Error, Unsent};
 use crate::transport::{Clock, InProcess, Reply, Request};
 
 /// Everything outside the programs.
@@ -39,7 +39,7 @@ pub(super) struct Late {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     Answered,
     Unreachable,
     /// The connection is lost before the service carries it out.
@@ -109,7 +109,7 @@ async fn send(world: Shared, process: usize, clock: Clock, body: Value) -> Resul
     let (fate, author, pauses, slow) = {
         let mut world = world.lock().unwrap();
         world.service.event();
-        let author = world.departs(process, &operation, &variables);
+        let author = world.departs(process, clock.now(), &operation, &variables);
         let fate = world.fate(author.is_some());
         let pauses = (world.random.u8(..4), world.random.u8(..3));
         let slow = if world.random.u8(..40) == 0 {
@@ -184,7 +184,13 @@ impl World {
     }
 
     /// Checks a request that a program begins to send. Of a change: who sends it.
-    fn departs(&mut self, process: usize, operation: &str, variables: &Value) -> Option<Author> {
+    fn departs(
+        &mut self,
+        process: usize,
+        now: SystemTime,
+        operation: &str,
+        variables: &Value,
+    ) -> Option<Author> {
         if operation == "Consignments" {
             let is_first = variables["after"].is_null();
             let events = self.service.events;
@@ -197,7 +203,7 @@ impl World {
         }
         let (entry, attempt) = self
             .ledger
-            .sends(process, operation, variables, &self.service);
+            .sends(process, now, operation, variables, &self.service);
         Some(Author::Entry(entry, attempt))
     }
 
@@ -257,9 +263,11 @@ impl World {
     pub(super) fn arrive_late(&mut self) {
         let now = self.service.now;
         let due: Vec<Late> = self.late.extract_if(.., |late| late.at <= now).collect();
+        self.service.is_late = true;
         for change in due {
             self.carry_out(&change);
         }
+        self.service.is_late = false;
     }
 
     fn carry_out(&mut self, change: &Late) -> Outcome {
@@ -320,81 +328,4 @@ fn as_record(input: &Value) -> Value {
         record["forms"] = forms.iter().map(|form| json!({"type": form})).collect();
     }
     record
-}
-
-fn field(operation: &str) -> String {
-    operation[..1].to_lowercase() + &operation[1..]
-}
-
-fn reply_to(operation: &str, outcome: Outcome) -> Reply {
-    let field = field(operation);
-    match outcome {
-        Outcome::Saved(record) => json_reply(200, &json!({"data": {field: {"data": record}}})),
-        Outcome::NotFound => not_found(&field),
-        Outcome::Refused(code) => refused(&field, code),
-    }
-}
-
-fn refused(field: &str, code: &str) -> Reply {
-    let message = "Question 17 is not valid";
-    let data =
-        json!({"Code": code, "Message": message, "Description": null, "OutcomeStatus": "Error"});
-    let error = json!({"message": message, "path": [field], "extensions": {"data": data}});
-    json_reply(200, &json!({"data": {field: null}, "errors": [error]}))
-}
-
-/// As specification 7.2 shows it.
-fn not_found(field: &str) -> Reply {
-    let message = "Internal server error";
-    let data =
-        json!({"Code": "", "Message": message, "Description": null, "OutcomeStatus": "ERROR"});
-    let error = json!({"message": message, "path": [field], "extensions": {"data": data}});
-    json_reply(200, &json!({"data": {field: null}, "errors": [error]}))
-}
-
-fn failed(fate: Fate, operation: &str) -> Result<Reply, Error> {
-    let field = field(operation);
-    Ok(match fate {
-        Fate::Unreachable => return Err(lost(Unsent::Surely)),
-        Fate::Refused => refused(&field, "answers.17"),
-        Fate::TooMany => {
-            let mut reply = json_reply(429, &json!({}));
-            reply
-                .headers
-                .insert(RETRY_AFTER, HeaderValue::from_static("30"));
-            reply
-        }
-        Fate::Failed(_, 0) => json_reply(502, &json!("<html>")),
-        Fate::Failed(_, 1) => not_found(&field),
-        Fate::Failed(_, 2) => json_reply(
-            500,
-            &json!({"errors": [{"message": "Internal server error"}]}),
-        ),
-        Fate::Failed(_, 3) => json_reply(
-            200,
-            &json!({"errors": [{"message": "Internal server error"}]}),
-        ),
-        // A reply without the record.
-        Fate::Failed(..) => json_reply(200, &json!({"data": {field: {"data": null}}})),
-        _ => return Err(lost(Unsent::Perhaps)),
-    })
-}
-
-fn lost(unsent: Unsent) -> Error {
-    Error::new(Kind::Transport(Failure {
-        what: "the connection was lost",
-        timeout: false,
-        unsent,
-        refused_locally: false,
-    }))
-}
-
-fn json_reply(status: u16, body: &Value) -> Reply {
-    let mut headers = HeaderMap::new();
-    headers.insert("content-type", HeaderValue::from_static("application/json"));
-    Reply {
-        status,
-        headers,
-        body: body.to_string().into(),
-    }
 }

@@ -56,7 +56,7 @@ impl Process {
         let now = world.lock().unwrap().service.now;
         let now = now.saturating_add_signed(ahead);
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(now));
-        let store = ProcessStore::new(number, world, store, &clock);
+        let store = ProcessStore::new(number, world, store);
         let replica = replica(number, world, &clock, &store, settings);
         let outbox = replica.outbox();
         let outbox = outbox
@@ -111,24 +111,17 @@ pub(super) struct ProcessStore {
     number: usize,
     store: Arc<dyn SyncStore>,
     world: Shared,
-    clock: Clock,
     commits: Arc<AtomicUsize>,
     at_commit: Arc<Mutex<AtCommit>>,
     is_killed: Arc<AtomicBool>,
 }
 
 impl ProcessStore {
-    pub(super) fn new(
-        number: usize,
-        world: &Shared,
-        store: &Arc<dyn SyncStore>,
-        clock: &Clock,
-    ) -> Self {
+    pub(super) fn new(number: usize, world: &Shared, store: &Arc<dyn SyncStore>) -> Self {
         Self {
             number,
             store: Arc::clone(store),
             world: Arc::clone(world),
-            clock: clock.clone(),
             commits: Arc::default(),
             at_commit: Arc::new(Mutex::new(AtCommit::Nothing)),
             is_killed: Arc::default(),
@@ -178,13 +171,9 @@ impl ProcessStore {
                 .ledger
                 .written(self.number, name, &entry, &world.service);
             if entry["state"] == "sending" {
-                world.ledger.marked(
-                    self.number,
-                    &entry,
-                    self.clock.now(),
-                    &copied,
-                    &world.service,
-                );
+                world
+                    .ledger
+                    .marked(self.number, &entry, &copied, &world.service);
             }
         }
     }

@@ -208,7 +208,7 @@ impl Schedule {
         let process = self.any_process();
         let clock = process.clock.clone();
         let number = process.number;
-        let own = ProcessStore::new(1_000 + number, &world, &store, &clock);
+        let own = ProcessStore::new(1_000 + number, &world, &store);
         let replica = replica(1_000 + number, &world, &clock, &own, settings);
         self.spawn(number, false, async move {
             // What goes wrong with it is none of the outbox.

@@ -21,6 +21,8 @@ pub(super) struct Version {
     pub(super) author: Author,
     /// When, in events.
     pub(super) event: u64,
+    /// Carried out after the program was told that the request was lost.
+    pub(super) is_late: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub(super) struct Service {
     /// A deleted record is read as one with the status `DELETED`.
     pub(super) shows_deleted: bool,
     pub(super) newest_first: bool,
+    /// What is carried out now was on its way for some time.
+    pub(super) is_late: bool,
     lists: u64,
     made: u64,
 }
@@ -115,6 +119,7 @@ impl Service {
             lag: 0,
             shows_deleted: false,
             newest_first: true,
+            is_late: false,
             lists: 0,
             made: 0,
         }
@@ -155,6 +160,7 @@ impl Service {
             value: value.clone(),
             author,
             event,
+            is_late: self.is_late,
         };
         record.versions.push(version);
         value

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::network::{Shared, World};
 use super::note;
-use super::written::{Declaration, Text};
+use super::written::{Declaration, Text, text_of};
 use crate::model::{CommentInput, Consignment, ConsignmentInput};
 use crate::sync::outbox::{Decision, Entry, EntryId, EntryState, Outbox, Reason};
 
@@ -49,10 +49,11 @@ impl World {
             .ledger
             .texts
             .iter()
-            .rfind(|text| text.declaration == declaration);
+            .enumerate()
+            .rfind(|(at, _)| self.ledger.declaration_of(*at) == declaration);
         // What is edited in place is as blind as it was.
         let is_blind = write == Write::Blind
-            || write == Write::Edit && before.is_some_and(|text| text.is_blind);
+            || write == Write::Edit && before.is_some_and(|(_, text)| text.is_blind);
         self.ledger.texts.push(Text {
             declaration,
             content,
@@ -98,6 +99,7 @@ impl World {
     }
 
     fn acknowledge(&mut self, declaration: usize, entry: &Entry, is_handle: bool) {
+        let declaration = self.ledger.united(declaration);
         self.ledger.acknowledged.insert(entry.id.0);
         if is_handle {
             self.ledger.declarations[declaration].entry = Some(entry.id.0);
@@ -280,24 +282,21 @@ impl World {
         }
         let decision = decisions.swap_remove(self.random.usize(..decisions.len()));
         note(|| format!("the user decides {decision:?} about {entry:?}"));
-        let noted = self.ledger.entries.entry(entry.id.0).or_default();
-        match &decision {
-            Decision::Resend | Decision::KeepMine => noted.is_resent = true,
-            Decision::Adopt(id) => {
-                // What is adopted is what the user has seen of it.
-                let seen = self.service.records[id.as_str()].versions.len();
-                let declaration = self
-                    .ledger
-                    .declarations
-                    .iter()
-                    .position(|one| one.entry == Some(entry.id.0));
-                if let Some(declaration) = declaration {
-                    self.ledger.declarations[declaration].seen = seen;
-                }
+        if let Decision::Adopt(id) = &decision {
+            // What is adopted is what the user has seen of it.
+            let seen = self.service.records[id.as_str()].versions.len();
+            let text = entry.input.as_ref().and_then(text_of_input);
+            if let Some(declaration) = self.ledger.declaration_made_by(entry.id.0, text) {
+                self.ledger.declarations[declaration].seen = seen;
             }
-            _ => {}
         }
+        let noted = self.ledger.entries.entry(entry.id.0).or_default();
+        noted.is_resent |= matches!(decision, Decision::Resend | Decision::KeepMine);
         noted.is_decided = true;
         Some(decision)
     }
+}
+
+fn text_of_input(input: &ConsignmentInput) -> Option<usize> {
+    text_of(&serde_json::to_value(input).unwrap())
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::ledger::Ledger;
+use super::service::Record;
+
 /// A text that the user wrote, by its number: a field of it that no comparison of new records uses.
 #[derive(Debug)]
 pub(super) struct Text {
@@ -28,6 +31,8 @@ pub(super) struct Declaration {
     pub(super) seen: usize,
     pub(super) wants_submit: bool,
     pub(super) wants_delete: bool,
+    /// The declaration that it turned out to be: the user wrote about the record before it was known who had made it.
+    pub(super) united_with: Option<usize>,
 }
 
 /// One entry as the ledger knows it.
@@ -50,4 +55,80 @@ pub(super) struct Noted {
     pub(super) is_decided: bool,
     pub(super) is_confirmed: bool,
     pub(super) is_ended: bool,
+    /// The target, or for a creation itself.
+    pub(super) lane: Value,
+    pub(super) order: u64,
+}
+
+impl Ledger {
+    /// The declaration as it is known now.
+    pub(super) fn united(&self, declaration: usize) -> usize {
+        match self.declarations[declaration].united_with {
+            Some(other) => self.united(other),
+            None => declaration,
+        }
+    }
+
+    /// The declaration that a text is of.
+    pub(super) fn declaration_of(&self, text: usize) -> usize {
+        self.united(self.texts[text].declaration)
+    }
+
+    /// The declaration that an entry with this text makes.
+    pub(super) fn declaration_made_by(&self, entry: u64, text: Option<usize>) -> Option<usize> {
+        let of_copy = |one: &Declaration| one.copy == Some(entry);
+        match text {
+            Some(text) => Some(self.declaration_of(text)),
+            None => {
+                let declaration = self.declarations.iter().position(of_copy);
+                declaration.map(|declaration| self.united(declaration))
+            }
+        }
+    }
+
+    /// Other declarations about the same record are this one.
+    pub(super) fn unite(&mut self, declaration: usize) {
+        for at in 0..self.declarations.len() {
+            let record = &self.declarations[at].record;
+            if at == declaration
+                || record.is_none()
+                || *record != self.declarations[declaration].record
+            {
+                continue;
+            }
+            let other = std::mem::take(&mut self.declarations[at]);
+            self.declarations[at].united_with = Some(declaration);
+            self.declarations[at].copy = other.copy;
+            let one = &mut self.declarations[declaration];
+            one.entry = one.entry.max(other.entry);
+            one.seen = one.seen.max(other.seen);
+            one.wants_submit |= other.wants_submit;
+            one.wants_delete |= other.wants_delete;
+        }
+    }
+
+    /// The last text of a declaration that the user wrote and did not give up.
+    pub(super) fn last_written(&self, declaration: usize) -> Option<usize> {
+        let is_of = |text: &usize| {
+            let one = &self.texts[*text];
+            self.declaration_of(*text) == declaration && one.is_acknowledged && !one.is_given_up
+        };
+        (0..self.texts.len()).rev().find(is_of)
+    }
+}
+
+/// The text that a record or an input is made of.
+pub(super) fn text_of(value: &Value) -> Option<usize> {
+    value["declaration"]["certificateNumber"]
+        .as_str()?
+        .parse()
+        .ok()
+}
+
+/// Whether a version of a record shows what was written.
+pub(super) fn has_content(record: &Record, version: usize, content: &Value) -> bool {
+    let value = &record.versions[version - 1].value;
+    ["/movementDate", "/movementTime", "/answers/0/value"]
+        .iter()
+        .all(|path| value.pointer(path) == content.pointer(path))
 }
