@@ -30,5 +30,6 @@ mod sync_killed;
 mod terminal;
 mod tokens;
 mod validate;
+mod web_form;
 mod web_login;
 mod workbook;

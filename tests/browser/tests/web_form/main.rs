@@ -1,0 +1,166 @@
+//! The example `web_form` in headless Chromium, by mouse and keyboard.
+//!
+//! `ENVD_SDK_TEST_CHROMIUM` names the browser. With `ENVD_SDK_PICTURE` the last test writes the picture of the README there.
+
+mod screen;
+
+use std::{env, fs};
+
+use screen::Screen;
+
+/// All questions of a cattle declaration that are answered by No.
+const NO: [&str; 7] = ["56", "58", "59", "70", "88", "96", "102"];
+
+/// Fills in the PICs, one row of animals and the first question.
+fn begin(screen: &Screen) {
+    screen.enter("f.origin.pic", "QAZZ7777");
+    screen.enter("f.destination.pic", "QDZZ3333");
+    screen.click("add.q.1.");
+    screen.until_text("Animals in this consignment, row 1");
+    // The new row has the focus: one goes on typing.
+    screen.until("document.activeElement.id === 'q.3.0'");
+    screen.enter("q.3.0", "24");
+    screen.enter("q.4.0", "Angus");
+    screen.click("q.5.0");
+    screen
+        .tab
+        .type_str("Steer")
+        .unwrap()
+        .press_key("Enter")
+        .unwrap();
+    screen.until("document.getElementById('q.5.0').value === 'Steer : M'");
+    screen.click("q.17.");
+}
+
+fn answer_the_rest(screen: &Screen) {
+    for question in NO {
+        let no = format!("q.{question}..2");
+        screen.click(&no);
+        screen.until(&format!("document.getElementById('{no}').defaultChecked"));
+    }
+    for section in ["146", "157"] {
+        screen.click(&format!("leave.q.{section}."));
+        screen.until(&format!("!document.getElementById('leave.q.{section}.')"));
+    }
+    screen.until_text("Ready to be submitted.");
+}
+
+#[test]
+fn a_cattle_declaration_is_filled_in_mended_and_submitted() {
+    let screen = Screen::open(1280, 900);
+    begin(&screen);
+
+    // A question appears and vanishes; the focus stays, and a screen reader hears of it.
+    let asked = "Time the cattle were held";
+    screen.until_no_text(asked);
+    screen.tab.press_key("ArrowRight").unwrap();
+    screen.until_text(asked);
+    assert_eq!(screen.focus(), "q.17..2");
+    screen.until(
+        "document.getElementById('spoken').textContent === 'Now asked: Time the cattle were held.'",
+    );
+    screen.click("why.q.20.");
+    screen.until_text("Because “Did the vendor breed all of them?” is answered No.");
+    screen.click("q.17.");
+    screen.until_no_text(asked);
+    assert_eq!(screen.focus(), "q.17.");
+
+    // A PIC is broken and mended.
+    let finding = "PIC of origin QAZZ777 is not a PIC.";
+    screen.enter("f.origin.pic", "QAZZ777");
+    screen.until_text(finding);
+    screen.until("document.getElementById('f.origin.pic').matches('[aria-invalid=true]')");
+    screen.until("document.getElementById('spoken').textContent.includes('is not a PIC')");
+    screen.enter("f.origin.pic", "QAZZ7777");
+    screen.until_no_text(finding);
+
+    // What is missing stops it, and the list leads to the fields.
+    screen.click("submit");
+    screen.until("document.activeElement.id === 'blockers'");
+    screen.until_text("“Growth hormone used at any time?” is not answered.");
+    screen.value("document.querySelector('#missing a[href=\"#q.88.\"]').click()");
+    screen.until("document.activeElement.id === 'q.88.'");
+
+    answer_the_rest(&screen);
+    screen.click("submit");
+    screen.until_text("Submitted");
+    screen.until_text("under the number C-");
+    assert_eq!(screen.focus(), "outcome");
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn what_is_typed_while_a_reply_is_on_its_way_is_not_lost() {
+    let screen = Screen::open(1280, 900);
+    // Each post waits until the test lets it go.
+    screen.value(
+        "(() => { const fetched = window.fetch; let release; const held = new Promise((resolve) => release = resolve);
+           window.release = release; window.fetch = async (...all) => { await held; return fetched(...all); }; })()",
+    );
+    screen.click_now("q.17.");
+    screen.click_now("f.origin.name");
+    screen.tab.type_str("Sample").unwrap();
+    screen.value("window.release()");
+    screen.until("document.getElementById('q.17.').defaultChecked");
+    assert_eq!(screen.focus(), "f.origin.name");
+    screen
+        .tab
+        .type_str(" Station")
+        .unwrap()
+        .press_key("Tab")
+        .unwrap();
+    screen.until("document.getElementById('f.origin.name').defaultValue === 'Sample Station'");
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn it_is_accessible_in_each_state() {
+    let screen = Screen::open(1280, 900);
+    screen.assert_accessible("the empty form");
+    begin(&screen);
+    screen.tab.press_key("ArrowRight").unwrap();
+    screen.enter("f.origin.pic", "QAZZ777");
+    screen.click("submit");
+    screen.until("document.activeElement.id === 'blockers'");
+    screen.assert_accessible("with findings");
+    screen.enter("f.origin.pic", "QAZZ7777");
+    screen.click("q.17.");
+    answer_the_rest(&screen);
+
+    screen.click("line");
+    screen.until_text("No reception");
+    screen.click("submit");
+    screen.until_text("No reception: kept in the outbox");
+    assert_eq!(screen.focus(), "outcome");
+    screen.assert_accessible("kept in the outbox");
+    // The property of another account: the service refuses it.
+    screen.enter("f.origin.pic", "QBZZ2222");
+    screen.click("submit");
+    screen.click("line");
+    screen.until_text("The service refused it");
+    screen.until_text("PIC of origin is not the PIC of the selected account.");
+    screen.assert_accessible("refused");
+    screen.enter("f.origin.pic", "QAZZ7777");
+    screen.click("submit");
+    screen.until_text("Submitted");
+    screen.assert_accessible("submitted");
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn a_picture_of_it_is_small() {
+    let screen = Screen::open(1100, 1330);
+    begin(&screen);
+    screen.enter("f.origin.name", "Sample Station");
+    screen.enter("f.destination.name", "Test Yards");
+    screen.click("q.17..2");
+    screen.until_text("Time the cattle were held");
+    screen.enter("f.origin.pic", "QAZZ777");
+    screen.value("document.activeElement.blur()");
+    screen.value("scrollTo(0, document.getElementById('f.origin.pic').getBoundingClientRect().top + scrollY - 250)");
+    let picture = screen.picture();
+    assert!(picture.len() < 150_000, "{} bytes", picture.len());
+    if let Some(file) = env::var_os("ENVD_SDK_PICTURE") {
+        fs::write(file, picture).unwrap();
+    }
+}
