@@ -14,7 +14,6 @@ pub(crate) struct Declaration {
     pub(crate) form: Form,
     /// Whether it was to be sent, and something was in the way.
     pub(crate) is_stopped: bool,
-    pub(crate) is_cut: bool,
     /// What the service says of fields, by their names. It holds as long as they are as they were sent.
     pub(crate) remarks: Vec<(String, String)>,
     sent: Post,
@@ -29,7 +28,6 @@ impl Declaration {
         Self {
             form: bank.questionnaire().form(&input, context),
             is_stopped: false,
-            is_cut: false,
             remarks: Vec::new(),
             sent: Post::default(),
             entries: Vec::new(),

@@ -13,6 +13,7 @@ mod post;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
@@ -47,6 +48,7 @@ struct App {
     context: Context,
     outbox: Outbox,
     declaration: Mutex<Declaration>,
+    is_cut: AtomicBool,
     /// The name of this server in requests.
     host: String,
     /// What each page posts, and other sites do not know.
@@ -103,6 +105,7 @@ async fn start(host: String) -> Result<App, Failure> {
     Ok(App {
         declaration: Mutex::new(Declaration::new(&bank, &context)),
         outbox: account.outbox(store),
+        is_cut: AtomicBool::new(false),
         token: format!("{:032x}", u128::from_ne_bytes(random)),
         fake,
         bank,
@@ -112,53 +115,53 @@ async fn start(host: String) -> Result<App, Failure> {
 }
 
 async fn show(State(app): State<Arc<App>>) -> Result<Html<String>, Refusal> {
-    let failed = |text| (StatusCode::INTERNAL_SERVER_ERROR, text);
     let declaration = app.declaration.lock().await;
-    let entries = declaration.entries(&app.outbox).await;
-    let entries = entries.map_err(|error| failed(chain(&error)))?;
-    let page = page::render(&app, &declaration, &entries);
-    Ok(Html(page.map_err(|error| failed(chain(&error)))?))
+    let page = page::render(&app, &declaration).await;
+    page.map(Html).map_err(failed)
 }
 
 /// Takes over what was entered, and does what the button says.
 async fn edit(State(app): State<Arc<App>>, body: String) -> Result<Redirect, Refusal> {
-    let nonsense = |text| (StatusCode::BAD_REQUEST, text);
-    let post = Post::read(&body).ok_or_else(|| nonsense("a field is not UTF-8".to_owned()))?;
+    let refused = |status, text: &str| Err((status, text.to_owned()));
+    let Some(post) = Post::read(&body) else {
+        return refused(StatusCode::BAD_REQUEST, "a field is not UTF-8");
+    };
     if post.value("token") != app.token {
         let text = "the page is of an earlier run, or of another site";
-        return Err((StatusCode::FORBIDDEN, text.to_owned()));
+        return refused(StatusCode::FORBIDDEN, text);
     }
     let mut declaration = app.declaration.lock().await;
-    let filled = declaration.fill_in(&post);
-    filled.map_err(|error| nonsense(chain(&error)))?;
+    if let Err(error) = declaration.fill_in(&post) {
+        return refused(StatusCode::BAD_REQUEST, &chain(&error));
+    }
     let pressed = press(&app, &mut declaration, post).await;
-    pressed.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, chain(&error)))?;
+    pressed.map_err(|error| failed(error.into()))?;
     Ok(Redirect::to("/"))
 }
 
 async fn press(app: &App, declaration: &mut Declaration, post: Post) -> envd_sdk::Result<()> {
     match post.value("do").as_str() {
-        "save" => declaration.send(&app.outbox, post, false).await,
-        "submit" => declaration.send(&app.outbox, post, true).await,
+        "save" => declaration.send(&app.outbox, post, false).await?,
+        "submit" => declaration.send(&app.outbox, post, true).await?,
+        "new" => *declaration = Declaration::new(&app.bank, &app.context),
         "cut" => {
             // Later than the outbox trusts its copy of the account: it reads first, so that surely nothing was sent.
             app.fake.clock().advance(Duration::from_secs(600));
             let line = app.fake.on_path("/v2/graphql");
             line.fault(Fault::dropped_before()).forever();
-            declaration.is_cut = true;
-            Ok(())
+            app.is_cut.store(true, Ordering::Relaxed);
         }
         "connect" => {
             app.fake.clear_scripts();
-            declaration.is_cut = false;
-            declaration.send_kept(&app.outbox).await
+            app.is_cut.store(false, Ordering::Relaxed);
+            declaration.send_kept(&app.outbox).await?;
         }
-        "new" => {
-            let is_cut = declaration.is_cut;
-            *declaration = Declaration::new(&app.bank, &app.context);
-            declaration.is_cut = is_cut;
-            Ok(())
-        }
-        _ => Ok(()),
+        _ => {}
     }
+    Ok(())
+}
+
+fn failed(error: Failure) -> Refusal {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    (status, chain(error.as_ref()))
 }

@@ -1,13 +1,13 @@
 //! The page, from its template.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
-use envd_sdk::model::QuestionId;
-use envd_sdk::sync::outbox::Entry;
+use envd_sdk::model::{Program, QuestionId};
 use envd_sdk::validate::{Blocker, Finding, Rule};
-use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
+use minijinja::{Environment, UndefinedBehavior, Value, context};
 
-use super::{App, Declaration};
+use super::{App, Declaration, Failure};
 
 /// The name of the field that a finding is about.
 pub(crate) fn place(finding: &Finding) -> String {
@@ -15,39 +15,35 @@ pub(crate) fn place(finding: &Finding) -> String {
     // Of a list the field as a whole.
     let path = path.iter().take_while(|name| name.parse::<u64>().is_err());
     let path: Vec<&str> = path.map(String::as_str).collect();
-    finding
-        .question
-        .as_ref()
-        .map_or(format!("f.{}", path.join(".")), |q| name(&q.id, q.row))
+    let question = finding.question.as_ref();
+    question.map_or(format!("f.{}", path.join(".")), |question| {
+        name(&question.id, question.row)
+    })
 }
 
 fn name(id: &QuestionId, row: Option<i64>) -> String {
-    format!(
-        "q.{id}.{}",
-        row.map_or(String::new(), |row| row.to_string())
-    )
+    let row = row.map_or(String::new(), |row| row.to_string());
+    format!("q.{id}.{row}")
 }
 
 /// The whole page. The names of the templates end in .html, so what they show is escaped.
-pub(crate) fn render(app: &App, shown: &Declaration, entries: &[Entry]) -> Result<String, Error> {
+pub(crate) async fn render(app: &App, shown: &Declaration) -> Result<String, Failure> {
     let mut pages = Environment::new();
     pages.set_undefined_behavior(UndefinedBehavior::Strict);
     pages.add_template("item.html", include_str!("item.html"))?;
     pages.add_template("page.html", include_str!("page.html"))?;
-    let forms = app
-        .bank
-        .forms()
-        .iter()
-        .filter(|form| form.closed_from().is_none());
+    let forms = app.bank.forms().iter();
+    let forms = forms.filter(|form| form.closed_from().is_none());
     let forms = forms.map(|form| {
-        let (species, program) = (form.species(), form.program());
-        context!(id => form, species, program => program.map(|program| program.as_str()))
+        let program = form.program().map(Program::as_str);
+        context!(id => form, species => form.species(), program)
     });
+    let entries = shown.entries(&app.outbox).await?;
     let entries = entries.iter().map(|entry| {
         let reason = entry.reason.map(|reason| reason.to_string());
         context!(state => entry.state, code => entry.reason, reason, number => entry.number)
     });
-    pages.get_template("page.html")?.render(context! {
+    let page = context! {
         token => app.token,
         forms => forms.collect::<Vec<Value>>(),
         input => shown.form.to_input(),
@@ -56,9 +52,10 @@ pub(crate) fn render(app: &App, shown: &Declaration, entries: &[Entry]) -> Resul
         blockers => shown.form.blockers().iter().map(blocker).collect::<Vec<Value>>(),
         notes => notes(shown),
         is_stopped => shown.is_stopped,
-        is_cut => shown.is_cut,
+        is_cut => app.is_cut.load(Ordering::Relaxed),
         entries => entries.collect::<Vec<Value>>(),
-    })
+    };
+    Ok(pages.get_template("page.html")?.render(page)?)
 }
 
 /// What is wrong, by field. What is missing is shown once it was to be sent.

@@ -86,6 +86,7 @@ fn a_wrong_value_is_refused_with_the_name_of_its_option() {
         ["web_login", "--address", "https://user@desk.example/"],
         // Without --serve the address is of no use.
         ["web_login", "--address", "https://desk.example/"],
+        ["web_form", "--port", "65536"],
         ["login", "--redirect-port", "-1"],
         ["login", "--redirect-path", "callback"],
         ["access_token", "--redirect-port", "x"],
@@ -133,6 +134,7 @@ fn surplus_arguments_are_refused() {
         "offline_farm",
         "outbox",
         "login",
+        "web_form",
     ] {
         let ended = Program::new(name).arg("more").run();
         assert_eq!(ended.code, Some(2), "{name}: {ended:?}");

@@ -38,7 +38,7 @@ impl Screen {
             path: Some(path),
             // Chromium refuses to run as root with its sandbox.
             sandbox: false,
-            args: vec![OsStr::new("--hide-scrollbars"), OsStr::new("--lang=en-AU")],
+            args: vec![OsStr::new("--hide-scrollbars")],
             idle_browser_timeout: Duration::from_secs(120),
             ..LaunchOptions::default()
         };
