@@ -1,7 +1,5 @@
 //! The identity provider of the fake, from the address of its token endpoint.
 
-use std::time::{Duration, SystemTime};
-
 use envd_sdk::Clock;
 use envd_sdk::auth::Provider;
 
@@ -17,9 +15,4 @@ pub(crate) fn of_the_fake(token_url: &str, clock: Clock) -> Result<Provider, Fai
         .scopes(["openid", "offline_access"])
         .clock(clock)
         .build()?)
-}
-
-/// All clocks start at the same time and are moved by hand, so that an expiry needs no waiting.
-pub(crate) fn clock() -> Clock {
-    Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800))
 }
