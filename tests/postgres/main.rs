@@ -11,6 +11,7 @@ mod child;
 mod database;
 mod faults;
 mod fleet;
+mod fleet_faults;
 mod hostile;
 mod hosts;
 mod laws;
