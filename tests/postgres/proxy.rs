@@ -71,10 +71,11 @@ impl Proxy {
     /// Also ends what [`hold_after`](Self::hold_after) has set.
     pub(super) fn set(&self, mode: Mode) {
         self.state.left.store(usize::MAX, Ordering::SeqCst);
-        self.state.mode.send_replace(mode);
+        // First, so that what was held back does not pass when the mode changes.
         if mode == Mode::Cut {
             self.state.cuts.send_modify(|cuts| *cuts += 1);
         }
+        self.state.mode.send_replace(mode);
     }
 
     /// Passes so many more statements to the server, and holds requests back then.

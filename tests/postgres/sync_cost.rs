@@ -42,8 +42,8 @@ fn row(number: u64) -> Row {
 }
 
 const ROWS: u64 = 24_000;
-/// As in the store, and a page.
-const FEW: u64 = 5_000 + 100;
+/// The store counts to 5,000. Where half of all rows meet a condition, any index finds so many of them soon.
+const MOST: u64 = 3 * 5_000;
 
 /// A store whose connection reports the plan of each statement, with the rows that it has read.
 async fn explained(proxy: &Proxy, database: &Database, options: &str) -> PostgresSync {
@@ -179,7 +179,7 @@ async fn twenty_of_many_rows_are_found_without_reading_many() {
                     explained.query(ACCOUNT, &query).await.unwrap();
                     for plan in plans(&proxy) {
                         for scan in scans(&plan) {
-                            assert!(rows_read(scan) <= FEW, "{query:?}\n{plan}");
+                            assert!(rows_read(scan) <= MOST, "{query:?}\n{plan}");
                         }
                     }
                 }

@@ -58,15 +58,17 @@ impl<'a> RowQuery<'a> {
                 let condition = format!("({})", either.join(" OR "));
                 built.indexed.push((condition, either));
             } else {
-                built.add_indexed(is(column));
+                built.add_indexed(is(column), "");
             }
         }
         built.add_ranges();
         Some(built)
     }
 
-    fn add_indexed(&mut self, condition: String) {
-        self.indexed.push((condition.clone(), vec![condition]));
+    /// In the order of its index, a range is counted by that index.
+    fn add_indexed(&mut self, condition: String, order: &str) {
+        let counted = format!("{condition}{order}");
+        self.indexed.push((condition, vec![counted]));
     }
 
     fn add_ranges(&mut self) {
@@ -80,12 +82,12 @@ impl<'a> RowQuery<'a> {
             ));
         }
         if !moved.is_empty() {
-            self.add_indexed(moved.join(" AND "));
+            self.add_indexed(moved.join(" AND "), " ORDER BY movement_day");
         }
         if let Some(from) = &query.updated_from {
             let parameter = self.text(from);
             let since = format!("updated_at OPERATOR(pg_catalog.>=) {parameter}");
-            self.add_indexed(since);
+            self.add_indexed(since, " ORDER BY updated_at DESC NULLS LAST");
         }
         if let Some(before) = query.before_generation {
             // None is before 0.
@@ -94,7 +96,7 @@ impl<'a> RowQuery<'a> {
             let seen = format!("generation OPERATOR(pg_catalog.<=) {parameter}");
             // No index has it, so all rows are read where there is nothing else to find them by.
             if self.indexed.is_empty() {
-                self.add_indexed(seen);
+                self.add_indexed(seen, "");
             } else {
                 self.others.push(seen);
             }
