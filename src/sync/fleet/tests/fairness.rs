@@ -22,9 +22,9 @@ fn longest_wait(accounts: usize, interval: f64, at_once: usize, work: f64, round
         let (free_at, worker) = free.pop_first().unwrap();
         let end = due_at.max(free_at) + Duration::from_secs_f64(work);
         if let Some(before) = ended[account].replace(end) {
-            longest = longest.max((end - before).as_secs_f64());
+            longest = longest.max(end.saturating_sub(before).as_secs_f64());
         }
-        let next = next_sync(-(end - due_at).as_secs_f64(), interval);
+        let next = next_sync(-end.saturating_sub(due_at).as_secs_f64(), interval);
         due.insert((end + Duration::from_secs_f64(next), account));
         free.insert((end, worker));
     }
