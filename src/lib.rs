@@ -97,7 +97,7 @@
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
-//! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` |
+//! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` and `sync::fleet` |
 //! | `sync` | no | the module `sync`: a local copy of what accounts hold, an outbox, and question lists |
 //! | `sqlite` | no | `sync::store::SqliteSync`: all of that in a file (`rusqlite`, bundled); brings `sync` |
 //! | `fake` | no | the module `fake`, for tests |
