@@ -35,7 +35,8 @@ fn row(number: u64) -> Row {
             origin_pic: Some("3HOME001".to_owned()),
             destination_pic: Some(format!("3ABCD{:03}", number % 200)),
             movement_day: Some(day),
-            updated_at: (number % 10 > 0).then(|| format!("{changed}T10:00:00.{number:06}")),
+            updated_at: (!number.is_multiple_of(10))
+                .then(|| format!("{changed}T10:00:00.{number:06}")),
         },
         payload: "{}".to_owned(),
     }
@@ -225,8 +226,10 @@ async fn each_statement_uses_an_index_with_the_account_first() {
     ] {
         store.changes(ACCOUNT, range, 9).await.unwrap();
     }
-    let mut unseen = Query::default();
-    unseen.before_generation = Some(7);
+    let unseen = Query {
+        before_generation: Some(7),
+        ..Query::default()
+    };
     for mut query in conditions().into_iter().chain([unseen]) {
         query.limit = 20;
         store.count(ACCOUNT, &query).await.unwrap();
@@ -284,8 +287,10 @@ async fn calls_take_one_round_trip_and_commits_two() {
     assert_eq!(cost(&proxy, store.documents(ACCOUNT, "")).await, (1, 1));
     let changes = store.changes(ACCOUNT, ChangeRange::After(0), 10);
     assert_eq!(cost(&proxy, changes).await, (1, 1));
-    let mut query = Query::default();
-    query.limit = 20;
+    let mut query = Query {
+        limit: 20,
+        ..Query::default()
+    };
     assert_eq!(cost(&proxy, store.query(ACCOUNT, &query)).await, (1, 3));
     query.status = Some("DRAFT".to_owned());
     assert_eq!(cost(&proxy, store.query(ACCOUNT, &query)).await, (2, 4));

@@ -27,9 +27,10 @@ fn objects() -> String {
     let mut objects = String::new();
     for operator in ["=", "<>", "<", "<=", ">", ">="] {
         for kind in ["text", "bigint", "integer", "name"] {
-            objects += &format!(
+            let operator = format!(
                 "CREATE OPERATOR public.{operator} (FUNCTION = public.compares, LEFTARG = {kind}, RIGHTARG = {kind});"
             );
+            objects += &operator;
         }
     }
     objects
@@ -71,7 +72,11 @@ async fn use_everything(store: &PostgresSync) -> Result<(), StoreError> {
         id: number.to_string(),
         sequence: number,
         keys: RowKeys {
-            status: text(if number % 100 == 0 { "RARE" } else { "DRAFT" }),
+            status: text(if number.is_multiple_of(100) {
+                "RARE"
+            } else {
+                "DRAFT"
+            }),
             origin_pic: text("3ABCD123"),
             movement_day: text("2027-01-01"),
             updated_at: text("2027-01-01T00:00:00"),
