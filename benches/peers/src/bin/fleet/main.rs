@@ -60,6 +60,24 @@ struct Bench {
 }
 
 impl Bench {
+    async fn start(accounts: usize, latency: Duration) -> Self {
+        let services = Arc::new(Services {
+            accounts: (0..accounts).map(|_| Service::new(RECORDS)).collect(),
+            requests: AtomicUsize::new(0),
+            latency,
+        });
+        let answers = Arc::clone(&services);
+        let server = Server::start(move |request: &Request<'_>, reply: &mut Vec<u8>| {
+            answers.answer(request.body, reply);
+        });
+        let database = Database::start().await;
+        Self {
+            services,
+            server,
+            database,
+        }
+    }
+
     /// Makes all accounts due, and waits until they are synced.
     async fn round(&self, changed: usize) -> Round {
         for service in &self.services.accounts[..changed] {
@@ -124,21 +142,7 @@ fn main() -> ExitCode {
 }
 
 async fn measured(accounts: usize, latency: Duration) -> ExitCode {
-    let services = Arc::new(Services {
-        accounts: (0..accounts).map(|_| Service::new(RECORDS)).collect(),
-        requests: AtomicUsize::new(0),
-        latency,
-    });
-    let answers = Arc::clone(&services);
-    let server = Server::start(move |request: &Request<'_>, reply: &mut Vec<u8>| {
-        answers.answer(request.body, reply);
-    });
-    let database = Database::start().await;
-    let bench = Bench {
-        services,
-        server,
-        database,
-    };
+    let bench = Bench::start(accounts, latency).await;
     println!("{accounts} accounts of {RECORDS} records, replies after {latency:?}");
     let mut missed = false;
     let mut goal = |what: &str, value: f64, is_met: bool| {
@@ -148,11 +152,9 @@ async fn measured(accounts: usize, latency: Duration) -> ExitCode {
     };
 
     let hosts = bench.hosts(8);
-    let before: usize = hosts.iter().map(Host::resident).sum();
     bench.database.add(accounts).await;
-    let first = bench.round(0).await;
     println!("8 hosts, at first");
-    bench.show("first copies", &first);
+    bench.show("first copies", &bench.round(0).await);
     // One change tells the readings of `fromDate` apart.
     bench.show("one change in each account", &bench.round(accounts).await);
     bench.show("full walks", &bench.round(0).await);
@@ -161,6 +163,7 @@ async fn measured(accounts: usize, latency: Duration) -> ExitCode {
     for number in [1, 4, 8] {
         let hosts = bench.hosts(number);
         println!("{number} hosts");
+        let started = resident(&hosts);
         let idle = bench.round(0).await;
         speeds.push(bench.show("nothing changed", &idle));
         let statements = idle.statements as f64 / accounts as f64;
@@ -175,15 +178,15 @@ async fn measured(accounts: usize, latency: Duration) -> ExitCode {
             "  CPU of the hosts: {:.2} ms an account and round",
             cpu.as_secs_f64() * 500.0 / accounts as f64
         );
-        if number == 8 {
-            let after: usize = hosts.iter().map(Host::resident).sum();
-            let grown = after.saturating_sub(before) as f64;
-            println!(
-                "  memory: {:.1} MB a host, {:.0} bytes an account more than before the first",
-                after as f64 / 8e6,
-                grown / accounts as f64
-            );
-        }
+        let after = resident(&hosts);
+        bench.round(0).await;
+        let grown = resident(&hosts) - after;
+        println!(
+            "  memory: {:.1} MB a host at first, {:.1} after two rounds; a third adds {:.0} bytes an account",
+            started / number as f64 / 1e6,
+            after / number as f64 / 1e6,
+            grown / accounts as f64
+        );
     }
     let ratio = speeds[1] / speeds[0];
     goal("four hosts at least 3 times one", ratio, ratio >= 3.0);
@@ -193,4 +196,9 @@ async fn measured(accounts: usize, latency: Duration) -> ExitCode {
     );
     bench.database.drop_schema().await;
     ExitCode::from(u8::from(missed))
+}
+
+/// The bytes of the resident sets of hosts.
+fn resident(hosts: &[Host]) -> f64 {
+    hosts.iter().map(Host::resident).sum::<usize>() as f64
 }
