@@ -60,7 +60,7 @@ impl Hosts {
 
     /// Kills a host; the first one is 1.
     pub(crate) fn kill(&mut self, number: usize) -> Result<(), Failure> {
-        let mut host = self.0.remove(number - 1);
+        let host = &mut self.0[number - 1];
         host.kill()?;
         host.wait()?;
         Ok(())

@@ -134,7 +134,7 @@ fn host_process() {
 
 async fn serve(settings: &HostSettings) {
     let client = Client::builder(&*settings.service)
-        .token_source(StaticToken::new(&*settings.token).unwrap())
+        .token_source(StaticToken::new(settings.token.as_str()).unwrap())
         .header(HOST, &*settings.name)
         .retry(RetryPolicy::none())
         .clock(skewed(settings.ahead))

@@ -18,16 +18,14 @@ async fn hosts_run_on_while_a_newer_version_changes_the_tables() {
         ("sync", vec!["sync_document", "sync_record", "sync_change"]),
     ];
     for (prefix, tables) in tables {
-        let mut statements = String::from("BEGIN;");
-        for table in tables {
-            statements += &format!(
-                "ALTER TABLE \"{schema}\".{table} ADD COLUMN added text NOT NULL DEFAULT 'new';"
-            );
-        }
-        statements += &format!(
-            "INSERT INTO \"{schema}\".{prefix}_migrations (version, oldest) VALUES (2, 1); COMMIT"
-        );
-        yard.database.run(&statements).await;
+        let add = |table| {
+            format!("ALTER TABLE \"{schema}\".{table} ADD COLUMN added text NOT NULL DEFAULT 'new'")
+        };
+        let version =
+            format!("INSERT INTO \"{schema}\".{prefix}_migrations (version, oldest) VALUES (2, 1)");
+        let statements: Vec<String> = tables.into_iter().map(add).chain([version]).collect();
+        // One transaction, as all that are sent in one text.
+        yard.database.run(&statements.join(";")).await;
     }
     yard.write().await;
     yard.until_sent().await;
