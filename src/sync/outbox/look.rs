@@ -196,6 +196,9 @@ impl Pass<'_> {
             Err(error) => return Err(error),
         };
         match best(sent, &read) {
+            Similarity::Agrees if self.is_told_stray(look.entry, &id).await? => {
+                found.doubtful.push(id);
+            }
             // The user may know that it is another one, or has written something else since.
             Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
                 found.doubtful.push(id);
@@ -207,6 +210,21 @@ impl Pass<'_> {
             Similarity::Differs => {}
         }
         Ok(())
+    }
+}
+
+impl Pass<'_> {
+    /// Whether the user was told that the record is a stray of another entry.
+    async fn is_told_stray(&self, entry: &Stored, id: &ConsignmentId) -> Result<bool> {
+        let journal = self.outbox.journal();
+        for watch in journal.load().await?.head.watches {
+            let other = journal.past(watch.entry).await?;
+            let other = other.filter(|other| other.id != entry.id);
+            if other.is_some_and(|other| other.strays.contains(id)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -222,3 +222,23 @@ async fn a_record_of_an_entry_that_was_pruned_is_never_taken_for_that_of_another
         (vec![draft(24), draft(24)], 3)
     );
 }
+
+/// Its own request did nothing, and the late one of an equal load has made a record after it was sent.
+#[tokio::test]
+async fn a_stray_that_was_told_is_not_adopted_by_an_equal_load() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let one = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    farm.send(&outbox).await;
+    let other = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    outbox.pass().await.unwrap();
+    assert_eq!(farm.fake.process_late_requests(), 1);
+
+    let next = farm.outbox();
+    assert_eq!(farm.send(&next).await.needs_attention, 1);
+    let other = now(&next, other.id).await;
+    assert_eq!(other.reason, Some(Reason::Candidates));
+    assert_eq!(now(&next, one.id).await.strays, other.candidates);
+}

@@ -172,7 +172,11 @@ impl Schedule {
                     let is_made = matches!(one.kind, EntryKind::Save | EntryKind::Copy);
                     is_made && one.state == EntryState::Confirmed && consignment == Some(other)
                 });
+                // A late copy is one of what the original was by then, which need not agree with what was copied.
+                let agrees = entry.kind != EntryKind::Copy
+                    || record.versions[0].value["answers"] == known.versions[0].value["answers"];
                 if is_watched
+                    && agrees
                     && is_stray
                     && !is_of_another
                     && !record.is_deleted

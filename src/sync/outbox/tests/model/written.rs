@@ -77,13 +77,11 @@ impl Ledger {
     /// The declaration that an entry with this text makes.
     pub(super) fn declaration_made_by(&self, entry: u64, text: Option<usize>) -> Option<usize> {
         let of_copy = |one: &Declaration| one.copy == Some(entry);
-        match text {
-            Some(text) => Some(self.declaration_of(text)),
-            None => {
-                let declaration = self.declarations.iter().position(of_copy);
-                declaration.map(|declaration| self.united(declaration))
-            }
+        if let Some(text) = text {
+            return Some(self.declaration_of(text));
         }
+        let declaration = self.declarations.iter().position(of_copy);
+        declaration.map(|declaration| self.united(declaration))
     }
 
     /// Other declarations about the same record are this one.
