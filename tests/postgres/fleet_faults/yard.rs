@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use envd_sdk::Account;
 use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::fake::{Fake, UserRecord, World};
+use envd_sdk::fake::{Fake, Received, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::sync::fleet::{Fleet, FleetBuilder};
 use envd_sdk::sync::outbox::{EntryState, Outbox};
@@ -61,7 +61,7 @@ impl Yard {
             .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
         // A reply takes a moment, in which a host can fail.
         let fake = Fake::builder().world(World::empty().user(user));
-        let fake = fake.latency(Duration::from_millis(50)).start();
+        let fake = fake.latency(Duration::from_millis(250)).start();
         let fake = fake.await.unwrap();
         let pool = database::pool(4);
         let store = database::sync(&pool, &database.schema);
@@ -118,18 +118,16 @@ impl Yard {
     }
 
     pub(super) fn creations_of(&self, host: &str) -> usize {
-        let all = self.saved().into_iter();
-        all.filter(|saved| !saved.is_submit && saved.host == host)
-            .count()
+        let mut received = self.fake.requests();
+        received.retain(|request| request.header(HOST) == Some(host));
+        let saved = received.iter().filter_map(Saved::read);
+        saved.filter(|saved| !saved.is_submit).count()
     }
 
     fn saved(&self) -> Vec<Saved> {
         let received = self.fake.requests();
         assert!(received.len() < 1_000, "the fake forgets the oldest");
-        let saves = received
-            .iter()
-            .filter(|request| request.operation().as_deref() == Some("CreateOrSaveConsignment"));
-        saves.map(Saved::read).collect()
+        received.iter().filter_map(Saved::read).collect()
     }
 
     /// Waits until all that was written is confirmed.
@@ -195,19 +193,18 @@ struct Saved {
 }
 
 impl Saved {
-    fn read(request: &envd_sdk::fake::Received) -> Self {
+    /// `None`: it is another request.
+    fn read(request: &Received) -> Option<Self> {
+        if request.operation().as_deref() != Some("CreateOrSaveConsignment") {
+            return None;
+        }
         let variables: Value = request.variables().unwrap();
-        let input = variables
-            .as_object()
-            .unwrap()
-            .values()
-            .find(|value| value.is_object())
-            .unwrap();
-        Self {
+        let input = &variables["input"];
+        Some(Self {
             host: request.header(HOST).unwrap().to_owned(),
             time: time(input).to_owned(),
             is_submit: input["status"] == "SUBMITTED",
-        }
+        })
     }
 }
 
