@@ -193,7 +193,7 @@ async fn fake() -> Result<Fake, Failure> {
     let user = UserRecord::new("kim@example.com").role("Producer");
     let user = accounts().fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
     let world = World::empty().user(user);
-    let latency = Duration::from_millis(50);
+    let latency = Duration::from_millis(150);
     Ok(Fake::builder()
         .world(world)
         .latency(latency)
