@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::entry::{EntryKind, EntryState};
 use super::events::{EventSender, Written};
-use super::lane::Lane;
-use super::stored::{Base, FORMAT, Head, Stored, Target};
+use super::stored::{FORMAT, Head, Stored};
 use crate::auth::StoreError;
 use crate::error::Result;
 use crate::model::ConsignmentId;
@@ -77,6 +75,10 @@ impl Draft {
 
     pub(super) fn entry(&mut self, id: u64) -> Option<&mut Stored> {
         self.live.get_mut(&id).map(Arc::make_mut)
+    }
+
+    pub(super) fn entry_ref(&self, id: u64) -> Option<&Stored> {
+        self.live.get(&id).map(AsRef::as_ref)
     }
 }
 
@@ -354,50 +356,4 @@ fn parse(name: &str, text: &str) -> Result<Stored> {
 
 fn unreadable(name: &str) -> StoreError {
     StoreError::new(format!("the document {name} cannot be read"))
-}
-
-impl Draft {
-    /// A record was made, or found: entries that wait for it know it now, and are changes of what it is now. One that the user
-    /// made of another state of the record than the settled entry keeps it: what others changed in between counts.
-    pub(super) fn settle_lane(
-        &mut self,
-        settled: &Stored,
-        id: &ConsignmentId,
-        base: Option<&Base>,
-    ) {
-        let before = settled.base.as_ref().filter(|_| !settled.creates());
-        let waiting: Vec<u64> = self.live.keys().copied().collect();
-        for other in waiting.into_iter().filter(|other| *other != settled.id) {
-            let Some(entry) = self.entry_ref(other) else {
-                continue;
-            };
-            let follows = match &entry.target {
-                Target::Entry(before) => *before == settled.id,
-                Target::Record(record) => record == id,
-                _ => false,
-            };
-            if !follows || entry.is_in_flight() {
-                continue;
-            }
-            let Some(entry) = self.entry(other) else {
-                continue;
-            };
-            entry.target = Target::Record(id.clone());
-            let is_own = matches!(&entry.base, Some(own @ Base::Record(_)) if !own.is_same(before));
-            if matches!(entry.state, EntryState::Queued | EntryState::Refused) && !is_own {
-                entry.base = base.cloned().or(entry.base.take());
-            }
-        }
-    }
-
-    pub(super) fn entry_ref(&self, id: u64) -> Option<&Stored> {
-        self.live.get(&id).map(AsRef::as_ref)
-    }
-
-    /// The save of a lane that is sent last.
-    pub(super) fn last_save(&self, lane: &Lane) -> Option<&Stored> {
-        let live = self.live.values().map(AsRef::as_ref);
-        live.filter(|entry: &&Stored| entry.kind == EntryKind::Save && entry.lane() == *lane)
-            .max_by_key(|entry| entry.order)
-    }
 }

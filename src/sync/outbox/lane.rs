@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::entry::EntryState;
-use super::stored::{Stored, Target};
+use super::entry::{EntryKind, EntryState};
+use super::journal::Draft;
+use super::stored::{Base, Stored, Target};
 use crate::model::{ConsignmentId, ConsignmentNumber};
 
 /// What entries of one lane have in common.
@@ -61,4 +62,46 @@ pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
         }
     }
     next
+}
+
+impl Draft {
+    /// A record was made, or found: entries that wait for it know it now, and are changes of what it is now. One that the user
+    /// made of another state of the record than the settled entry keeps it: what others changed in between counts.
+    pub(super) fn settle_lane(
+        &mut self,
+        settled: &Stored,
+        id: &ConsignmentId,
+        base: Option<&Base>,
+    ) {
+        let before = settled.base.as_ref().filter(|_| !settled.creates());
+        let waiting: Vec<u64> = self.live.keys().copied().collect();
+        for other in waiting.into_iter().filter(|other| *other != settled.id) {
+            let Some(entry) = self.entry_ref(other) else {
+                continue;
+            };
+            let follows = match &entry.target {
+                Target::Entry(before) => *before == settled.id,
+                Target::Record(record) => record == id,
+                _ => false,
+            };
+            if !follows || entry.is_in_flight() {
+                continue;
+            }
+            let Some(entry) = self.entry(other) else {
+                continue;
+            };
+            entry.target = Target::Record(id.clone());
+            let is_own = matches!(&entry.base, Some(own @ Base::Record(_)) if !own.is_same(before));
+            if matches!(entry.state, EntryState::Queued | EntryState::Refused) && !is_own {
+                entry.base = base.cloned().or(entry.base.take());
+            }
+        }
+    }
+
+    /// The save of a lane that is sent last.
+    pub(super) fn last_save(&self, lane: &Lane) -> Option<&Stored> {
+        let live = self.live.values().map(AsRef::as_ref);
+        live.filter(|entry: &&Stored| entry.kind == EntryKind::Save && entry.lane() == *lane)
+            .max_by_key(|entry| entry.order)
+    }
 }

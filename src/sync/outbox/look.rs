@@ -203,7 +203,9 @@ impl Pass<'_> {
             Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
                 found.doubtful.push(id);
             }
-            Similarity::Agrees if look.is_written_about(&id) => found.doubtful.push(id),
+            Similarity::Agrees if look.is_written_about(&id) || look.may_be_of_another(&read) => {
+                found.doubtful.push(id);
+            }
             Similarity::Agrees => found.agreeing.push(id),
             Similarity::Open => found.partly.push(id),
             Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),
@@ -234,6 +236,14 @@ impl Look<'_> {
         let live = self.live.values().map(AsRef::as_ref);
         let mut entries = live.chain([self.entry]);
         entries.any(|entry: &Stored| entry.consignment.as_ref() == Some(id))
+    }
+
+    /// Whether it agrees as well with another entry that may have made it and waits for a person.
+    fn may_be_of_another(&self, read: &ConsignmentInput) -> bool {
+        let mut others = self.live.values().filter(|other| {
+            other.id != self.entry.id && other.creates() && other.baseline.is_some()
+        });
+        others.any(|other| other.is_in_doubt() && best(&other.sent(), read) == Similarity::Agrees)
     }
 
     /// Whether the user has written something about the record, which another entry did not make.

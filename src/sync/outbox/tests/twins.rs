@@ -242,3 +242,29 @@ async fn a_stray_that_was_told_is_not_adopted_by_an_equal_load() {
     assert_eq!(other.reason, Some(Reason::Candidates));
     assert_eq!(now(&next, one.id).await.strays, other.candidates);
 }
+
+/// A person has not yet decided which record the first one is when its own one is listed at last.
+#[tokio::test]
+async fn a_record_that_an_undecided_equal_load_may_have_made_is_not_adopted() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let one = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    let mut alike = serde_json::to_value(load(24)).unwrap();
+    alike["movementTime"] = json!("23:45");
+    farm.fake
+        .edit_before_list(farm.fake.account_id(), 2, WebsiteEdit::insert(alike));
+    farm.send(&outbox).await;
+    assert_eq!(now(&outbox, one.id).await.reason, Some(Reason::Candidates));
+    let other = outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    outbox.pass().await.unwrap();
+    assert_eq!(farm.fake.process_late_requests(), 1);
+
+    farm.send(&outbox).await;
+    let other = now(&outbox, other.id).await;
+    assert_eq!(
+        (other.reason, other.consignment),
+        (Some(Reason::Candidates), None)
+    );
+}
