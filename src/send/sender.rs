@@ -344,6 +344,9 @@ impl<O: Operation> Exchange<'_, O> {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;
         }
+        if let (Some(gate), Err(error)) = (&sender.gate, &reply) {
+            gate.note(Err(error));
+        }
         let result = reply.and_then(|reply| self.judge(reply));
         self.in_doubt =
             was_in_doubt || matches!(&result, Err(error) if self.safety.may_have_applied(error));

@@ -20,6 +20,11 @@ use crate::transport::Clock;
 /// How many accounts in a row have to be told to wait until all of the host do.
 const ACCOUNTS_FOR_ALL: usize = 3;
 
+/// How many accounts in a row have to get no reply until the host counts as cut off from the service, and how long it then
+/// claims nothing.
+const ACCOUNTS_FOR_CUT_OFF: usize = 3;
+const CUT_OFF_WAIT: Duration = Duration::from_secs(10);
+
 /// How long it is waited for a further part of the budget when there is none, or the database fails.
 const BUDGET_WAIT: Duration = Duration::from_millis(100);
 const FAILED_WAIT: Duration = Duration::from_secs(1);
@@ -38,6 +43,8 @@ pub(super) struct HostGate {
     pause: Backpressure,
     /// The accounts that were told to wait since a request last was answered in another way.
     refused: Mutex<HashSet<AccountId>>,
+    /// The accounts that got no reply since one last came, and until when the host is cut off, on the clock since boot.
+    unanswered: Mutex<(HashSet<AccountId>, Duration)>,
     waiting: AtomicU32,
 }
 
@@ -66,6 +73,7 @@ impl HostGate {
             is_closed: watch::Sender::new(false),
             pause: Backpressure::default(),
             refused: Mutex::default(),
+            unanswered: Mutex::default(),
             waiting: AtomicU32::new(0),
         }
     }
@@ -92,6 +100,13 @@ impl HostGate {
     /// How long the service has told all accounts to wait.
     pub(super) fn paused_for(&self) -> Option<Duration> {
         self.pause.left(&self.clock).map(|(left, _)| left)
+    }
+
+    /// How long this host claims nothing because it gets no replies. Other hosts may get them, so that is no failure of the
+    /// accounts.
+    pub(super) fn cut_off_for(&self) -> Option<Duration> {
+        let left = lock(&self.unanswered).1.saturating_sub(self.clock.boot());
+        Some(left).filter(|left| !left.is_zero())
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -224,6 +239,16 @@ impl Gate for AccountGate {
     /// assumed: the spec shows no limits of requests, so it is not known what they count.
     fn note(&self, result: Result<(), &Error>) {
         let host = &*self.host;
+        let mut unanswered = lock(&host.unanswered);
+        if result.is_err_and(Error::is_transport) {
+            unanswered.0.insert(self.account.clone());
+            if unanswered.0.len() >= ACCOUNTS_FOR_CUT_OFF {
+                unanswered.1 = host.clock.boot() + CUT_OFF_WAIT;
+            }
+            return;
+        }
+        *unanswered = Default::default();
+        drop(unanswered);
         let told = result.err().filter(|error| error.retry_after().is_some());
         let Some(error) = told.filter(|error| matches!(error.http_status(), Some(429 | 503)))
         else {

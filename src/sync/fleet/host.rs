@@ -181,7 +181,8 @@ impl Host {
         let settings = self.settings().clone();
         let now = Instant::now();
         self.claimed_at = now;
-        if let Some(pause) = self.worker.gate.paused_for() {
+        let gate = &self.worker.gate;
+        if let Some(pause) = gate.paused_for().max(gate.cut_off_for()) {
             self.claim_at = now + pause.min(settings.poll);
             return;
         }

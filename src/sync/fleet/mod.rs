@@ -84,6 +84,9 @@
 //! [`guide::sources`](crate::guide::sources)), and stops all requests of the host until then; so do three accounts in a row that
 //! get 429 (assumed: the service states no limits). No work sleeps meanwhile.
 //!
+//! **A host without a way to the service.** When three accounts in a row get no reply, the host claims nothing for 10 seconds,
+//! and gives back what it has as due: other hosts may get replies.
+//!
 //! **Stopping.** [`FleetLoopHandle::stop`] claims nothing more and begins no request. Requests in flight end within
 //! [`shutdown_time`](FleetBuilder::shutdown_time), and the leases go back in one statement. Dropping a [`FleetLoop`] is like the
 //! end of its process: the leases run out.

@@ -163,6 +163,11 @@ impl Work<'_> {
             };
         }
         let claim = &self.done.claim;
+        // Another host may get replies: the account is due for it.
+        let is_cut_off = has_failed && self.worker.gate.cut_off_for().is_some();
+        if is_cut_off {
+            (self.done.failures, self.done.idle_passes) = (claim.failures, claim.idle_passes);
+        }
         self.done.told = self.gate.paused_for().map(|left| left.as_secs_f64());
         self.done.sync_in = claim.sync_in();
         if self.done.synced {
@@ -172,7 +177,7 @@ impl Work<'_> {
         self.done.outbox_in = self.done.outbox_in.map(|wait| wait.max(idle_wait));
         self.done.due_in =
             (self.done.outbox_in).map_or(self.done.sync_in, |wait| wait.min(self.done.sync_in));
-        if has_failed {
+        if has_failed && !is_cut_off {
             self.done.failures = claim.failures.saturating_add(1);
             self.done.due_in = self
                 .done

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::error::{Error, Received};
+use crate::error::{Error, Failure, Kind, Received, Unsent};
 use crate::send::Gate;
 use crate::sync::fleet::gate::{AccountGate, HostGate};
 use crate::transport::Clock;
@@ -21,6 +21,15 @@ fn host(per_second: Option<f64>) -> (Clock, Arc<HostGate>) {
 
 fn refusal(status: u16, wait: Duration) -> Error {
     Error::http(Received::new(status, None, b"", None)).with_retry_after(Some(wait))
+}
+
+fn no_reply() -> Error {
+    Error::new(Kind::Transport(Failure {
+        what: "no connection",
+        timeout: false,
+        unsent: Unsent::Surely,
+        refused_locally: false,
+    }))
 }
 
 fn poll<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -123,4 +132,29 @@ fn three_accounts_in_a_row_or_maintenance_are_for_all() {
     assert!(host.paused_for().is_none());
     one.note(Err(&refusal(503, SECOND * 60)));
     assert!(other.refusal().is_some_and(|error| error.is_unavailable()));
+}
+
+#[test]
+fn a_host_that_gets_no_reply_for_three_accounts_in_a_row_claims_none_for_a_while() {
+    let (clock, host) = host(None);
+    let gates = ["a", "b", "c"].map(|account| host.account(account.into()));
+    for gate in [&gates[0], &gates[0], &gates[1]] {
+        gate.note(Err(&no_reply()));
+    }
+    // A refusal is a reply as well.
+    gates[2].note(Err(&refusal(500, Duration::ZERO)));
+    gates[2].note(Err(&no_reply()));
+    gates[0].note(Err(&no_reply()));
+    assert!(host.cut_off_for().is_none());
+    gates[1].note(Err(&no_reply()));
+    assert_eq!(host.cut_off_for(), Some(SECOND * 10));
+    // Nobody was told to wait.
+    assert!(host.paused_for().is_none() && gates[0].refusal().is_none());
+    clock.advance(SECOND * 10);
+    assert!(host.cut_off_for().is_none());
+    // It is still cut off.
+    gates[2].note(Err(&no_reply()));
+    assert_eq!(host.cut_off_for(), Some(SECOND * 10));
+    gates[0].note(Ok(()));
+    assert!(host.cut_off_for().is_none());
 }
