@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::account_outbox::Outbox;
 use super::due::TRIES;
 use super::input_text::InputText;
+use super::journal::Snapshot;
 use super::pass::{Pass, concerns_one};
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
@@ -85,6 +86,8 @@ struct Look<'a> {
     sent: Vec<ConsignmentInput>,
     /// The entries that are not at their end.
     live: BTreeMap<u64, Arc<Stored>>,
+    /// The records that the user was told are strays of other entries.
+    told_strays: Vec<ConsignmentId>,
     /// A record that cannot be read was tried often enough: a person looks at it.
     is_last: bool,
 }
@@ -143,10 +146,12 @@ impl Pass<'_> {
     /// cannot be read now makes it fail: it could be the one. When it has failed so several times, a person decides.
     pub(super) async fn appeared(&self, entry: &Stored) -> Result<Found> {
         let journal = self.outbox.journal();
+        let now = journal.load().await?;
         let look = Look {
             entry,
             sent: entry.sent(),
-            live: journal.load().await?.live,
+            told_strays: self.told_strays(entry, &now).await?,
+            live: now.live,
             is_last: self.outbox.with_waits(|waits| {
                 let failures = waits.entries.get(&entry.id).map(|(failures, _)| *failures);
                 failures.is_some_and(|failures| failures + 1 >= TRIES)
@@ -165,6 +170,17 @@ impl Pass<'_> {
                 self.compare(&look, change, &mut found).await?;
             }
         }
+    }
+
+    /// The strays of other entries, as far as the user was told of them.
+    async fn told_strays(&self, entry: &Stored, now: &Snapshot) -> Result<Vec<ConsignmentId>> {
+        let mut told = Vec::new();
+        let others = now.head.watches.iter().map(|watch| watch.entry);
+        for other in others.filter(|other| *other != entry.id) {
+            let other = self.outbox.journal().past(other).await?;
+            told.extend(other.into_iter().flat_map(|other| other.strays));
+        }
+        Ok(told)
     }
 
     async fn compare(&self, look: &Look<'_>, change: &ChangeRow, found: &mut Found) -> Result<()> {
@@ -196,37 +212,17 @@ impl Pass<'_> {
             Err(error) => return Err(error),
         };
         match best(sent, &read) {
-            Similarity::Agrees if self.is_told_stray(look.entry, &id).await? => {
-                found.doubtful.push(id);
-            }
-            // The user may know that it is another one, or has written something else since.
+            // The user may have written something else since.
             Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
                 found.doubtful.push(id);
             }
-            Similarity::Agrees if look.is_written_about(&id) || look.may_be_of_another(&read) => {
-                found.doubtful.push(id);
-            }
+            Similarity::Agrees if look.may_be_of_another(&id, &read) => found.doubtful.push(id),
             Similarity::Agrees => found.agreeing.push(id),
             Similarity::Open => found.partly.push(id),
             Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),
             Similarity::Differs => {}
         }
         Ok(())
-    }
-}
-
-impl Pass<'_> {
-    /// Whether the user was told that the record is a stray of another entry.
-    async fn is_told_stray(&self, entry: &Stored, id: &ConsignmentId) -> Result<bool> {
-        let journal = self.outbox.journal();
-        for watch in journal.load().await?.head.watches {
-            let other = journal.past(watch.entry).await?;
-            let other = other.filter(|other| other.id != entry.id);
-            if other.is_some_and(|other| other.strays.contains(id)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 
@@ -238,18 +234,18 @@ impl Look<'_> {
         entries.any(|entry: &Stored| entry.consignment.as_ref() == Some(id))
     }
 
-    /// Whether it agrees as well with another entry that may have made it and waits for a person.
-    fn may_be_of_another(&self, read: &ConsignmentInput) -> bool {
-        let mut others = self.live.values().filter(|other| {
-            other.id != self.entry.id && other.creates() && other.baseline.is_some()
-        });
-        others.any(|other| other.is_in_doubt() && best(&other.sent(), read) == Similarity::Agrees)
-    }
-
-    /// Whether the user has written something about the record, which another entry did not make.
-    fn is_written_about(&self, id: &ConsignmentId) -> bool {
+    /// Whether another entry may have made it, as far as the user knows: he was told that it is a stray, or has written
+    /// something about it, or the other entry agrees with it as well and waits for a person.
+    fn may_be_of_another(&self, id: &ConsignmentId, read: &ConsignmentInput) -> bool {
         let target = Target::Record(id.clone());
-        self.live.values().any(|other| other.target == target)
+        let might_have_made = |other: &Stored| {
+            let may_have_sent = other.creates() && other.baseline.is_some() && other.is_in_doubt();
+            may_have_sent && best(&other.sent(), read) == Similarity::Agrees
+        };
+        let others = self.live.values().filter(|other| other.id != self.entry.id);
+        self.told_strays.contains(id)
+            || self.live.values().any(|other| other.target == target)
+            || others.map(AsRef::as_ref).any(might_have_made)
     }
 }
 
