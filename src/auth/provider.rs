@@ -49,6 +49,12 @@ pub(super) struct Settings {
     pub(super) token_url: Url,
     pub(super) revoke_url: Option<Url>,
     pub(super) logout_url: Option<Url>,
+    // Used by the device flow.
+    #[allow(dead_code)]
+    pub(super) device_authorization_url: Option<Url>,
+    // Used where signatures of id tokens are checked.
+    #[allow(dead_code)]
+    pub(super) jwks_uri: Option<Url>,
     pub(super) issuer: Option<String>,
     pub(super) audience: String,
     pub(super) scopes: Vec<String>,

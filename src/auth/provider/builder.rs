@@ -26,6 +26,8 @@ pub struct ProviderBuilder {
     token_url: Option<String>,
     revoke_url: Option<String>,
     logout_url: Option<String>,
+    device_authorization_url: Option<String>,
+    jwks_uri: Option<String>,
     issuer: Option<String>,
     audience: Option<String>,
     redirect_uri: Option<String>,
@@ -46,6 +48,8 @@ impl ProviderBuilder {
             token_url: None,
             revoke_url: None,
             logout_url: None,
+            device_authorization_url: None,
+            jwks_uri: None,
             issuer: None,
             audience: None,
             redirect_uri: None,
@@ -88,6 +92,20 @@ impl ProviderBuilder {
     /// Where the session at the identity provider ends, such as `https://sso.example.com/v2/logout` (spec 5.8).
     pub fn logout_url(mut self, url: impl Into<String>) -> Self {
         self.logout_url = Some(url.into());
+        self
+    }
+
+    /// Where a device without a browser starts its login (RFC 8628 section 3.1), such as
+    /// `https://sso.example.com/oauth/device/code`.
+    pub fn device_authorization_url(mut self, url: impl Into<String>) -> Self {
+        self.device_authorization_url = Some(url.into());
+        self
+    }
+
+    /// Where the keys are that sign id tokens (RFC 7517 section 5), such as
+    /// `https://sso.example.com/.well-known/jwks.json`. Needed only where signatures are checked.
+    pub fn jwks_uri(mut self, uri: impl Into<String>) -> Self {
+        self.jwks_uri = Some(uri.into());
         self
     }
 
@@ -169,10 +187,15 @@ impl ProviderBuilder {
         let authorize_url = parse_endpoint("authorize_url", &authorize_url)?;
         let revoke_url = optional("revoke_url", self.revoke_url)?;
         let logout_url = optional("logout_url", self.logout_url)?;
+        let device_authorization_url =
+            optional("device_authorization_url", self.device_authorization_url)?;
+        let jwks_uri = optional("jwks_uri", self.jwks_uri)?;
         let redirect_uri = redirect_uri(required("redirect_uri", self.redirect_uri)?)?;
 
         let mut endpoints = vec![&token_url];
         endpoints.extend(&revoke_url);
+        endpoints.extend(&device_authorization_url);
+        endpoints.extend(&jwks_uri);
         let http = self
             .http
             .connect_timeout(Duration::from_secs(5))
@@ -192,6 +215,8 @@ impl ProviderBuilder {
             token_url,
             revoke_url,
             logout_url,
+            device_authorization_url,
+            jwks_uri,
             issuer: self.issuer,
             audience,
             scopes: self.scopes,

@@ -52,6 +52,14 @@ fn a_missing_or_unsafe_setting_is_named() {
             "logout_url",
         ),
         (
+            complete().device_authorization_url("http://id.example/device"),
+            "device_authorization_url",
+        ),
+        (
+            complete().jwks_uri("https://sam:pw@id.example/jwks.json"),
+            "jwks_uri",
+        ),
+        (
             complete().redirect_uri("https://sam:pw@app.example/cb"),
             "redirect_uri",
         ),
@@ -97,6 +105,8 @@ fn debug_shows_only_the_host_of_addresses() {
         .token_url("https://id.example/pr1vate/token?pr1vate=1")
         .revoke_url("https://id.example/pr1vate")
         .logout_url("https://id.example/pr1vate?pr1vate=1")
+        .device_authorization_url("https://id.example/pr1vate?pr1vate=1")
+        .jwks_uri("https://id.example/pr1vate?pr1vate=1")
         .audience("https://api.example/pr1vate?pr1vate=1")
         .issuer("https://id.example/pr1vate")
         .redirect_uri("https://app.example/pr1vate?pr1vate=1");
