@@ -92,6 +92,16 @@ struct Look<'a> {
     is_last: bool,
 }
 
+/// What the entry that saved a record last has done.
+enum Saver {
+    /// There is none.
+    Nobody,
+    /// It made the record, as far as is known.
+    Maker,
+    /// It changed the record that was this before.
+    Editor(Box<ConsignmentInput>),
+}
+
 impl Outbox {
     /// The replica as it is in the store.
     pub(super) async fn synced(&self) -> Result<Synced> {
@@ -172,6 +182,20 @@ impl Pass<'_> {
         }
     }
 
+    /// The entry that saved a record last.
+    async fn saver(&self, id: &ConsignmentId) -> Result<Saver> {
+        let journal = self.outbox.journal();
+        let Some(saver) = journal.last_save(id).await? else {
+            return Ok(Saver::Nobody);
+        };
+        let by_id = journal.past(saver).await?.filter(|saver| !saver.creates());
+        let Some(Base::Record(base)) = by_id.and_then(|saver| saver.base) else {
+            return Ok(Saver::Maker);
+        };
+        let before = serde_json::from_value(base);
+        Ok(before.map_or(Saver::Maker, |before| Saver::Editor(Box::new(before))))
+    }
+
     /// The strays of other entries, as far as the user was told of them.
     async fn told_strays(&self, entry: &Stored, now: &Snapshot) -> Result<Vec<ConsignmentId>> {
         let mut told = Vec::new();
@@ -185,13 +209,21 @@ impl Pass<'_> {
 
     async fn compare(&self, look: &Look<'_>, change: &ChangeRow, found: &mut Found) -> Result<()> {
         let id = ConsignmentId::from(change.id.clone());
-        let is_other = look.entry.known.contains(&change.id)
-            || look.is_of_an_entry(&id)
-            || self.outbox.journal().last_save(&id).await?.is_some();
-        if is_other {
+        if look.entry.known.contains(&change.id) || look.is_of_an_entry(&id) {
             return Ok(());
         }
         let sent = &look.sent;
+        match self.saver(&id).await? {
+            Saver::Nobody => {}
+            Saver::Maker => return Ok(()),
+            // Otherwise what the entry made, and the user has changed since, would be made once more.
+            Saver::Editor(before) => {
+                if best(sent, &before) != Similarity::Differs || is_load_of(sent, &before) {
+                    found.same_load.push(id);
+                }
+                return Ok(());
+            }
+        }
         let summary = Change::from_row(change)?.record().summary();
         // One that cannot be read as a summary is read as a whole.
         if summary.is_ok_and(|summary| !is_load_of(sent, &shown(&summary))) {

@@ -218,6 +218,31 @@ async fn a_record_that_the_user_writes_about_is_asked_about() {
     assert_eq!(lost.candidates, [&*id]);
 }
 
+/// Rule 4: other lanes go on meanwhile. The save must not pass for the maker of the record, or the creation is sent again.
+#[tokio::test]
+async fn a_record_that_the_user_changed_before_the_next_look_is_asked_about() {
+    for change in [load(30), other_load(24)] {
+        let farm = Farm::start().await;
+        let outbox = farm.outbox();
+        let lost = outbox.save(load(24)).await.unwrap();
+        // The first look finds nothing, and the next one is due later.
+        farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+        outbox.pass().await.unwrap();
+        farm.fake.process_late_requests();
+        let id = id_of(&farm.made()[0]);
+        let base = farm.read(&outbox, &id).await;
+        let update = outbox.update(&base, change).await.unwrap();
+        outbox.pass().await.unwrap();
+        assert_eq!(state(&outbox, update.id).await, EntryState::Confirmed);
+        farm.clock.advance(MINUTE);
+        farm.send(&outbox).await;
+        let lost = now(&outbox, lost.id).await;
+        assert_eq!(lost.reason, Some(Reason::Candidates));
+        assert_eq!(lost.candidates, [&*id]);
+        assert_eq!(farm.made().len(), 1);
+    }
+}
+
 /// The first request arrives when the entry says something else.
 #[tokio::test]
 async fn a_record_that_shows_an_earlier_text_is_asked_about() {
