@@ -1,14 +1,15 @@
 //! The connections of the browser, and of other programs.
 
 use std::collections::VecDeque;
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::yield_now;
 use url::Url;
 use zeroize::Zeroizing;
 
@@ -39,73 +40,86 @@ pub(super) async fn receive_callback(
     login: &PendingLogin,
     clock: &Clock,
 ) -> Callback {
-    let (sender, mut callbacks) = mpsc::channel(1);
     let mut connections = Connections::default();
     loop {
-        match select(pin!(callbacks.recv()), pin!(listener.accept())).await {
-            Either::Left((Some(callback), _)) => {
-                let callback: Callback = callback;
+        let next = match select(pin!(connections.next_callback()), pin!(listener.accept())).await {
+            Either::Left((callback, _)) => Either::Left(callback),
+            Either::Right((accepted, _)) => Either::Right(accepted),
+        };
+        match next {
+            Either::Left(callback) => {
                 if login.expects(callback.query.expose()) {
                     return callback;
                 }
-                let clock = clock.clone();
-                connections.spawn(async move {
+                connections.push(async move {
                     let refusal = Response::OtherLogin.to_http();
-                    respond(callback.stream, refusal, &clock).await;
+                    respond(callback.stream, refusal, clock).await;
+                    None
                 });
             }
-            // Never: `sender` is alive.
-            Either::Left((None, _)) => {}
-            Either::Right((Ok((stream, _)), _)) => {
-                let (uri, sender, clock) = (redirect_uri.clone(), sender.clone(), clock.clone());
-                connections.spawn(serve(stream, uri, sender, clock));
+            Either::Right(Ok((stream, _))) => {
+                connections.push(serve(stream, redirect_uri, clock));
+                // Lets the runtime find out which connections have sent something, before later ones displace them.
+                yield_now().await;
             }
             // Such as too many open files: a moment later it may work again.
-            Either::Right((Err(_), _)) => clock.sleep(Duration::from_millis(100)).await,
+            Either::Right(Err(_)) => clock.sleep(Duration::from_millis(100)).await,
         }
     }
 }
 
-/// Each connection has a task of its own, so that a silent one delays no other; all end with this set.
+/// What is done with a connection; some end with a callback.
+type Service<'a> = Pin<Box<dyn Future<Output = Option<Callback>> + Send + 'a>>;
+
+/// The open connections. All are served at once, so that a silent one delays no other, and close with this value.
 #[derive(Default)]
-struct Connections {
-    tasks: JoinSet<()>,
-    oldest_first: VecDeque<AbortHandle>,
+struct Connections<'a> {
+    oldest_first: VecDeque<Service<'a>>,
 }
 
-impl Connections {
+impl<'a> Connections<'a> {
     /// When there are too many, the oldest ends: a browser sends at once, so that one is the least likely to be the
     /// callback.
-    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
-        while self.tasks.try_join_next().is_some() {}
-        self.oldest_first.retain(|task| !task.is_finished());
-        if self.oldest_first.len() >= MAX_CONNECTIONS
-            && let Some(oldest) = self.oldest_first.pop_front()
-        {
-            oldest.abort();
+    fn push(&mut self, service: impl Future<Output = Option<Callback>> + Send + 'a) {
+        if self.oldest_first.len() >= MAX_CONNECTIONS {
+            self.oldest_first.pop_front();
         }
-        self.oldest_first.push_back(self.tasks.spawn(task));
+        self.oldest_first.push_back(Box::pin(service));
+    }
+
+    /// Serves all connections until one has sent a callback.
+    async fn next_callback(&mut self) -> Callback {
+        poll_fn(|context| {
+            let mut index = 0;
+            while let Some(service) = self.oldest_first.get_mut(index) {
+                match service.as_mut().poll(context) {
+                    Poll::Pending => index += 1,
+                    Poll::Ready(outcome) => {
+                        self.oldest_first.remove(index);
+                        if let Some(callback) = outcome {
+                            return Poll::Ready(callback);
+                        }
+                    }
+                }
+            }
+            Poll::Pending
+        })
+        .await
     }
 }
 
-/// Reads one request, and hands on a callback or refuses the request.
-async fn serve(
-    mut stream: TcpStream,
-    redirect_uri: Url,
-    callbacks: mpsc::Sender<Callback>,
-    clock: Clock,
-) {
-    let reading = read(&mut stream, &redirect_uri);
-    match clock.within(REQUEST_TIMEOUT, reading).await {
-        Some(Some(Ok(query))) => {
-            // OK to ignore: then the login is over.
-            let _ = callbacks.send(Callback { stream, query }).await;
-        }
-        Some(Some(Err(response))) => respond(stream, response.to_http(), &clock).await,
+/// Reads one request. Returns a callback; refuses every other request.
+async fn serve(mut stream: TcpStream, redirect_uri: &Url, clock: &Clock) -> Option<Callback> {
+    let reading = read(&mut stream, redirect_uri);
+    let refusal = match clock.within(REQUEST_TIMEOUT, reading).await {
+        Some(Some(Ok(query))) => return Some(Callback { stream, query }),
+        Some(Some(Err(response))) => response,
         // The connection ended before the request.
-        Some(None) => {}
-        None => respond(stream, Response::TooSlow.to_http(), &clock).await,
-    }
+        Some(None) => return None,
+        None => Response::TooSlow,
+    };
+    respond(stream, refusal.to_http(), clock).await;
+    None
 }
 
 /// The query of a callback, or the response to another request; `None` when the connection ends before the request does.

@@ -32,26 +32,33 @@ fn login(redirect_uri: &str, clock: &Clock) -> PendingLogin {
     provider.authorization().start().unwrap()
 }
 
+async fn bound(mut builder: LoopbackBuilder) -> (Clock, Loopback) {
+    let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
+    builder.clock = clock.clone();
+    (clock, builder.bind().await.unwrap())
+}
+
+fn state(login: &PendingLogin) -> String {
+    let mut pairs = login.url().query_pairs();
+    pairs
+        .find(|(name, _)| name == "state")
+        .unwrap()
+        .1
+        .into_owned()
+}
+
 impl Trial {
     async fn start() -> Self {
         Self::start_with(Loopback::builder()).await
     }
 
-    async fn start_with(mut builder: LoopbackBuilder) -> Self {
-        let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_000_000));
-        builder.clock = clock.clone();
-        let listener = builder.bind().await.unwrap();
+    async fn start_with(builder: LoopbackBuilder) -> Self {
+        let (clock, listener) = bound(builder).await;
         let login = login(listener.redirect_uri().as_str(), &clock);
-        let mut pairs = login.url().query_pairs();
-        let state = pairs
-            .find(|(name, _)| name == "state")
-            .unwrap()
-            .1
-            .into_owned();
         Self {
             clock,
             host: listener.redirect_uri().authority().to_owned(),
-            state,
+            state: state(&login),
             waiting: tokio::spawn(listener.receive(login)),
         }
     }
@@ -220,12 +227,39 @@ async fn silent_and_slow_connections_delay_no_other() {
 #[tokio::test]
 async fn many_silent_connections_do_not_block_the_callback() {
     let trial = Trial::start().await;
-    let mut silent = Vec::new();
-    for _ in 0..100 {
-        silent.push(trial.connect().await);
+    let mut others = Vec::new();
+    for number in 0..100 {
+        let mut other = trial.connect().await;
+        if number % 2 == 0 {
+            // OK to ignore: it may be closed already.
+            let _ = other.write_all(b"G").await;
+        }
+        others.push(other);
     }
+    // The clock stands still: no time limit of theirs has passed.
     assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
     trial.end().await.unwrap();
+}
+
+/// Row 46. The browser was there first, while the program was busy.
+#[tokio::test]
+async fn a_callback_before_many_silent_connections_is_answered() {
+    let (clock, listener) = bound(Loopback::builder()).await;
+    let login = login(listener.redirect_uri().as_str(), &clock);
+    let host = listener.redirect_uri().authority().to_owned();
+    let mut browser = TcpStream::connect(&host).await.unwrap();
+    let target = format!("/callback?code=c0d3&state={}", state(&login));
+    let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    browser.write_all(request.as_bytes()).await.unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        silent.push(TcpStream::connect(&host).await.unwrap());
+    }
+    let waiting = tokio::spawn(listener.receive(login));
+    let mut response = String::new();
+    browser.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    waiting.await.unwrap().unwrap();
 }
 
 /// Row 46.
@@ -269,11 +303,22 @@ async fn a_missing_callback_ends_in_a_time_out() {
 
 /// Row 46.
 #[tokio::test]
-async fn a_dropped_listener_frees_its_port() {
+async fn a_dropped_listener_frees_its_port_and_connections() {
     let trial = Trial::start().await;
+    trial.get("/").await;
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(trial.connect().await);
+    }
+    // They are accepted before this one.
     trial.get("/").await;
     trial.waiting.abort();
     assert!(trial.waiting.await.unwrap_err().is_cancelled());
+    for mut connection in silent {
+        let mut rest = Vec::new();
+        let closed = timeout(Duration::from_secs(30), connection.read_to_end(&mut rest));
+        assert!(closed.await.is_ok() && rest.is_empty());
+    }
     let port = trial.host.rsplit_once(':').unwrap().1.parse().unwrap();
     // As in `Trial::end`: a process that has just been started holds a copy of the socket.
     let again = async {
