@@ -134,7 +134,10 @@ mod token_source;
 
 pub use self::access_token::AccessToken;
 pub use self::callback::CheckedCallback;
-pub use self::manager::{Event, Events, LogoutReport, TokenManager, TokenManagerBuilder};
+pub use self::manager::{
+    Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManager,
+    TokenManagerBuilder,
+};
 pub use self::pending_login::{AuthorizationRequest, PendingLogin};
 pub use self::provider::{Provider, ProviderBuilder};
 pub use self::store::{

@@ -20,6 +20,8 @@ pub struct TokenSet {
     pub(super) issued_at: SystemTime,
     pub(super) lifetime: Duration,
     pub(super) generation: u64,
+    /// In whole milliseconds, as it is stored.
+    pub(super) logged_in_at: Option<SystemTime>,
     pub(super) session_ends_at: Option<SystemTime>,
 }
 
@@ -67,6 +69,13 @@ impl TokenSet {
         self.issued_at + self.lifetime
     }
 
+    /// When the user logged in, to the millisecond; refreshes keep it. `None` for tokens that an earlier version of this
+    /// crate stored.
+    #[must_use]
+    pub fn logged_in_at(&self) -> Option<SystemTime> {
+        self.logged_in_at
+    }
+
     /// Counts the refreshes of this account.
     #[must_use]
     pub fn generation(&self) -> u64 {
@@ -82,6 +91,7 @@ impl fmt::Debug for TokenSet {
             .field("issued_at", &self.issued_at)
             .field("lifetime", &self.lifetime)
             .field("refresh_token", &self.refresh_token)
+            .field("logged_in_at", &self.logged_in_at)
             .field("session_ends_at", &self.session_ends_at)
             .finish_non_exhaustive()
     }
@@ -115,6 +125,8 @@ pub(super) struct StoredTokens {
     lifetime_ms: u64,
     generation: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    logged_in_at_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     session_ends_at_ms: Option<u64>,
 }
 
@@ -129,6 +141,7 @@ impl From<&TokenSet> for StoredTokens {
             issued_at_ms: to_ms(set.issued_at),
             lifetime_ms: u64::try_from(set.lifetime.as_millis()).unwrap_or(u64::MAX),
             generation: set.generation,
+            logged_in_at_ms: set.logged_in_at.map(to_ms),
             session_ends_at_ms: set.session_ends_at.map(to_ms),
         }
     }
@@ -137,7 +150,7 @@ impl From<&TokenSet> for StoredTokens {
 impl StoredTokens {
     /// `None` when a time is out of range.
     pub(super) fn into_set(self) -> Option<TokenSet> {
-        let session_ends_at = self.session_ends_at_ms.map(|ms| from_ms(ms).ok_or(()));
+        let time = |ms: Option<u64>| ms.map(|ms| from_ms(ms).ok_or(())).transpose().ok();
         Some(TokenSet {
             access_token: self.access_token,
             refresh_token: self.refresh_token,
@@ -147,7 +160,8 @@ impl StoredTokens {
             issued_at: from_ms(self.issued_at_ms)?,
             lifetime: Duration::from_millis(self.lifetime_ms).min(LONGEST),
             generation: self.generation,
-            session_ends_at: session_ends_at.transpose().ok()?,
+            logged_in_at: time(self.logged_in_at_ms)?,
+            session_ends_at: time(self.session_ends_at_ms)?,
         })
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::auth::claims::Claims;
 use crate::auth::secret_json;
-use crate::auth::token_set::{LONGEST, TokenSet};
+use crate::auth::token_set::{LONGEST, TokenSet, from_ms, to_ms};
 use crate::secret::Secret;
 
 /// Ten years: longer sessions are cut to it, so that sums cannot overflow.
@@ -111,6 +111,10 @@ impl Issued {
             issued_at: asked_at,
             lifetime: lifetime.min(LONGEST),
             generation: old.map_or(0, |old| old.generation).saturating_add(1),
+            logged_in_at: match old {
+                Some(old) => old.logged_in_at,
+                None => from_ms(to_ms(asked_at)),
+            },
             session_ends_at: stated.or_else(|| old.filter(|_| same)?.session_ends_at),
         }
     }

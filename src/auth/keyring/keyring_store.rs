@@ -212,6 +212,10 @@ impl TokenStore for KeyringStore {
     fn lock_survives_faults(&self) -> bool {
         self.locks.lock_survives_faults()
     }
+
+    fn describe(&self) -> String {
+        format!("keyring, service {}", self.service)
+    }
 }
 
 impl fmt::Debug for KeyringStore {

@@ -107,6 +107,7 @@ impl Epoch {
 
     fn without_record(&self, state: &mut State) -> Result<(), Stop> {
         state.foreign_mark = None;
+        state.login.get_or_insert_default();
         if let Some(error) = &state.dead {
             return Err(Stop::Failed(error.clone()));
         }
@@ -117,7 +118,7 @@ impl Epoch {
                 state.cached = None;
                 state.account = None;
                 self.shared.snapshot.store(None);
-                self.shared.emit(Event::LoggedOut);
+                self.shared.emit(Event::LoggedOut { elsewhere: true });
             }
             None => {}
         }
@@ -144,11 +145,16 @@ impl Epoch {
                 };
             }
         }
+        let generation = record.tokens.generation;
+        let is_new_login = state.note_login(&record.tokens);
         // Tokens of another user are served only after a login or logout in this manager.
         let other = |account: &String| record.tokens.subject.as_ref().is_some_and(|s| s != account);
         if state.account.as_ref().is_some_and(other) {
             state.cached = None;
             self.shared.snapshot.store(None);
+            if is_new_login {
+                self.shared.emit(Event::UserReplaced { generation });
+            }
             let reason = "another user has logged in under the account's key";
             return Err(self.declare_dead(state, reauth(reason)));
         }
@@ -162,7 +168,6 @@ impl Epoch {
             return Err(self.declare_dead(state, reauth(ended.reason())));
         }
         let is_first = state.cached.is_none();
-        let generation = record.tokens.generation;
         let cached = CachedTokens {
             tokens: Arc::new(record.tokens),
             version: Some(version),
@@ -173,7 +178,13 @@ impl Epoch {
         self.shared.publish(state, cached)?;
         state.pause = None;
         state.failures = 0;
-        if !is_first {
+        if is_new_login {
+            tracing::debug!(generation, "a login in another process");
+            self.shared.emit(Event::LoggedIn {
+                generation,
+                elsewhere: true,
+            });
+        } else if !is_first {
             tracing::debug!(generation, "tokens of another process adopted");
             self.shared.emit(Event::Adopted { generation });
         }

@@ -7,6 +7,41 @@ use tokio::sync::broadcast;
 use crate::error::Error;
 
 /// A change of an account's tokens.
+///
+/// What another process does is noticed with the first use of the tokens after
+/// [`store_check`](super::TokenManagerBuilder::store_check), 60 seconds unless set, or with an earlier read of the store,
+/// such as [`inspect`](super::TokenManager::inspect). No event names the user: [`inspect`](super::TokenManager::inspect)
+/// does.
+///
+/// ```
+/// use envd_sdk::auth::{Event, MemoryStore, TokenManager};
+/// # use envd_sdk::fake::Fake;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// // Two windows of a program, or two programs: what they have in common is the store.
+/// let store = MemoryStore::new();
+/// let window = || TokenManager::builder(fake.provider().build()?).store(store.clone()).build();
+/// let (first, second) = (window()?, window()?);
+/// # let login = first.provider().authorization().start()?;
+/// # let callback = fake.consent(login.url())?;
+/// first.complete_login(login, callback.as_str()).await?;
+/// second.access_token().await?;
+///
+/// let mut events = second.events();
+/// first.logout(None).await;
+/// second.inspect().await; // At the latest the first use after 60 seconds.
+/// let screen = match events.next().await {
+///     Some(Event::LoggedIn { elsewhere: true, .. }) => "you logged in in another window",
+///     Some(Event::UserReplaced { .. }) => "another user logged in; log in again",
+///     Some(Event::LoggedOut { elsewhere: true }) => "you logged out in another window",
+///     _ => "",
+/// };
+/// assert_eq!(screen, "you logged out in another window");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -29,7 +64,21 @@ pub enum Event {
         /// The reason.
         error: Error,
     },
-    /// Another process had renewed the tokens.
+    /// A user has logged in.
+    LoggedIn {
+        /// The [generation](crate::auth::AccessToken::generation) of the new tokens.
+        generation: u64,
+        /// In another process: the same user again, or any user after a logout. Its tokens are in use here from now on.
+        elsewhere: bool,
+    },
+    /// Another user has logged in under the account's key, in another process. Those tokens are not used here before a
+    /// login or a logout in this process: [`ReauthRequired`](Self::ReauthRequired) follows, unless the session had ended
+    /// before.
+    UserReplaced {
+        /// The [generation](crate::auth::AccessToken::generation) of the other user's tokens.
+        generation: u64,
+    },
+    /// Another process had renewed the tokens of the same login.
     Adopted {
         /// The [generation](crate::auth::AccessToken::generation) of the new tokens.
         generation: u64,
@@ -39,8 +88,11 @@ pub enum Event {
         /// The reason.
         error: Error,
     },
-    /// The tokens are gone: the user was logged out here or in another process.
-    LoggedOut,
+    /// The tokens are gone: the user was logged out.
+    LoggedOut {
+        /// In another process.
+        elsewhere: bool,
+    },
     /// The reply to a refresh was lost. The refresh token may be used up.
     RotationAmbiguous,
 }

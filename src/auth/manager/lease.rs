@@ -15,7 +15,7 @@ use super::epoch::{Epoch, backoff};
 use super::shared::{Shared, StoreRead};
 use super::state::{State, Stop};
 use crate::auth::{StoreError, StoreGuard};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens. Other processes wait longer before they send the stored refresh
 /// token (see `CLAIM_PERIOD` of `refresh_mark`).
@@ -101,9 +101,9 @@ pub(super) async fn save_or_report(epoch: &Epoch) -> Result<Option<StoreError>, 
         return Ok(None);
     };
     tracing::warn!("new tokens could not be stored: {error}");
-    epoch.shared.emit(Event::PersistFailed {
-        error: error.clone().into(),
-    });
+    let reason = Error::from(error.clone());
+    epoch.shared.note_failure(&reason);
+    epoch.shared.emit(Event::PersistFailed { error: reason });
     Saver::start(&epoch.shared)?;
     Ok(Some(error))
 }
@@ -187,7 +187,8 @@ impl Saver {
                 // OK to ignore: tokens of an earlier epoch are not published.
                 let _ = epoch.publish_cached();
             }
-            Ok(Err(_)) | Err(Stop::Superseded) => {}
+            Ok(Err(error)) => self.shared.note_failure(&error.into()),
+            Err(Stop::Superseded) => {}
             // Revoked if the user was logged out elsewhere.
             Err(Stop::Failed(_)) => self.shared.discard(token.as_ref()).await,
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Event;
 use super::epoch::Epoch;
 use super::lease::{Lease, save_or_report};
 use super::shared::Shared;
@@ -21,6 +22,14 @@ pub(super) struct Login {
 
 impl Login {
     pub(super) async fn run(self) -> Result<TokenSet> {
+        let outcome = self.complete().await;
+        if let Err(error) = &outcome {
+            self.shared.note_failure(error);
+        }
+        outcome
+    }
+
+    async fn complete(&self) -> Result<TokenSet> {
         let (sent_at, logouts) = (self.shared.clock().now(), self.shared.state().logouts);
         let issued = self.exchange().await?;
         if let Err(error) = self.check_id_token(&issued) {
@@ -110,6 +119,7 @@ impl Login {
             tokens.generation = last.saturating_add(1);
             state.last_generation = tokens.generation;
             state.account.clone_from(&tokens.subject);
+            state.note_login(&tokens);
             state.cached = Some(CachedTokens {
                 tokens: Arc::new(tokens.clone()),
                 version: stored.map(|stored| stored.version),
@@ -124,12 +134,19 @@ impl Login {
         if let Some(error) = failed.clone().filter(|_| shared.policy.strict) {
             return Err(error.into());
         }
-        epoch.publish_cached()?;
+        let generation = tokens.generation;
+        // Unless a later login in another process came in between.
+        if epoch.publish_cached()?.generation() == generation {
+            shared.emit(Event::LoggedIn {
+                generation,
+                elsewhere: false,
+            });
+        }
         if let Some(error) = failed.filter(StoreError::is_unreadable) {
             // It may stay unreadable: the caller must not rely on a login that outlives the process.
             return Err(error.with_login_not_saved().into());
         }
-        tracing::debug!(generation = tokens.generation, "logged in");
+        tracing::debug!(generation, "logged in");
         Ok(tokens)
     }
 }

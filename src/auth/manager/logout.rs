@@ -50,7 +50,8 @@ impl Logout {
         state.logouts += 1;
         shared.snapshot.store(None);
         let epoch = Epoch::begin(shared, &mut state);
-        shared.emit(Event::LoggedOut);
+        state.login.get_or_insert_default();
+        shared.emit(Event::LoggedOut { elsewhere: false });
         Self {
             epoch,
             refresh_token: cached.and_then(|cached| cached.tokens.refresh_token.clone()),

@@ -3,11 +3,12 @@
 //! [`token_manager`] is what callers use: it serves the [`snapshot`], or starts and awaits a [`refresh_task`]. [`refresh`]
 //! is one refresh from the lock to the new tokens; [`lease`] has the store's lock and stores later what could not be stored
 //! at once, [`refresh_mark`] handles marks of unfinished refreshes. [`login`] and [`logout`] start a new [`epoch`]: tasks of
-//! an earlier one change nothing.
+//! an earlier one change nothing. [`inspection`] reports the session for support.
 
 mod builder;
 mod epoch;
 mod event;
+mod inspection;
 mod lease;
 mod login;
 mod logout;
@@ -24,5 +25,6 @@ mod tests;
 
 pub use self::builder::TokenManagerBuilder;
 pub use self::event::{Event, Events};
+pub use self::inspection::{Inspection, LastFailure, SessionState};
 pub use self::logout::LogoutReport;
 pub use self::token_manager::TokenManager;

@@ -57,6 +57,9 @@ impl RefreshTask {
             let result = self.result;
             let registration = self.registration;
             let outcome = self.refresh.run().await;
+            if let Err(Stop::Failed(error)) = &outcome {
+                registration.shared.note_failure(error);
+            }
             drop(registration);
             result.send_replace(Some(outcome));
         };

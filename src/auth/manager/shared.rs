@@ -8,14 +8,14 @@ use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::Event;
 use super::builder::Policy;
 use super::snapshot::Snapshot;
 use super::state::{CachedTokens, State};
+use super::{Event, LastFailure};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned, endpoint,
 };
-use crate::error::{Error, Result};
+use crate::error::{AuthProblem, Error, Kind, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Moment};
 
@@ -140,6 +140,16 @@ impl Shared {
         state.cached = Some(cached);
         self.snapshot.store(Some(snapshot.clone()));
         Ok(snapshot)
+    }
+
+    /// Remembers a failure for support.
+    pub(super) fn note_failure(&self, error: &Error) {
+        // That no user is logged in is the state of the session, and no failure.
+        if !matches!(error.kind(), Kind::Auth(AuthProblem::NoTokens)) {
+            let at = self.clock().now();
+            let error = error.clone();
+            self.state().last_failure = Some(LastFailure { at, error });
+        }
     }
 
     pub(super) fn emit(&self, event: Event) {

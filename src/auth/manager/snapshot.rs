@@ -110,6 +110,7 @@ mod tests {
             issued_at: UNIX_EPOCH + 1_000 * HOUR,
             lifetime,
             generation: 1,
+            logged_in_at: None,
             session_ends_at: None,
         };
         let policy = Policy {

@@ -1,10 +1,11 @@
 //! What a manager keeps under its lock.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 
+use super::LastFailure;
 use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::Error;
 
@@ -39,6 +40,32 @@ pub(super) struct State {
     /// After a shutdown no refresh starts.
     pub(super) closed: bool,
     pub(super) last_generation: u64,
+    /// The login of the tokens that were seen last, kept after its end; `None` until the store was read or written.
+    pub(super) login: Option<SeenLogin>,
+    /// Kept after a success, for support.
+    pub(super) last_failure: Option<LastFailure>,
+}
+
+/// Tells one login from another.
+#[derive(Default)]
+pub(super) struct SeenLogin {
+    subject: Option<String>,
+    at: Option<SystemTime>,
+}
+
+impl SeenLogin {
+    fn of(tokens: &TokenSet) -> Self {
+        Self {
+            subject: tokens.subject.clone(),
+            at: tokens.logged_in_at,
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        // A refresh may be the first reply that names the user.
+        let users = self.subject.as_ref().zip(other.subject.as_ref());
+        self.at == other.at && users.is_none_or(|(one, two)| one == two)
+    }
 }
 
 /// Tokens in memory, and how they relate to the record in the store.
@@ -88,6 +115,17 @@ impl<E: Into<Error>> From<E> for Stop {
 }
 
 impl State {
+    /// Remembers the login of some tokens; returns whether another one, or none, was seen before.
+    pub(super) fn note_login(&mut self, tokens: &TokenSet) -> bool {
+        let login = SeenLogin::of(tokens);
+        let is_other = self
+            .login
+            .as_ref()
+            .is_some_and(|seen| !seen.is_same(&login));
+        self.login = Some(login);
+        is_other
+    }
+
     /// Whether tokens in memory are not stored.
     pub(super) fn has_unsaved(&self) -> bool {
         self.cached.as_ref().is_some_and(|cached| !cached.saved)

@@ -326,7 +326,10 @@ async fn check_store(epoch: Epoch, _alive: Arc<()>) {
             // OK to ignore: the next call returns what was found, and events report it.
             let _ = epoch.reconcile(read);
         }
-        Err(error) => tracing::debug!("the token store could not be read: {error}"),
+        Err(error) => {
+            tracing::debug!("the token store could not be read: {error}");
+            epoch.shared.note_failure(&error.into());
+        }
     }
 }
 

@@ -324,6 +324,10 @@ impl TokenStore for PostgresStore {
             Ok((guard, versioned(row)?))
         })
     }
+
+    fn describe(&self) -> String {
+        format!("PostgreSQL table {}", self.0.database.schema.table)
+    }
 }
 
 impl fmt::Debug for PostgresStore {

@@ -122,6 +122,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
             issued_at: tokens.issued_at,
             lifetime: tokens.lifetime,
             generation: tokens.generation,
+            logged_in_at: tokens.logged_in_at,
             session_ends_at: tokens.session_ends_at,
         },
         intent: record.intent,
@@ -309,6 +310,10 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
 
     fn lock_survives_faults(&self) -> bool {
         self.inner.lock_survives_faults()
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, sealed", self.inner.describe())
     }
 }
 

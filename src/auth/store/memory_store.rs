@@ -98,6 +98,10 @@ impl TokenStore for MemoryStore {
     fn lock_survives_faults(&self) -> bool {
         true
     }
+
+    fn describe(&self) -> String {
+        "memory of this process".to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +121,7 @@ mod tests {
             issued_at: SystemTime::UNIX_EPOCH,
             lifetime: Duration::from_secs(60),
             generation: 1,
+            logged_in_at: None,
             session_ends_at: None,
         })
     }

@@ -66,6 +66,14 @@ pub trait TokenStore: Send + Sync + 'static {
         false
     }
 
+    /// The store in a few words, for [`TokenManager::inspect`](crate::auth::TokenManager::inspect), such as
+    /// `file /home/sam/.config/app/tokens.json`; the name of the type unless implemented.
+    ///
+    /// It is shown to support staff: name a path, a schema or a table, and no password, no connection string and no account.
+    fn describe(&self) -> String {
+        std::any::type_name::<Self>().to_owned()
+    }
+
     /// Sets aside what is stored for an account if it cannot be read, so that the account can be written again;
     /// returns whether it did. Only a logout calls it.
     ///

@@ -63,6 +63,7 @@ impl Bench {
             issued_at: self.clock.now() - age,
             lifetime: DAY,
             generation: 1,
+            logged_in_at: None,
             session_ends_at: None,
         });
         self.store.swap(key, None, &record).await.unwrap().unwrap();

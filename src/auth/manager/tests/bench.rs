@@ -287,6 +287,7 @@ pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
         issued_at,
         lifetime: DAY,
         generation: 1,
+        logged_in_at: None,
         session_ends_at: None,
     }
 }
@@ -334,4 +335,20 @@ pub(super) async fn event(events: &mut Events, wanted: impl Fn(&Event) -> bool) 
             return event;
         }
     }
+}
+
+/// The events so far, in short.
+pub(super) fn events_so_far(events: &mut Events) -> Vec<String> {
+    let next = || match events.0.try_recv().ok()? {
+        Event::ReauthRequired { .. } => Some("ReauthRequired".to_owned()),
+        event => Some(format!("{event:?}")),
+    };
+    std::iter::from_fn(next).collect()
+}
+
+/// Logs a user in, in a second of its own: two logins in one millisecond look the same.
+pub(super) async fn log_in(bench: &Bench, manager: &TokenManager, sub: &str) {
+    bench.clock.advance(Duration::from_secs(1));
+    let (login, address) = callback(bench, manager, sub);
+    manager.complete_login(login, &address).await.unwrap();
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
-use super::bench::{Bench, DAY, KEY, ScriptedReply, callback, event};
+use super::bench::{Bench, DAY, KEY, ScriptedReply, callback, event, events_so_far, log_in};
 use crate::auth::store::{HookedStore, StoreCall};
 use crate::auth::{Event, StoreError, TokenManager, TokenSource, TokenStore};
 
@@ -57,11 +57,22 @@ async fn a_logout_in_another_process_is_noticed_by_the_store_check() {
     assert!(manager.current().is_none());
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
     assert!(manager.flush(DAY).await);
-    event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
+    event(&mut events, |event| {
+        matches!(event, Event::LoggedOut { elsewhere: true })
+    })
+    .await;
     assert!(manager.current().is_none());
     let error = manager.access_token().await.unwrap_err();
     assert!(error.is_reauth_required());
     assert_eq!(bench.idp.refreshes(), 0);
+}
+
+/// What the managers of other processes do is noticed by a use after the time of the store check.
+async fn use_after_check(bench: &Bench, manager: &TokenManager) {
+    bench.clock.advance(CHECK);
+    // OK to ignore: the events are what counts.
+    let _ = manager.access_token().await;
+    assert!(manager.flush(DAY).await);
 }
 
 /// Row 52.
@@ -69,20 +80,29 @@ async fn a_logout_in_another_process_is_noticed_by_the_store_check() {
 async fn a_login_of_another_user_in_another_process_ends_the_session() {
     let bench = Bench::new().await;
     let (manager, other) = (bench.manager(), bench.manager());
-    let (login, address) = callback(&bench, &manager, "sam");
-    manager.complete_login(login, &address).await.unwrap();
-    let (login, address) = callback(&bench, &other, "kim");
-    other.complete_login(login, &address).await.unwrap();
-    bench.clock.advance(CHECK);
-    manager.access_token().await.unwrap();
-    assert!(manager.flush(DAY).await);
+    log_in(&bench, &manager, "sam").await;
+    let mut events = manager.events();
+    log_in(&bench, &other, "kim").await;
+    use_after_check(&bench, &manager).await;
     assert!(manager.current().is_none());
     for _ in 0..2 {
         let error = manager.access_token().await.unwrap_err();
         assert!(error.is_reauth_required() && error.to_string().contains("another user"));
     }
+    // Once, however often the store is read.
+    let replaced = |generation| format!("UserReplaced {{ generation: {generation} }}");
+    let expected = [replaced(2), "ReauthRequired".to_owned()];
+    assert_eq!(events_so_far(&mut events), expected);
     assert_eq!(bench.stored().await.unwrap().subject(), Some("kim"));
     assert_eq!(other.access_token().await.unwrap().expose(), "at-3");
+    // A third user, then the first one again.
+    log_in(&bench, &other, "lee").await;
+    manager.access_token().await.unwrap_err();
+    assert_eq!(events_so_far(&mut events), [replaced(3)]);
+    log_in(&bench, &other, "sam").await;
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-5");
+    let back = "LoggedIn { generation: 4, elsewhere: true }";
+    assert_eq!(events_so_far(&mut events), [back]);
 }
 
 /// Row 52.
@@ -90,14 +110,57 @@ async fn a_login_of_another_user_in_another_process_ends_the_session() {
 async fn a_login_of_the_same_user_in_another_process_is_adopted() {
     let bench = Bench::new().await;
     let (manager, other) = (bench.manager(), bench.manager());
-    for manager in [&manager, &other] {
-        let (login, address) = callback(&bench, manager, "sam");
-        manager.complete_login(login, &address).await.unwrap();
-    }
+    log_in(&bench, &manager, "sam").await;
+    let mut events = manager.events();
+    log_in(&bench, &other, "sam").await;
     bench.clock.advance(CHECK);
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
     assert!(manager.flush(DAY).await);
     assert_eq!(manager.current().unwrap().expose(), "at-3");
+    let login = "LoggedIn { generation: 2, elsewhere: true }";
+    assert_eq!(events_so_far(&mut events), [login]);
+    // A refresh in the other process is no login.
+    bench.clock.advance(DAY);
+    assert_eq!(other.access_token().await.unwrap().generation(), 3);
+    assert_eq!(manager.access_token().await.unwrap().generation(), 3);
+    assert_eq!(events_so_far(&mut events), ["Adopted { generation: 3 }"]);
+}
+
+/// Row 52.
+#[tokio::test]
+async fn a_program_without_a_user_notices_a_login_in_another_process() {
+    let bench = Bench::new().await;
+    let (manager, other) = (bench.manager(), bench.manager());
+    let mut events = manager.events();
+    // At its start it asks for a login.
+    assert!(
+        manager
+            .access_token()
+            .await
+            .unwrap_err()
+            .is_reauth_required()
+    );
+    log_in(&bench, &other, "sam").await;
+    manager.access_token().await.unwrap();
+    let login = |generation, elsewhere| {
+        format!("LoggedIn {{ generation: {generation}, elsewhere: {elsewhere} }}")
+    };
+    let logout = |elsewhere| format!("LoggedOut {{ elsewhere: {elsewhere} }}");
+    assert_eq!(events_so_far(&mut events), [login(1, true)]);
+    // Any user may follow a logout.
+    manager.logout(None).await;
+    log_in(&bench, &other, "kim").await;
+    manager.access_token().await.unwrap();
+    assert_eq!(events_so_far(&mut events), [logout(false), login(2, true)]);
+    other.logout(None).await;
+    use_after_check(&bench, &manager).await;
+    log_in(&bench, &manager, "sam").await;
+    assert_eq!(events_so_far(&mut events), [logout(true), login(3, false)]);
+    // A session that the store had before is no news.
+    let third = bench.manager();
+    let mut events = third.events();
+    third.access_token().await.unwrap();
+    assert!(events_so_far(&mut events).is_empty());
 }
 
 /// Row 52.

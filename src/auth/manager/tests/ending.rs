@@ -148,5 +148,8 @@ async fn a_record_that_cannot_be_deleted_is_reported_and_its_token_revoked() {
     assert_eq!(report.problems.len(), 2, "{:?}", report.problems);
     assert_eq!(bench.idp.revoked(), ["rt-1"]);
     assert!(manager.current().is_none() && manager.subject().is_none());
-    event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
+    event(&mut events, |event| {
+        matches!(event, Event::LoggedOut { .. })
+    })
+    .await;
 }

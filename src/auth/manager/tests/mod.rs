@@ -5,6 +5,7 @@ mod damage;
 mod elsewhere;
 mod ending;
 mod failures;
+mod inspection;
 mod kept_lock;
 mod marks;
 mod network;

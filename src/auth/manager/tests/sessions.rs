@@ -123,7 +123,10 @@ async fn a_logout_wipes_deletes_revokes_and_returns_the_address() {
     );
     assert!(manager.current().is_none() && bench.stored().await.is_none());
     assert_eq!(bench.idp.revoked(), ["rt-1"]);
-    event(&mut events, |event| matches!(event, Event::LoggedOut)).await;
+    event(&mut events, |event| {
+        matches!(event, Event::LoggedOut { .. })
+    })
+    .await;
     assert!(
         manager
             .access_token()

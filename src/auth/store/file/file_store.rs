@@ -190,6 +190,11 @@ impl TokenStore for FileStore {
         true
     }
 
+    /// With the whole path, which support staff ask for.
+    fn describe(&self) -> String {
+        format!("file {}", self.path.display())
+    }
+
     /// Renames the damaged file to its name and `.damaged`. If only the account's record is damaged, that is a copy, and
     /// the other accounts stay in the file.
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {

@@ -17,6 +17,7 @@ fn record() -> Record {
             issued_at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
             lifetime: Duration::from_secs(86_400),
             generation: 7,
+            logged_in_at: Some(UNIX_EPOCH + Duration::from_millis(1_690_000_000_456)),
             session_ends_at: Some(UNIX_EPOCH + Duration::from_secs(1_702_592_000)),
         },
         intent: Some(Intent {
@@ -38,6 +39,7 @@ fn a_record_goes_through_text_unchanged() {
     let intent = back.intent.unwrap();
     assert_eq!((intent.generation, intent.owner), (7, Some(u64::MAX)));
     assert_eq!(back.tokens.session_ends_at, record().tokens.session_ends_at);
+    assert_eq!(back.tokens.logged_in_at, record().tokens.logged_in_at);
 }
 
 #[test]

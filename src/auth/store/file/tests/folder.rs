@@ -57,6 +57,7 @@ pub(super) fn record(generation: u64) -> Record {
         issued_at: UNIX_EPOCH + Duration::from_secs(1_700_000_000),
         lifetime: Duration::from_secs(86_400),
         generation,
+        logged_in_at: None,
         session_ends_at: None,
     })
 }
