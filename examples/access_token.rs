@@ -3,45 +3,50 @@
 //! The token is refreshed if needed, once, however many processes run at the same time. With no options a user of
 //! the embedded fake logs in first. The exit code is 0 when a token was printed, 1 when none is available now, 2 for
 //! wrong options, and, unlike in other examples, 3 when the user has to log in again: a script has to distinguish that from
-//! an outage.
+//! an outage. With `--status` it prints who is logged in and the state of the session, with the same exit codes; it then
+//! sends nothing, renews nothing and prints no token.
 
 mod cli;
 mod login_options;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use envd_sdk::Error;
-use envd_sdk::auth::TokenManager;
+use envd_sdk::auth::{Inspection, Provider, SessionState, TokenManager};
 use envd_sdk::fake::Fake;
+use envd_sdk::model::Timestamp;
 
-use cli::{Failure, printable};
+use cli::{Failure, chain, printable};
 use login_options::Options;
 
 const WHAT: &str = "\
-Prints an access token from the file that login wrote, and refreshes it if needed.
+Prints an access token from the file that login wrote, and refreshes it if needed. With --status, who is
+logged in and the state of the session instead, which needs --store alone and sends nothing.
 The exit code is 0 with a token, 1 when none is available now, 3 when the user has to log in again.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let usage = login_options::usage("access_token", WHAT);
     let options = Options::read(&usage);
-    let outcome = if options.names_no_provider() {
+    let outcome = if options.status && options.store.is_some() {
+        status_of_the_file(&options).await
+    } else if options.names_no_provider() {
         from_the_fake(&options).await
     } else if options.store.is_none() {
         return cli::refuse("--store FILE is needed, the file that login wrote", &usage);
     } else {
         match options.renewal().build() {
             Ok(provider) => match options.manager(provider).build() {
-                Ok(manager) => print(&manager).await,
+                Ok(manager) => print_token(&manager).await,
                 Err(error) => Err(error.into()),
             },
-            Err(error) => return cli::refuse(cli::chain(&error), &usage),
+            Err(error) => return cli::refuse(chain(&error), &usage),
         }
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             let code = cli::fail(&failure);
             if needs_login(&failure) {
@@ -58,7 +63,7 @@ fn needs_login(failure: &Failure) -> bool {
     error.is_some_and(|error| error.is_reauth_required() || error.is_login_refused())
 }
 
-async fn print(manager: &TokenManager) -> Result<(), Failure> {
+async fn print_token(manager: &TokenManager) -> Result<ExitCode, Failure> {
     let token = manager.access_token().await;
     // If new tokens could not be stored, this retries for a while: the next process needs them.
     if !manager.shutdown(Duration::from_secs(10)).await {
@@ -67,16 +72,81 @@ async fn print(manager: &TokenManager) -> Result<(), Failure> {
         );
     }
     let token = token?;
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     writeln!(out, "{}", printable(token.expose()))?;
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn from_the_fake(options: &Options) -> Result<(), Failure> {
+async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     let fake = Fake::builder().start().await?;
     let manager = options.manager(fake.provider().build()?).build()?;
     let login = manager.provider().authorization().start()?;
     let callback = fake.consent(login.url())?;
     manager.complete_login(login, callback.as_str()).await?;
-    print(&manager).await
+    if options.status {
+        print_status(&manager.inspect().await)
+    } else {
+        print_token(&manager).await
+    }
+}
+
+async fn status_of_the_file(options: &Options) -> Result<ExitCode, Failure> {
+    // Nothing is sent, so any provider serves.
+    let provider = Provider::builder("unused")
+        .authorize_url("http://127.0.0.1/")
+        .token_url("http://127.0.0.1/")
+        .audience("unused")
+        .redirect_uri("http://127.0.0.1/");
+    let manager = options.manager(provider.build()?).build()?;
+    print_status(&manager.inspect().await)
+}
+
+fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
+    let (state, code) = match &session.state {
+        SessionState::LoggedIn => ("logged in".to_owned(), ExitCode::SUCCESS),
+        SessionState::BackingOff { until } => {
+            let text = format!("logged in; renewals wait until {}", Timestamp::from(*until));
+            (text, ExitCode::SUCCESS)
+        }
+        SessionState::NeedsLogin { reason } => (chain(reason), ExitCode::from(3)),
+        SessionState::LoggedOut => ("logged out".to_owned(), ExitCode::from(3)),
+        _ => ("unknown".to_owned(), ExitCode::FAILURE),
+    };
+    let time = |time: Option<SystemTime>| match time {
+        Some(time) => Timestamp::from(time).to_string(),
+        None => "unknown".to_owned(),
+    };
+    let mut lines = vec![
+        ("state", state),
+        ("account", session.account.clone()),
+        ("store", session.store.clone()),
+    ];
+    if let Some(error) = &session.store_error {
+        lines.push(("store error", chain(error)));
+    }
+    if let Some(generation) = session.generation {
+        let subject = session.subject.clone();
+        lines.extend([
+            ("user", subject.unwrap_or_else(|| "unknown".to_owned())),
+            ("logged in at", time(session.logged_in_at)),
+            ("renewed at", time(session.renewed_at)),
+            ("access token ends", time(session.access_token_ends_at)),
+            ("session ends", time(session.session_ends_at)),
+            ("generation", generation.to_string()),
+        ]);
+    }
+    if let Some(began_at) = session.refresh_began_at {
+        lines.push(("unfinished refresh since", time(Some(began_at))));
+    }
+    if let Some(failure) = &session.last_failure {
+        let text = format!("{} ({})", chain(&failure.error), time(Some(failure.at)));
+        lines.push(("last failure", text));
+    }
+    let mut out = io::stdout().lock();
+    for (name, value) in lines {
+        writeln!(out, "{name}: {}", printable(value))?;
+    }
+    out.flush()?;
+    Ok(code)
 }

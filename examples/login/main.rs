@@ -33,6 +33,9 @@ Logs a user in through the browser and keeps the tokens in a file. The first lin
 async fn main() -> ExitCode {
     let usage = login_options::usage("login", WHAT);
     let options = Options::read(&usage);
+    if options.status {
+        return cli::refuse("--status is an option of access_token", &usage);
+    }
     let fake = if options.names_no_provider() {
         match Fake::builder().start().await {
             Ok(fake) => Some(fake),

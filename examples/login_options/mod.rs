@@ -22,6 +22,7 @@ const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not
   --redirect-uri URI    without a listener: prints the address and reads the redirected one from stdin
   --store FILE          the file of the tokens
   --no-browser          does not open the browser
+  --status              access_token only: prints the state of the session
 
 With none of the provider's options a fake of its own is used.";
 
@@ -41,6 +42,7 @@ pub(crate) struct Options {
     pub(crate) redirect_uri: Option<String>,
     pub(crate) store: Option<PathBuf>,
     pub(crate) no_browser: bool,
+    pub(crate) status: bool,
 }
 
 impl Options {
@@ -56,6 +58,10 @@ impl Options {
                 Short('h') | Long("help") => cli::help(usage),
                 Long("no-browser") => {
                     options.no_browser = true;
+                    continue;
+                }
+                Long("status") => {
+                    options.status = true;
                     continue;
                 }
                 Long("redirect-port") => {

@@ -1,5 +1,6 @@
 //! `login` and `access_token` without a login.
 
+use envd_sdk::auth::{FileStore, TokenManager};
 use envd_sdk::fake::Fake;
 
 use super::folder::Folder;
@@ -34,4 +35,60 @@ async fn an_incomplete_login_fails() {
         .run();
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("no address was given"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn the_status_tells_the_session_and_no_token() {
+    let fake = Fake::start().await;
+    let folder = Folder::new("tokens_status");
+    let file = folder.path("tokens.json");
+    let status = || {
+        Program::new("access_token")
+            .arg("--store")
+            .arg(&file)
+            .arg("--status")
+            .run()
+    };
+    let nobody = status();
+    assert_eq!(nobody.code, Some(3), "{nobody:?}");
+    assert!(
+        nobody.stdout.starts_with("state: logged out\n"),
+        "{nobody:?}"
+    );
+
+    let provider = fake.provider().build().unwrap();
+    let manager = TokenManager::builder(provider).store(FileStore::new(&file));
+    let manager = manager.build().unwrap();
+    let login = manager.provider().authorization().start().unwrap();
+    let callback = fake.consent(login.url()).unwrap();
+    let tokens = manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+    let sent = fake.token_requests();
+    let ended = status();
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.starts_with("state: logged in\n"), "{ended:?}");
+    let user = format!("user: {}\n", tokens.subject().unwrap());
+    let store = format!("store: file {}\n", file.display());
+    assert!(
+        ended.stdout.contains(&user) && ended.stdout.contains(&store),
+        "{ended:?}"
+    );
+    for token in [
+        Some(tokens.access_token()),
+        tokens.refresh_token(),
+        tokens.id_token(),
+    ] {
+        assert!(!ended.stdout.contains(token.unwrap().expose()));
+    }
+    assert_eq!(fake.token_requests(), sent);
+    // A damaged file is not a user who has logged out.
+    std::fs::write(&file, "{").unwrap();
+    let damaged = status();
+    assert_eq!(damaged.code, Some(1), "{damaged:?}");
+    assert!(
+        damaged.stdout.starts_with("state: unknown\n"),
+        "{damaged:?}"
+    );
 }
