@@ -13,10 +13,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use envd_sdk::Error;
 use envd_sdk::auth::{Inspection, Provider, SessionState, TokenManager};
 use envd_sdk::fake::Fake;
-use envd_sdk::model::Timestamp;
 
 use cli::{Failure, chain, printable};
 use login_options::Options;
@@ -106,17 +106,14 @@ fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
     let (state, code) = match &session.state {
         SessionState::LoggedIn => ("logged in".to_owned(), ExitCode::SUCCESS),
         SessionState::BackingOff { until } => {
-            let text = format!("logged in; renewals wait until {}", Timestamp::from(*until));
+            let text = format!("logged in; renewals wait until {}", seconds(*until));
             (text, ExitCode::SUCCESS)
         }
         SessionState::NeedsLogin { reason } => (chain(reason), ExitCode::from(3)),
         SessionState::LoggedOut => ("logged out".to_owned(), ExitCode::from(3)),
         _ => ("unknown".to_owned(), ExitCode::FAILURE),
     };
-    let time = |time: Option<SystemTime>| match time {
-        Some(time) => Timestamp::from(time).to_string(),
-        None => "unknown".to_owned(),
-    };
+    let time = |time: Option<SystemTime>| time.map_or_else(|| "unknown".to_owned(), seconds);
     let mut lines = vec![
         ("state", state),
         ("account", session.account.clone()),
@@ -134,6 +131,10 @@ fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
             ("access token ends", time(session.access_token_ends_at)),
             ("session ends", time(session.session_ends_at)),
             ("generation", generation.to_string()),
+            (
+                "stored",
+                if session.is_stored { "yes" } else { "no" }.to_owned(),
+            ),
         ]);
     }
     if let Some(began_at) = session.refresh_began_at {
@@ -149,4 +150,8 @@ fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(code)
+}
+
+fn seconds(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
