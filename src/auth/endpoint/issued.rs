@@ -43,6 +43,8 @@ pub(super) struct ReplyFields {
     scope: Value,
     expires_in: Value,
     refresh_token_expires_in: Value,
+    /// Keycloak's name for it; 0 in a session without an end.
+    refresh_expires_in: Value,
     pub(super) error: Value,
     pub(super) error_description: Value,
 }
@@ -70,6 +72,7 @@ impl ReplyFields {
             scopes: scopes(&self.scope),
             expires_in: seconds(&self.expires_in, LONGEST),
             session: seconds(&self.refresh_token_expires_in, LONGEST_SESSION)
+                .or_else(|| seconds(&self.refresh_expires_in, LONGEST_SESSION))
                 .filter(|session| !session.is_zero()),
             server_time,
         })
@@ -250,6 +253,41 @@ mod tests {
         ] {
             let said = next.to_string();
             assert_eq!(set(next, Some(&first)).session_ends_at, end, "{said}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_session_may_have_keycloaks_name() {
+        for (fields, seconds) in [
+            (json!({"refresh_expires_in": 1_800}), Some(1_800)),
+            (json!({"refresh_expires_in": "1800"}), Some(1_800)),
+            // Offline tokens of Keycloak have no end.
+            (json!({"refresh_expires_in": 0}), None),
+            (json!({"refresh_expires_in": null}), None),
+            // The other name is in wider use, and wins.
+            (
+                json!({"refresh_expires_in": 1_800, "refresh_token_expires_in": 60}),
+                Some(60),
+            ),
+            (
+                json!({"refresh_expires_in": 0, "refresh_token_expires_in": 60}),
+                Some(60),
+            ),
+            (
+                json!({"refresh_expires_in": 1_800, "refresh_token_expires_in": 0}),
+                None,
+            ),
+            (
+                json!({"refresh_expires_in": 1_800, "refresh_token_expires_in": null}),
+                Some(1_800),
+            ),
+        ] {
+            let mut reply = json!({"access_token": "a", "refresh_token": "r"});
+            for (name, value) in fields.as_object().unwrap() {
+                reply[name] = value.clone();
+            }
+            let end = seconds.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+            assert_eq!(set(reply, None).session_ends_at, end, "{fields}");
         }
     }
 
