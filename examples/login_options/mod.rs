@@ -15,7 +15,7 @@ const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not
   --revoke-url URL      the revocation endpoint
   --logout-url URL      the address that the browser opens to log out
   --client-id ID        the client id of the application; its secret, if it has one, is read from ENVD_CLIENT_SECRET
-  --audience URI        the audience of access tokens
+  --audience URI        the audience of access tokens; none unless set
   --scope TEXT          scopes, separated by blanks; openid profile email offline_access unless set
   --redirect-port PORT  port of the loopback listener; 0, a free one, unless set
   --redirect-path PATH  path of the loopback listener; /callback unless set
@@ -114,8 +114,10 @@ impl Options {
         let text = |option: &Option<String>| option.clone().unwrap_or_default();
         let mut builder = Provider::builder(text(&self.client_id))
             .authorize_url(text(&self.authorize_url))
-            .token_url(text(&self.token_url))
-            .audience(text(&self.audience));
+            .token_url(text(&self.token_url));
+        if let Some(audience) = &self.audience {
+            builder = builder.audience(audience);
+        }
         if let Some(issuer) = &self.issuer {
             builder = builder.issuer(issuer);
         }
@@ -141,9 +143,6 @@ impl Options {
         let mut builder = self.provider().redirect_uri("http://127.0.0.1/callback");
         if let (None, Some(token_url)) = (&self.authorize_url, &self.token_url) {
             builder = builder.authorize_url(token_url);
-        }
-        if self.audience.is_none() {
-            builder = builder.audience("unused");
         }
         builder
     }

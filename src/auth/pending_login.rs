@@ -119,8 +119,10 @@ impl AuthorizationRequest {
             .authorize_url(|| CsrfToken::new_random_len(32))
             .add_scopes(scopes.iter().cloned().map(Scope::new))
             .set_pkce_challenge(challenge)
-            .add_extra_param("audience", settings.audience.as_str())
             .add_extra_param("nonce", nonce.secret().as_str());
+        if let Some(audience) = &settings.audience {
+            request = request.add_extra_param("audience", audience.as_str());
+        }
         for (name, value) in &self.extra {
             request = request.add_extra_param(name.as_str(), value.as_str());
         }

@@ -56,7 +56,7 @@ pub(super) struct Settings {
     #[allow(dead_code)]
     pub(super) jwks_uri: Option<Url>,
     pub(super) issuer: Option<String>,
-    pub(super) audience: String,
+    pub(super) audience: Option<String>,
     pub(super) scopes: Vec<String>,
     pub(super) http: Http,
     pub(super) clock: Clock,

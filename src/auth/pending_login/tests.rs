@@ -57,6 +57,20 @@ fn the_address_has_the_parameters_of_the_spec_and_pkce() {
 }
 
 #[test]
+fn without_an_audience_none_is_sent() {
+    let provider = Provider::builder("app")
+        .authorize_url("http://127.0.0.1:1/authorize")
+        .token_url("http://127.0.0.1:1/oauth/token")
+        .redirect_uri("https://app.example/cb")
+        .build()
+        .unwrap();
+    let login = provider.authorization().start().unwrap();
+    assert!(!query(login.url()).contains_key("audience"));
+    let clash = provider.authorization().param("audience", "mine").start();
+    assert!(clash.unwrap_err().is_config());
+}
+
+#[test]
 fn the_challenge_is_that_of_rfc_7636_appendix_b() {
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned();
     let verifier = oauth2::PkceCodeVerifier::new(verifier);

@@ -117,7 +117,9 @@ impl ProviderBuilder {
         self
     }
 
-    /// The audience of the access token: the address of the service endpoint, as registered there (spec 5.2). Required.
+    /// The audience of the access token: the address of the service endpoint, as registered there. The service requires it
+    /// (spec 5.2): without it Auth0 issues tokens that the service refuses. Leave it out only for other providers that have
+    /// none; then no `audience` is sent.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audience = Some(audience.into());
         self
@@ -181,7 +183,13 @@ impl ProviderBuilder {
         if self.default_lifetime.is_zero() {
             return Err(Error::config("default_lifetime is zero"));
         }
-        let audience = required("audience", self.audience)?;
+        if self
+            .audience
+            .as_ref()
+            .is_some_and(|audience| audience.trim().is_empty())
+        {
+            return Err(Error::config("audience is empty"));
+        }
         let authorize_url = required("authorize_url", self.authorize_url)?;
         let token_url = parse_endpoint("token_url", &required("token_url", self.token_url)?)?;
         let authorize_url = parse_endpoint("authorize_url", &authorize_url)?;
@@ -218,7 +226,7 @@ impl ProviderBuilder {
             device_authorization_url,
             jwks_uri,
             issuer: self.issuer,
-            audience,
+            audience: self.audience,
             scopes: self.scopes,
             http,
             clock: self.clock,

@@ -18,8 +18,8 @@ fn a_missing_or_unsafe_setting_is_named() {
     complete().build().unwrap();
     for (builder, name) in [
         (Provider::builder(" "), "client_id"),
-        (Provider::builder("app"), "audience"),
-        (complete().audience(""), "audience"),
+        (Provider::builder("app"), "authorize_url"),
+        (complete().audience(" "), "audience"),
         (complete().token_url("http://id.example/token"), "token_url"),
         (complete().authorize_url("id.example"), "authorize_url"),
         (complete().revoke_url("ftp://id.example"), "revoke_url"),
