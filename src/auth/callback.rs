@@ -50,22 +50,38 @@ pub(super) fn has_state(parameters: &Parameters, state: &Secret) -> bool {
     state.matches(parameters.get("state").map_or("", Secret::expose))
 }
 
+/// What the parameter `iss` must be (RFC 9207 section 2.4).
+#[derive(Clone, Copy)]
+pub(super) struct ExpectedIssuer<'a> {
+    pub(super) name: Option<&'a str>,
+    /// Whether it must be present.
+    pub(super) is_required: bool,
+}
+
+impl ExpectedIssuer<'_> {
+    /// Also of an error, which otherwise could be another provider's.
+    fn check(self, parameters: &Parameters) -> Result<()> {
+        match (parameters.get("iss"), self.name) {
+            (Some(iss), Some(name)) if iss.expose() != name => {
+                Err(login_refused("issuer_mismatch"))
+            }
+            (None, _) if self.is_required => Err(login_refused("missing_issuer")),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The code, if the callback is of this login and of this issuer.
 pub(super) fn code(
     parameters: &Parameters,
     state: &Secret,
-    issuer: Option<&str>,
+    issuer: ExpectedIssuer<'_>,
 ) -> Result<Secret> {
     // First: an error without the state of this login may come from anywhere and must not end the login.
     if !has_state(parameters, state) {
         return Err(login_refused("state_mismatch"));
     }
-    // RFC 9207. Providers that do not announce the parameter do not send it.
-    if let (Some(issuer), Some(iss)) = (issuer, parameters.get("iss"))
-        && iss.expose() != issuer
-    {
-        return Err(login_refused("issuer_mismatch"));
-    }
+    issuer.check(parameters)?;
     if let Some(error) = parameters.get("error") {
         let description = parameters.get("error_description").map(Secret::expose);
         return Err(refusal(&error_code(error.expose())).with_error_description(description));
@@ -94,8 +110,13 @@ mod tests {
     use super::*;
 
     fn judge(callback: &str) -> Result<String> {
-        let state = Secret::new("st-1");
-        code(&parameters(callback)?, &state, Some("https://id.example/"))
+        judge_with(callback, false)
+    }
+
+    fn judge_with(callback: &str, is_required: bool) -> Result<String> {
+        let name = Some("https://id.example/");
+        let issuer = ExpectedIssuer { name, is_required };
+        code(&parameters(callback)?, &Secret::new("st-1"), issuer)
             .map(|code| code.expose().to_owned())
     }
 
@@ -135,6 +156,33 @@ mod tests {
             ("state=st-1&code=", "missing_code"),
         ] {
             let error = judge(callback).unwrap_err();
+            assert!(error.is_login_refused(), "{callback}");
+            assert!(error.to_string().contains(why), "{callback}: {error}");
+        }
+    }
+
+    #[test]
+    fn rfc_9207_2_4_a_callback_without_the_required_iss_is_refused() {
+        let iss = "iss=https%3A%2F%2Fid.example%2F";
+        assert_eq!(
+            judge_with(&format!("code=c&state=st-1&{iss}"), true).unwrap(),
+            "c"
+        );
+        let cancelled = judge_with(&format!("error=access_denied&state=st-1&{iss}"), true);
+        assert!(cancelled.unwrap_err().to_string().contains("access_denied"));
+        for (callback, why) in [
+            ("code=c&state=st-1", "missing_issuer"),
+            // An error may be another provider's as well.
+            ("error=access_denied&state=st-1", "missing_issuer"),
+            ("code=c&state=st-1&iss=", "issuer_mismatch"),
+            (
+                "code=c&state=st-1&iss=https://id.example",
+                "issuer_mismatch",
+            ),
+            // The state comes first: another login's callback says nothing about this one.
+            ("code=c&state=other", "state_mismatch"),
+        ] {
+            let error = judge_with(callback, true).unwrap_err();
             assert!(error.is_login_refused(), "{callback}");
             assert!(error.to_string().contains(why), "{callback}: {error}");
         }

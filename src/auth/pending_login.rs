@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::Provider;
-use super::callback::{self, CheckedCallback};
+use super::callback::{self, CheckedCallback, ExpectedIssuer};
 use super::failure::login_refused;
 use super::secret_json;
 use crate::error::{Error, Result};
@@ -240,7 +240,10 @@ impl PendingLogin {
     pub fn check(self, callback: &str) -> Result<CheckedCallback> {
         let Self { provider, stored } = self;
         let parameters = callback::parameters(callback)?;
-        let issuer = provider.0.issuer.as_deref();
+        let issuer = ExpectedIssuer {
+            name: provider.0.issuer.as_deref(),
+            is_required: provider.0.require_iss,
+        };
         let code = callback::code(&parameters, &stored.state, issuer)?;
         // Zero if the clock was set back.
         let age = seconds(provider.clock().now()).saturating_sub(stored.started_at);

@@ -1,6 +1,8 @@
 //! The settings of an identity provider.
 
 mod builder;
+mod discovery;
+mod metadata;
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +20,8 @@ use crate::transport::{Clock, Http};
 
 /// An identity provider and the client that is registered with it (spec 5). Cheap to clone.
 ///
-/// No address is derived from another: each is a setting.
+/// No address is derived from another: each is a setting, or is read from what the provider publishes
+/// ([`discover`](Self::discover)).
 ///
 /// ```
 /// use envd_sdk::auth::Provider;
@@ -56,6 +59,7 @@ pub(super) struct Settings {
     #[allow(dead_code)]
     pub(super) jwks_uri: Option<Url>,
     pub(super) issuer: Option<String>,
+    pub(super) require_iss: bool,
     pub(super) audience: Option<String>,
     pub(super) scopes: Vec<String>,
     pub(super) http: Http,
@@ -69,6 +73,41 @@ impl Provider {
     /// Starts the settings; the service's support team issues the client id.
     pub fn builder(client_id: impl Into<String>) -> ProviderBuilder {
         ProviderBuilder::new(client_id.into())
+    }
+
+    /// Starts the settings with what the provider publishes for its issuer; short for
+    /// [`ProviderBuilder::discover`], which has the details and comes after other settings, such as a proxy.
+    ///
+    /// ```
+    /// use envd_sdk::auth::Provider;
+    /// # use envd_sdk::fake::Fake;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
+    /// // Such as "https://sso.example.com/", exactly as the provider writes it.
+    /// let provider = Provider::discover(client_id, issuer)
+    ///     .await?
+    ///     .audience(audience)
+    ///     .redirect_uri("http://127.0.0.1:8400/callback")
+    ///     .build()?;
+    /// # let login = provider.authorization().start()?;
+    /// # let callback = fake.consent(login.url())?;
+    /// # let manager = envd_sdk::auth::TokenManager::builder(provider).build()?;
+    /// # manager.complete_login(login, callback.as_str()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`ProviderBuilder::discover`].
+    pub async fn discover(
+        client_id: impl Into<String>,
+        issuer: impl Into<String>,
+    ) -> Result<ProviderBuilder> {
+        Self::builder(client_id).issuer(issuer).discover().await
     }
 
     /// Starts a login: the address to open in the user's browser, and the state to keep until the callback.

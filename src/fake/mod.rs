@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | declarations | [`Fake::graphql_url`] | executes any GraphQL document against the schema, with real state |
 //! | property register | [`Fake::register_url`] | searches 60 invented properties |
-//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, a discovery document |
+//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, metadata for discovery |
 //!
 //! A test may script faults ([`Fault`]) and replies ([`On`]), start from a world of its own ([`World`]), change records as
 //! if on the service's website ([`WebsiteEdit`]), and inspect the received requests ([`Fake::requests`]). [`guide::testing`](crate::guide::testing) shows how to test an application with it.
@@ -180,7 +180,9 @@ impl Fake {
         self.at("/v2/logout")
     }
 
-    /// The issuer, with a slash at its end, as in `iss` of the callback and of ID tokens.
+    /// The issuer, with a slash at its end, as in `iss` of the callback and of ID tokens. It publishes its metadata, for
+    /// [`Provider::discover`](crate::auth::Provider::discover), at `/.well-known/openid-configuration` and at
+    /// `/.well-known/oauth-authorization-server`; [`on_path`](Self::on_path) scripts its faults.
     #[must_use]
     pub fn issuer(&self) -> &str {
         self.base.as_str()

@@ -128,7 +128,10 @@ impl State {
             ("POST", "/oauth/token") => provider.token(media_type, &request.body, now),
             ("POST", "/oauth/revoke") => provider.revocation(media_type, &request.body),
             ("GET", "/v2/logout") => provider.logout(query),
-            ("GET", "/.well-known/openid-configuration") => provider.discovery(),
+            (
+                "GET",
+                "/.well-known/openid-configuration" | "/.well-known/oauth-authorization-server",
+            ) => provider.discovery(),
             ("GET", "/.well-known/jwks.json") => Reply::json(200, &json!({"keys": []})),
             ("GET" | "POST", "/userinfo") => provider.user_info(bearer, now),
             ("GET", path) if path.starts_with(REGISTER) => {
@@ -168,7 +171,8 @@ const REGISTER: &str = "/api/v2/PICRegister";
 fn not_served(request: &Request) -> Reply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/revoke, \
-                GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
+                GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, \
+                GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
     Reply::json(
         404,
         &json!({"error": "not served by the fake", "call": call, "hint": hint}),

@@ -8,6 +8,8 @@ use oauth2::basic::BasicClient;
 use oauth2::{AuthUrl, ClientId, RedirectUrl};
 use url::Url;
 
+use super::discovery::MetadataCache;
+use super::metadata::Metadata;
 use super::{Provider, Settings};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -22,19 +24,23 @@ const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 pub struct ProviderBuilder {
     client_id: String,
     client_secret: Option<Secret>,
-    authorize_url: Option<String>,
-    token_url: Option<String>,
-    revoke_url: Option<String>,
+    pub(super) authorize_url: Option<String>,
+    pub(super) token_url: Option<String>,
+    pub(super) revoke_url: Option<String>,
     logout_url: Option<String>,
-    device_authorization_url: Option<String>,
-    jwks_uri: Option<String>,
-    issuer: Option<String>,
+    pub(super) device_authorization_url: Option<String>,
+    pub(super) jwks_uri: Option<String>,
+    pub(super) issuer: Option<String>,
+    pub(super) require_iss: Option<bool>,
+    pub(super) metadata_cache: MetadataCache,
+    /// Fills what is not set.
+    pub(super) found: Option<Arc<Metadata>>,
     audience: Option<String>,
     redirect_uri: Option<String>,
     scopes: Vec<String>,
     http: HttpOptions,
     timeout: Duration,
-    clock: Clock,
+    pub(super) clock: Clock,
     rotation_overlap: Duration,
     default_lifetime: Duration,
 }
@@ -51,6 +57,9 @@ impl ProviderBuilder {
             device_authorization_url: None,
             jwks_uri: None,
             issuer: None,
+            require_iss: None,
+            metadata_cache: MetadataCache::default(),
+            found: None,
             audience: None,
             redirect_uri: None,
             scopes: SCOPES.map(str::to_owned).to_vec(),
@@ -71,13 +80,15 @@ impl ProviderBuilder {
         self
     }
 
-    /// Where the user logs in, such as `https://sso.example.com/authorize`. Required.
+    /// Where the user logs in, such as `https://sso.example.com/authorize`. Required, unless it is
+    /// [discovered](Self::discover).
     pub fn authorize_url(mut self, url: impl Into<String>) -> Self {
         self.authorize_url = Some(url.into());
         self
     }
 
-    /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required.
+    /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required,
+    /// unless it is [discovered](Self::discover).
     pub fn token_url(mut self, url: impl Into<String>) -> Self {
         self.token_url = Some(url.into());
         self
@@ -111,9 +122,22 @@ impl ProviderBuilder {
 
     /// The issuer, exactly as in `iss` of its tokens. Auth0's ends in a slash.
     ///
-    /// Without it `iss` is not compared, neither in callbacks (RFC 9207) nor in id tokens.
+    /// Without it `iss` is not compared, neither in callbacks (RFC 9207) nor in id tokens. [`discover`](Self::discover)
+    /// finds the addresses of the provider by it; what was discovered before belongs to the issuer before.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
+        self.metadata_cache = MetadataCache::default();
+        self.found = None;
+        self
+    }
+
+    /// Refuses callbacks without the parameter `iss` (RFC 9207 section 2.4), by which a program that logs in at several
+    /// providers tells their callbacks apart. Needs the [`issuer`](Self::issuer).
+    ///
+    /// Unless set, it is what [`discover`](Self::discover) found: on if the provider announces that it sends `iss`. Without
+    /// discovery it is off. An `iss` that is another issuer is refused in any case.
+    pub fn require_iss(mut self, require: bool) -> Self {
+        self.require_iss = Some(require);
         self
     }
 
@@ -138,14 +162,14 @@ impl ProviderBuilder {
         self
     }
 
-    /// Proxy, certificates and user agent for the token endpoint. Its limits are fixed: 5 seconds to connect,
+    /// Proxy, certificates and user agent for requests to the provider. Its limits are fixed: 5 seconds to connect,
     /// [`timeout`](Self::timeout) in total, a new connection for each request, 1 MiB for a reply.
     pub fn http(mut self, options: HttpOptions) -> Self {
         self.http = options;
         self
     }
 
-    /// The time limit of one request to the token endpoint; 30 seconds unless set.
+    /// The time limit of one request to the provider; 30 seconds unless set.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
@@ -154,6 +178,8 @@ impl ProviderBuilder {
     /// The clock by which tokens and logins expire.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        // Its times are those of the clock before.
+        self.metadata_cache = MetadataCache::default();
         self
     }
 
@@ -176,7 +202,7 @@ impl ProviderBuilder {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) names the setting that is missing or cannot be used.
-    pub fn build(self) -> Result<Provider> {
+    pub fn build(mut self) -> Result<Provider> {
         if self.client_id.trim().is_empty() {
             return Err(Error::config("client_id is empty"));
         }
@@ -189,6 +215,12 @@ impl ProviderBuilder {
             .is_some_and(|audience| audience.trim().is_empty())
         {
             return Err(Error::config("audience is empty"));
+        }
+        self = self.with_found();
+        let http = self.http_options();
+        let require_iss = self.require_iss.unwrap_or(false);
+        if require_iss && self.issuer.is_none() {
+            return Err(Error::config("require_iss needs the issuer"));
         }
         let authorize_url = required("authorize_url", self.authorize_url)?;
         let token_url = parse_endpoint("token_url", &required("token_url", self.token_url)?)?;
@@ -204,12 +236,6 @@ impl ProviderBuilder {
         endpoints.extend(&revoke_url);
         endpoints.extend(&device_authorization_url);
         endpoints.extend(&jwks_uri);
-        let http = self
-            .http
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(self.timeout)
-            .max_body_bytes(1 << 20)
-            .no_keep_alive();
         let http = Http::new(&http, &endpoints)?;
 
         let oauth = BasicClient::new(ClientId::new(self.client_id.clone()))
@@ -226,6 +252,7 @@ impl ProviderBuilder {
             device_authorization_url,
             jwks_uri,
             issuer: self.issuer,
+            require_iss,
             audience: self.audience,
             scopes: self.scopes,
             http,
@@ -234,6 +261,16 @@ impl ProviderBuilder {
             rotation_overlap: self.rotation_overlap,
             default_lifetime: self.default_lifetime,
         })))
+    }
+
+    /// With the limits that [`http`](Self::http) names.
+    pub(super) fn http_options(&self) -> HttpOptions {
+        let options = self.http.clone();
+        options
+            .connect_timeout(Duration::from_secs(5))
+            .timeout(self.timeout)
+            .max_body_bytes(1 << 20)
+            .no_keep_alive()
     }
 }
 

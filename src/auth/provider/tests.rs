@@ -20,6 +20,7 @@ fn a_missing_or_unsafe_setting_is_named() {
         (Provider::builder(" "), "client_id"),
         (Provider::builder("app"), "authorize_url"),
         (complete().audience(" "), "audience"),
+        (complete().require_iss(true), "issuer"),
         (complete().token_url("http://id.example/token"), "token_url"),
         (complete().authorize_url("id.example"), "authorize_url"),
         (complete().revoke_url("ftp://id.example"), "revoke_url"),

@@ -57,8 +57,10 @@ impl Provider {
         if let Some(state) = request.get("state") {
             pairs.append_pair("state", state);
         }
-        // RFC 9207
-        pairs.append_pair("iss", &self.issuer);
+        // RFC 9207 section 2, which `discovery` announces.
+        if !self.omits_iss {
+            pairs.append_pair("iss", &self.issuer);
+        }
         drop(pairs);
         Ok(back)
     }
@@ -112,7 +114,7 @@ impl Provider {
         Reply::raw(400, "text/html", page)
     }
 
-    /// `/.well-known/openid-configuration` (`OpenID` Connect Discovery 1.0).
+    /// The metadata (`OpenID` Connect Discovery 1.0 section 4, RFC 8414 section 3).
     pub(in crate::fake) fn discovery(&self) -> Reply {
         let at = |path: &str| format!("{}{path}", self.issuer);
         let document = json!({
@@ -125,6 +127,7 @@ impl Provider {
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": true,
             "token_endpoint_auth_methods_supported": ["none"],
             "scopes_supported": ["openid", "profile", "email", "offline_access"],
             "subject_types_supported": ["public"],

@@ -52,6 +52,8 @@ pub(super) struct Provider {
     pub(super) lifetimes: Lifetimes,
     /// Whether the user cancels logins.
     pub(super) denies_logins: bool,
+    /// Whether callbacks have no `iss`, against the metadata.
+    pub(super) omits_iss: bool,
     /// The addresses that logout may return to.
     pub(super) return_to: Vec<String>,
     /// The number of calls to the token endpoint.
@@ -102,6 +104,7 @@ impl Provider {
             user,
             lifetimes,
             denies_logins: false,
+            omits_iss: false,
             return_to: Vec::new(),
             token_requests: 0,
             world,

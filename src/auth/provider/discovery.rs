@@ -1,0 +1,150 @@
+//! Finds the addresses of a provider by its issuer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use url::Url;
+
+use super::ProviderBuilder;
+use super::metadata::{self, Metadata};
+use crate::error::{Error, Result};
+use crate::transport::header::{ACCEPT, HeaderValue};
+use crate::transport::{Http, Reply, Request};
+
+/// How long old metadata is used without another try, after one that failed: callers during an outage must not wait for
+/// a time-out each.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The metadata of one issuer. Clones of a builder share it.
+///
+/// The lock is kept while it is fetched, so that callers at the same time cause one request.
+pub(super) type MetadataCache = Arc<Mutex<Option<Cached>>>;
+
+pub(super) struct Cached {
+    metadata: Arc<Metadata>,
+    /// By the clock that never jumps.
+    fresh_until: Duration,
+}
+
+impl ProviderBuilder {
+    /// Fills the addresses that are not set from the metadata that the provider publishes for the
+    /// [`issuer`](Self::issuer), with the [`http`](Self::http) settings: set both before. Nothing of it is needed when the
+    /// addresses are set.
+    ///
+    /// It is read at `/.well-known/openid-configuration` below the issuer (OpenID Connect Discovery 1.0 section 4) or, if
+    /// that answers 4xx, at `/.well-known/oauth-authorization-server` before the issuer's path (RFC 8414 section 3).
+    /// Redirects are not followed. From it come
+    /// [`authorize_url`](Self::authorize_url), [`token_url`](Self::token_url), [`revoke_url`](Self::revoke_url),
+    /// [`device_authorization_url`](Self::device_authorization_url), [`jwks_uri`](Self::jwks_uri) and
+    /// [`require_iss`](Self::require_iss). Not [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes
+    /// other parameters than the service's logout (spec 5.8).
+    ///
+    /// The builder and its clones keep the metadata for the reply's `Cache-Control: max-age`, a day at most, or for an
+    /// hour if it has none (assumed); `no-store` and `no-cache` count as zero. An application that builds providers again
+    /// and again keeps one builder, and calls this on a clone each time. When the provider cannot be reached, or its reply
+    /// cannot be read, the old metadata is used on, and the next try is a minute later. A built [`Provider`](super::Provider)
+    /// never changes.
+    ///
+    /// ```
+    /// use envd_sdk::auth::Provider;
+    /// # use envd_sdk::fake::Fake;
+    /// use envd_sdk::HttpOptions;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
+    /// let settings = Provider::builder(client_id)
+    ///     .issuer(issuer)
+    ///     .http(HttpOptions::default().user_agent("saleyard-desk/2.1"))
+    ///     .audience(audience)
+    ///     .redirect_uri("http://127.0.0.1:8400/callback");
+    /// let provider = settings.clone().discover().await?.build()?;
+    /// // From memory.
+    /// let again = settings.clone().discover().await?.build()?;
+    /// # assert_eq!(fake.requests().len(), 1);
+    /// # drop((provider, again));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the issuer is missing or not an https address, or the metadata is refused: it
+    /// names another issuer (RFC 8414 section 3.3), has an address that is not https, or lists PKCE methods without S256;
+    /// [`is_not_found`](Error::is_not_found) when the issuer has no metadata; [`is_protocol`](Error::is_protocol) when it
+    /// cannot be read; [`is_retryable`](Error::is_retryable) when the provider could not be reached or has a temporary
+    /// problem; [`is_unexpected_status`](Error::is_unexpected_status) when it redirects.
+    pub async fn discover(mut self) -> Result<Self> {
+        let named = |error: Error| error.with_operation("discover");
+        let issuer = self.issuer.clone().unwrap_or_default();
+        if issuer.is_empty() {
+            return Err(named(Error::config("issuer is not set")));
+        }
+        let addresses = metadata::addresses(&issuer).map_err(named)?;
+        let cache = Arc::clone(&self.metadata_cache);
+        let mut cached = cache.lock().await;
+        let now = self.clock.boot();
+        if let Some(held) = cached.as_ref().filter(|held| now < held.fresh_until) {
+            self.found = Some(Arc::clone(&held.metadata));
+            return Ok(self);
+        }
+        let fetched = self.fetch(addresses).await.and_then(|reply| {
+            let metadata = Metadata::read(&reply.body, &issuer)?;
+            Ok((Arc::new(metadata), metadata::lifetime(&reply.headers)))
+        });
+        let (metadata, lifetime) = match (fetched, cached.take()) {
+            (Ok(fetched), _) => fetched,
+            // Refused metadata is not an outage: what is held may be just as wrong.
+            (Err(error), Some(held)) if !error.is_config() => {
+                tracing::warn!("the provider's metadata could not be renewed: {error}");
+                (held.metadata, RETRY_INTERVAL)
+            }
+            (Err(error), _) => return Err(named(error)),
+        };
+        self.found = Some(Arc::clone(&metadata));
+        *cached = Some(Cached {
+            metadata,
+            fresh_until: self.clock.boot().saturating_add(lifetime),
+        });
+        Ok(self)
+    }
+
+    async fn fetch(&self, [openid, oauth]: [Url; 2]) -> Result<Reply> {
+        let http = Http::new(&self.http_options(), &[&openid])?;
+        let request = |url| {
+            let json = HeaderValue::from_static("application/json");
+            Request::get(url).header(ACCEPT, json)
+        };
+        let mut reply = http.send(request(openid)).await?;
+        // Servers answer 403 as well for what they do not have.
+        if matches!(reply.status, 400..=499) && !matches!(reply.status, 408 | 429) {
+            reply = http.send(request(oauth)).await?;
+        }
+        match reply.status {
+            200..=299 => Ok(reply),
+            _ => Err(reply.into_error()),
+        }
+    }
+
+    /// Fills what is not set.
+    pub(super) fn with_found(mut self) -> Self {
+        let Some(found) = self.found.take() else {
+            return self;
+        };
+        let fill = |setting: &mut Option<String>, found: &Option<String>| {
+            if setting.is_none() {
+                setting.clone_from(found);
+            }
+        };
+        fill(&mut self.authorize_url, &found.authorization_endpoint);
+        fill(&mut self.token_url, &found.token_endpoint);
+        fill(&mut self.revoke_url, &found.revocation_endpoint);
+        let device = &found.device_authorization_endpoint;
+        fill(&mut self.device_authorization_url, device);
+        fill(&mut self.jwks_uri, &found.jwks_uri);
+        self.require_iss.get_or_insert(found.announces_iss());
+        self
+    }
+}

@@ -1,0 +1,339 @@
+//! What an identity provider publishes about itself (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Does no
+//! I/O.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use url::Url;
+
+use crate::error::{Error, Result, json_fault};
+use crate::transport::header::{CACHE_CONTROL, HeaderMap};
+use crate::transport::{is_loopback, parse_endpoint};
+
+/// Assumed, for servers that send no `Cache-Control`: a provider that moves an address keeps the old one for longer.
+const DEFAULT_LIFETIME: Duration = Duration::from_secs(3_600);
+
+/// A mistake in the metadata is gone a day after the provider has corrected it.
+const LONGEST_LIFETIME: Duration = Duration::from_secs(86_400);
+
+/// The fields that are used, under their own names. All are read before any is used.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Metadata {
+    issuer: Option<String>,
+    pub(super) authorization_endpoint: Option<String>,
+    pub(super) token_endpoint: Option<String>,
+    pub(super) revocation_endpoint: Option<String>,
+    /// RFC 8628 section 4.
+    pub(super) device_authorization_endpoint: Option<String>,
+    pub(super) jwks_uri: Option<String>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    /// RFC 9207 section 3.
+    authorization_response_iss_parameter_supported: Option<bool>,
+}
+
+impl Metadata {
+    /// Reads the metadata of an issuer, and refuses what must not be used.
+    pub(super) fn read(body: &[u8], issuer: &str) -> Result<Self> {
+        let metadata: Self = serde_json::from_slice(body).map_err(|error| {
+            let fault = json_fault(&error);
+            Error::protocol(format!("the provider's metadata cannot be read: {fault}"))
+        })?;
+        metadata.check_issuer(issuer)?;
+        metadata.check_addresses(issuer)?;
+        let methods = metadata.code_challenge_methods_supported.as_deref();
+        // A provider that lists none may still have it (RFC 8414 section 2 makes the list optional); one with a list does not.
+        if methods.is_some_and(|methods| methods.iter().all(|method| method != "S256")) {
+            return Err(Error::config(
+                "the provider's metadata does not list S256 in code_challenge_methods_supported; each login uses it",
+            ));
+        }
+        Ok(metadata)
+    }
+
+    /// RFC 8414 section 3.3: otherwise one provider could pass for another.
+    fn check_issuer(&self, issuer: &str) -> Result<()> {
+        let found = self.issuer.as_deref().unwrap_or_default();
+        if found == issuer {
+            return Ok(());
+        }
+        // Paths may be private and the reply may hold any text, so neither issuer is shown.
+        let hint = match (found.strip_suffix('/'), issuer.strip_suffix('/')) {
+            _ if found.is_empty() => "it names none",
+            (Some(without), _) if without == issuer => "that one ends in a slash",
+            (_, Some(without)) if without == found => "that one does not end in a slash",
+            _ => "set issuer exactly as the provider writes it",
+        };
+        Err(Error::config(format!(
+            "issuer is not the one that the provider's metadata names: {hint}"
+        )))
+    }
+
+    fn check_addresses(&self, issuer: &str) -> Result<()> {
+        let addresses = [
+            ("authorization_endpoint", &self.authorization_endpoint),
+            ("token_endpoint", &self.token_endpoint),
+            ("revocation_endpoint", &self.revocation_endpoint),
+            (
+                "device_authorization_endpoint",
+                &self.device_authorization_endpoint,
+            ),
+            ("jwks_uri", &self.jwks_uri),
+        ];
+        let is_local = Url::parse(issuer).is_ok_and(|issuer| is_loopback(&issuer));
+        for (field, address) in addresses {
+            let Some(address) = address else { continue };
+            let name = format!("{field} of the provider's metadata");
+            let url = parse_endpoint(&name, address)?;
+            // A provider elsewhere has no business on this machine.
+            if url.scheme() == "http" && !is_local {
+                return Err(Error::config(format!("{name} must be https")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether callbacks surely have the parameter `iss`.
+    pub(super) fn announces_iss(&self) -> bool {
+        self.authorization_response_iss_parameter_supported == Some(true)
+    }
+}
+
+/// The addresses of an issuer's metadata, in the order in which they are tried: first OpenID Connect Discovery 1.0
+/// section 4, which appends to the path, then RFC 8414 section 3.1, which inserts before it.
+pub(super) fn addresses(issuer: &str) -> Result<[Url; 2]> {
+    let base = parse_endpoint("issuer", issuer)?;
+    if base.query().is_some() || base.fragment().is_some() {
+        // RFC 8414 section 2.
+        return Err(Error::config("issuer must have no query and no fragment"));
+    }
+    let path = base.path();
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let at = |path: String| {
+        let mut url = base.clone();
+        url.set_path(&path);
+        url
+    };
+    Ok([
+        at(format!("{path}/.well-known/openid-configuration")),
+        at(format!("/.well-known/oauth-authorization-server{path}")),
+    ])
+}
+
+/// How long a reply may be used: `max-age` of its `Cache-Control` (RFC 9111 section 5.2.2).
+pub(super) fn lifetime(headers: &HeaderMap) -> Duration {
+    let lines = headers.get_all(CACHE_CONTROL).iter();
+    let lines = lines.filter_map(|line| line.to_str().ok());
+    let mut lifetime = None;
+    for directive in lines.flat_map(|line| line.split(',')) {
+        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "no-cache" | "no-store" => return Duration::ZERO,
+            "max-age" => lifetime = Some(seconds(value.trim().trim_matches('"'))),
+            _ => {}
+        }
+    }
+    lifetime.unwrap_or(DEFAULT_LIFETIME).min(LONGEST_LIFETIME)
+}
+
+/// What is not a number means stale (RFC 9111 section 4.2.1), what no integer holds is the longest.
+fn seconds(text: &str) -> Duration {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    Duration::from_secs(if is_number {
+        text.parse().unwrap_or(u64::MAX)
+    } else {
+        0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const ISSUER: &str = "https://id.example/tenant/";
+
+    fn read(changes: Value) -> Result<Metadata> {
+        let mut document = json!({
+            "issuer": ISSUER,
+            "authorization_endpoint": "https://id.example/authorize",
+            "token_endpoint": "https://tokens.example/token",
+            "response_types_supported": ["code"],
+        });
+        for (name, value) in changes.as_object().unwrap() {
+            document[name] = value.clone();
+        }
+        Metadata::read(document.to_string().as_bytes(), ISSUER)
+    }
+
+    fn refusal(changes: Value) -> String {
+        let error = read(changes).err().unwrap();
+        assert!(error.is_config());
+        error.to_string()
+    }
+
+    /// `OpenID` Connect Discovery 1.0 section 4.1, RFC 8414 section 3.1.
+    #[test]
+    fn the_two_addresses_are_those_of_their_specifications() {
+        for (issuer, openid, oauth) in [
+            (
+                "https://id.example",
+                "https://id.example/.well-known/openid-configuration",
+                "https://id.example/.well-known/oauth-authorization-server",
+            ),
+            (
+                "https://id.example/",
+                "https://id.example/.well-known/openid-configuration",
+                "https://id.example/.well-known/oauth-authorization-server",
+            ),
+            (
+                "https://id.example:8443/realms/a%20b/",
+                "https://id.example:8443/realms/a%20b/.well-known/openid-configuration",
+                "https://id.example:8443/.well-known/oauth-authorization-server/realms/a%20b",
+            ),
+        ] {
+            assert_eq!(
+                addresses(issuer).unwrap().map(String::from),
+                [openid, oauth]
+            );
+        }
+    }
+
+    #[test]
+    fn rfc_8414_2_an_issuer_is_https_without_query_or_fragment() {
+        for issuer in [
+            "http://id.example/",
+            "https://id.example/?tenant=1",
+            "https://id.example/#x",
+            "https://sam:pw@id.example/",
+            "id.example",
+            "",
+        ] {
+            let error = addresses(issuer).unwrap_err();
+            assert!(error.is_config(), "{issuer}");
+            let text = error.to_string();
+            assert!(
+                text.starts_with("issuer ") && !text.contains("pw"),
+                "{text}"
+            );
+        }
+        addresses("http://127.0.0.1:8400/").unwrap();
+    }
+
+    #[test]
+    fn rfc_8414_3_3_another_issuer_is_refused() {
+        for (issuer, hint) in [
+            (
+                json!("https://id.example/tenant"),
+                "does not end in a slash",
+            ),
+            (json!("https://id.example/tenant//"), "ends in a slash"),
+            (json!("https://id.example/TENANT/"), "exactly"),
+            (json!("https://evil.example/"), "exactly"),
+            (json!(""), "names none"),
+            (Value::Null, "names none"),
+        ] {
+            let text = refusal(json!({ "issuer": issuer }));
+            assert!(text.starts_with("issuer ") && text.contains(hint), "{text}");
+            assert!(!text.contains("enant") && !text.contains("evil"), "{text}");
+        }
+    }
+
+    #[test]
+    fn rfc_8414_2_addresses_are_https() {
+        for field in [
+            "authorization_endpoint",
+            "token_endpoint",
+            "revocation_endpoint",
+            "device_authorization_endpoint",
+            "jwks_uri",
+        ] {
+            for address in [
+                "http://id.example/pr1vate",
+                "http://127.0.0.1/pr1vate",
+                "https://sam:pr1vate@id.example/",
+                "javascript:pr1vate",
+                "/pr1vate",
+                "",
+            ] {
+                let text = refusal(json!({ (field): address }));
+                assert!(
+                    text.starts_with(field) && !text.contains("pr1vate"),
+                    "{text}"
+                );
+            }
+            read(json!({ (field): null })).unwrap();
+        }
+        // Of a provider on this machine they may be plain.
+        let local = json!({"issuer": "http://[::1]:80/", "token_endpoint": "http://[::1]/token"});
+        Metadata::read(local.to_string().as_bytes(), "http://[::1]:80/").unwrap();
+    }
+
+    #[test]
+    fn rfc_7636_4_2_a_provider_without_s256_is_refused() {
+        for methods in [json!([]), json!(["plain"]), json!(["s256"])] {
+            let text = refusal(json!({ "code_challenge_methods_supported": methods }));
+            assert!(text.contains("S256"), "{text}");
+        }
+        for methods in [json!(["plain", "S256"]), Value::Null] {
+            read(json!({ "code_challenge_methods_supported": methods })).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_not_metadata_is_refused_and_not_repeated() {
+        for body in [
+            "",
+            "<!doctype html>pr1vate",
+            "\"pr1vate\"",
+            r#"{"issuer": "pr1vate"#,
+            r#"{"issuer": {"pr1vate": 1}}"#,
+            r#"{"token_endpoint": 5}"#,
+            r#"{"code_challenge_methods_supported": "pr1vate"}"#,
+            r#"{"issuer": "pr1vate", "issuer": "pr1vate"}"#,
+        ] {
+            let error = Metadata::read(body.as_bytes(), ISSUER).err().unwrap();
+            assert!(error.is_protocol(), "{body}");
+            assert!(!format!("{error} {error:?}").contains("pr1vate"), "{error}");
+        }
+    }
+
+    #[test]
+    fn rfc_9207_3_iss_is_announced_by_true_alone() {
+        for (value, announced) in [
+            (json!(true), true),
+            (json!(false), false),
+            (Value::Null, false),
+        ] {
+            let field = "authorization_response_iss_parameter_supported";
+            let metadata = read(json!({ (field): value })).unwrap();
+            assert_eq!(metadata.announces_iss(), announced);
+        }
+    }
+
+    #[test]
+    fn the_lifetime_is_that_of_cache_control() {
+        for (lines, expected) in [
+            (&[][..], 3_600),
+            (&["public"], 3_600),
+            (&["public, max-age=15, stale-if-error=86400"], 15),
+            (&["Max-Age = \"60\""], 60),
+            (&["public", "max-age=70"], 70),
+            (&["max-age=0"], 0),
+            (&["max-age=31536000"], 86_400),
+            (&["max-age=99999999999999999999999"], 86_400),
+            (&["max-age=soon"], 0),
+            (&["max-age=-1"], 0),
+            (&["no-cache, must-revalidate, no-transform, no-store"], 0),
+            (&["max-age=60", "no-store"], 0),
+        ] {
+            let line = |line: &&'static str| (CACHE_CONTROL, line.parse().unwrap());
+            let mut headers = HeaderMap::new();
+            for (name, value) in lines.iter().map(line) {
+                headers.append(name, value);
+            }
+            assert_eq!(lifetime(&headers).as_secs(), expected, "{lines:?}");
+        }
+    }
+}

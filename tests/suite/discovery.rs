@@ -1,0 +1,296 @@
+//! Discovery of a provider's addresses by its issuer (RFC 8414, OpenID Connect Discovery 1.0).
+
+use std::time::Duration;
+
+use envd_sdk::auth::{Provider, ProviderBuilder, TokenManager};
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::{Clock, Error};
+use serde_json::json;
+
+use crate::fixed_date::{fake_builder, noon, start_fake};
+
+const OPENID: &str = "/.well-known/openid-configuration";
+const OAUTH: &str = "/.well-known/oauth-authorization-server";
+
+/// Settings with the issuer and no address.
+fn settings(fake: &Fake) -> ProviderBuilder {
+    Provider::builder(fake.client_id())
+        .issuer(fake.issuer())
+        .audience(fake.audience())
+        .redirect_uri(fake.redirect_uri())
+        .clock(fake.clock().clone())
+}
+
+async fn manual() -> (Fake, Clock) {
+    let clock = Clock::manual(noon());
+    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
+    (fake, clock)
+}
+
+/// The paths of all requests.
+fn paths(fake: &Fake) -> Vec<String> {
+    let requests = fake.requests();
+    let path = |received: &envd_sdk::fake::Received| received.path().to_owned();
+    requests.iter().map(path).collect()
+}
+
+async fn refusal(fake: &Fake) -> Error {
+    let error = settings(fake).discover().await.unwrap_err();
+    assert_eq!(error.operation(), Some("discover"));
+    error
+}
+
+#[tokio::test]
+async fn a_login_uses_what_is_discovered_and_nothing_else() {
+    let fake = start_fake().await;
+    let provider = Provider::discover(fake.client_id(), fake.issuer())
+        .await
+        .unwrap()
+        .audience(fake.audience())
+        .redirect_uri(fake.redirect_uri())
+        .clock(fake.clock().clone())
+        .build()
+        .unwrap();
+    let manager = TokenManager::builder(provider).build().unwrap();
+    let login = manager.provider().authorization().start().unwrap();
+    assert!(
+        login
+            .url()
+            .as_str()
+            .starts_with(fake.authorize_url().as_str())
+    );
+    let callback = fake.consent(login.url()).unwrap();
+    manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+    let report = manager.logout(None).await;
+    // The published end of a session takes other parameters than spec 5.8.
+    assert!(report.problems.is_empty() && report.url.is_none());
+    assert_eq!(paths(&fake), [OPENID, "/oauth/token", "/oauth/revoke"]);
+    let header = |name| fake.requests()[0].header(name).map(str::to_owned);
+    assert_eq!(header("accept").as_deref(), Some("application/json"));
+    assert!(header("user-agent").unwrap().starts_with("envd-sdk/"));
+}
+
+#[tokio::test]
+async fn addresses_that_are_set_are_kept() {
+    let fake = start_fake().await;
+    let at = |path: &str| format!("{}{path}", fake.issuer());
+    let metadata = json!({
+        "issuer": fake.issuer(),
+        "authorization_endpoint": at("elsewhere/authorize"),
+        "token_endpoint": at("elsewhere/token"),
+        "revocation_endpoint": at("elsewhere/revoke"),
+    });
+    fake.on_path(OPENID)
+        .fault(Fault::status(200).json(metadata));
+    let settings = settings(&fake).token_url(fake.token_url());
+    let provider = settings.discover().await.unwrap().build().unwrap();
+    let login = provider.authorization().start().unwrap();
+    assert_eq!(login.url().path(), "/elsewhere/authorize");
+    let callback = fake.consent(login.url()).unwrap();
+    let manager = TokenManager::builder(provider).build().unwrap();
+    manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+    manager.logout(None).await;
+    assert_eq!(paths(&fake), [OPENID, "/oauth/token", "/elsewhere/revoke"]);
+}
+
+#[tokio::test]
+async fn rfc_8414_3_1_the_second_address_is_tried_where_the_first_has_nothing() {
+    for status in [400, 403, 404] {
+        let fake = start_fake().await;
+        fake.on_path(OPENID).fault(Fault::html(status));
+        settings(&fake).discover().await.unwrap().build().unwrap();
+        assert_eq!(paths(&fake), [OPENID, OAUTH]);
+        fake.on_path(OPENID).fault(Fault::status(404));
+        fake.on_path(OAUTH).fault(Fault::status(404));
+        assert!(refusal(&fake).await.is_not_found());
+    }
+    // An outage of the first says nothing about the second.
+    for status in [408, 429, 500, 503] {
+        let fake = start_fake().await;
+        fake.on_path(OPENID).fault(Fault::status(status));
+        let error = refusal(&fake).await;
+        assert_eq!(error.http_status(), Some(status));
+        assert_eq!(error.is_retryable(), matches!(status, 429 | 503));
+        assert_eq!(paths(&fake), [OPENID]);
+    }
+}
+
+#[tokio::test]
+async fn without_an_issuer_nothing_is_sent() {
+    let fake = start_fake().await;
+    let plain = Provider::builder("app").discover().await.unwrap_err();
+    assert!(plain.is_config() && plain.to_string().contains("issuer is not set"));
+    let remote = Provider::discover("app", "http://id.example/").await;
+    let text = remote.unwrap_err().to_string();
+    assert!(text.contains("issuer must be https"), "{text}");
+    // All addresses set: discovery is never needed.
+    fake.provider().build().unwrap();
+    assert!(fake.requests().is_empty());
+}
+
+#[tokio::test]
+async fn rfc_8414_3_3_metadata_of_another_issuer_is_refused() {
+    let fake = start_fake().await;
+    let other = "https://evil.example/";
+    fake.on_path(OPENID)
+        .fault(Fault::replaced("/issuer", other));
+    let error = refusal(&fake).await;
+    assert!(error.is_config() && !error.is_retryable());
+    assert!(!error.to_string().contains("evil"), "{error}");
+    let slashless = fake.issuer().trim_end_matches('/');
+    let error = Provider::discover("app", slashless).await.unwrap_err();
+    assert!(error.to_string().contains("ends in a slash"), "{error}");
+}
+
+#[tokio::test]
+async fn rfc_8414_3_2_what_is_no_metadata_is_refused() {
+    let fake = start_fake().await;
+    let pad = " ".repeat(1 << 20);
+    let huge = format!("{{{pad}}}");
+    for fault in [Fault::html(200), Fault::garbage(), Fault::truncated(100)] {
+        fake.on_path(OPENID).fault(fault);
+        assert!(refusal(&fake).await.is_protocol());
+    }
+    fake.on_path(OPENID)
+        .fault(Fault::status(200).body("application/json", huge));
+    let error = refusal(&fake).await;
+    assert!(
+        error.to_string().contains("larger than the limit"),
+        "{error}"
+    );
+    let away = format!("{}elsewhere", fake.issuer());
+    for status in [301, 302, 307, 308] {
+        let redirect = Fault::status(status).header("location", away.clone());
+        fake.on_path(OPENID).fault(redirect);
+        let error = refusal(&fake).await;
+        assert!(error.is_unexpected_status(), "{error}");
+    }
+    assert!(paths(&fake).iter().all(|path| path == OPENID));
+    for (field, value) in [
+        ("/token_endpoint", json!("http://id.example/token")),
+        ("/jwks_uri", json!("https://sam:pw@id.example/keys")),
+        ("/code_challenge_methods_supported", json!(["plain"])),
+    ] {
+        fake.on_path(OPENID).fault(Fault::replaced(field, value));
+        let error = refusal(&fake).await;
+        let (text, name) = (error.to_string(), &field[1..]);
+        assert!(error.is_config() && text.contains(name), "{text}");
+        assert!(!text.contains("pw"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn metadata_is_kept_for_its_lifetime_by_a_builder_and_its_clones() {
+    let (fake, clock) = manual().await;
+    let settings = settings(&fake);
+    // At the same time, and one after the other.
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        tasks.spawn(settings.clone().discover());
+    }
+    while let Some(found) = tasks.join_next().await {
+        found.unwrap().unwrap().build().unwrap();
+    }
+    clock.advance(Duration::from_secs(3_599));
+    drop(settings.clone().discover().await.unwrap());
+    assert_eq!(fake.requests().len(), 1);
+
+    // An hour without `Cache-Control`, then as long as the reply says.
+    let minute = Fault::none().header("cache-control", "public, max-age=60");
+    fake.on_path(OPENID).fault(minute);
+    for (seconds, requests) in [(1, 2), (59, 2), (1, 3)] {
+        clock.advance(Duration::from_secs(seconds));
+        drop(settings.clone().discover().await.unwrap());
+        assert_eq!(fake.requests().len(), requests);
+    }
+
+    // Nothing of it belongs to another issuer, or to another builder.
+    let other = settings.clone().discover().await.unwrap();
+    let error = other.issuer("http://127.0.0.1:1/").build().unwrap_err();
+    assert!(error.to_string().contains("authorize_url is not set"));
+    drop(self::settings(&fake).discover().await.unwrap());
+    assert_eq!(fake.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn old_metadata_is_used_while_the_provider_is_down() {
+    let (fake, clock) = manual().await;
+    let settings = settings(&fake);
+    let found = || async { settings.clone().discover().await?.build().map(drop) };
+    found().await.unwrap();
+    for fault in [
+        Fault::status(503),
+        Fault::dropped_before(),
+        Fault::html(200),
+        Fault::html(404).header("x-second", "too"),
+        Fault::status(302).header("location", "https://id.example/"),
+    ] {
+        clock.advance(Duration::from_secs(86_400));
+        fake.clear_scripts();
+        fake.on_path(OPENID).fault(fault.clone()).forever();
+        fake.on_path(OAUTH).fault(fault).forever();
+        let before = fake.requests().len();
+        found().await.unwrap();
+        let after = fake.requests().len();
+        assert!(after > before);
+        // The next try is a minute later.
+        clock.advance(Duration::from_secs(59));
+        found().await.unwrap();
+        assert_eq!(fake.requests().len(), after);
+        clock.advance(Duration::from_secs(1));
+        found().await.unwrap();
+        assert!(fake.requests().len() > after);
+    }
+    // A refusal is no outage.
+    fake.clear_scripts();
+    clock.advance(Duration::from_secs(60));
+    let other = Fault::replaced("/issuer", "https://evil.example/");
+    fake.on_path(OPENID).fault(other);
+    assert!(found().await.unwrap_err().is_config());
+    found().await.unwrap();
+}
+
+#[tokio::test]
+async fn rfc_9207_2_4_a_callback_without_the_announced_iss_is_refused() {
+    let fake = start_fake().await;
+    fake.omit_iss(true);
+    let check = async |builder: ProviderBuilder| {
+        let login = builder.build().unwrap().authorization().start().unwrap();
+        let callback = fake.consent(login.url()).unwrap();
+        assert!(!callback.as_str().contains("iss="));
+        login.check(callback.as_str()).map(drop)
+    };
+    let discovered = settings(&fake).discover().await.unwrap();
+    let error = check(discovered.clone()).await.unwrap_err();
+    assert!(error.is_login_refused() && error.to_string().contains("missing_issuer"));
+    check(discovered.require_iss(false)).await.unwrap();
+    // Addresses by hand say nothing about `iss`.
+    check(fake.provider()).await.unwrap();
+    assert!(check(fake.provider().require_iss(true)).await.is_err());
+    // A provider that does not announce it need not send it.
+    let field = "/authorization_response_iss_parameter_supported";
+    fake.on_path(OPENID).fault(Fault::replaced(field, false));
+    check(settings(&fake).discover().await.unwrap())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn debug_shows_nothing_of_the_metadata() {
+    let fake = start_fake().await;
+    let private = format!("{}pr1vate", fake.issuer());
+    let fault = Fault::replaced("/token_endpoint", private.clone());
+    fake.on_path(OPENID).fault(fault);
+    let builder = settings(&fake).discover().await.unwrap();
+    let shown = format!("{builder:?} {:?}", builder.clone().build().unwrap());
+    assert!(
+        !shown.contains("pr1vate") && shown.contains("127.0.0.1"),
+        "{shown}"
+    );
+}
