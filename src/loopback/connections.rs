@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::yield_now;
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::request::{Response, callback_query};
+use super::sockets::Sockets;
 use crate::auth::PendingLogin;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -35,14 +36,14 @@ pub(super) struct Callback {
 
 /// Waits for the first callback with the state of the login.
 pub(super) async fn receive_callback(
-    listener: &TcpListener,
+    sockets: &Sockets,
     redirect_uri: &Url,
     login: &PendingLogin,
     clock: &Clock,
 ) -> Callback {
     let mut connections = Connections::default();
     loop {
-        let next = match select(pin!(connections.next_callback()), pin!(listener.accept())).await {
+        let next = match select(pin!(connections.next_callback()), pin!(sockets.accept())).await {
             Either::Left((callback, _)) => Either::Left(callback),
             Either::Right((accepted, _)) => Either::Right(accepted),
         };
@@ -57,7 +58,7 @@ pub(super) async fn receive_callback(
                     None
                 });
             }
-            Either::Right(Ok((stream, _))) => {
+            Either::Right(Ok(stream)) => {
                 connections.push(serve(stream, redirect_uri, clock));
                 // Lets the runtime find out which connections have sent something, before later ones displace them.
                 yield_now().await;

@@ -1,6 +1,6 @@
 //! Login on the user's own machine: the browser comes back to a listener on the loopback address (RFC 8252 section 7.3).
 //!
-//! [`Loopback::bind`] takes a port of 127.0.0.1, [`Loopback::open_browser`] shows the user the identity provider, and
+//! [`Loopback::bind`] takes a port of 127.0.0.1 (or of [`localhost`](LoopbackBuilder::localhost)), [`Loopback::open_browser`] shows the user the identity provider, and
 //! [`Loopback::receive`] waits for the callback. It answers one address and one `Host` only, so that another web page in
 //! the browser cannot reach it under another name; a request without the state of the login cannot end it. The last page
 //! in the browser holds nothing of the login. The port is free again as soon as the listener is dropped.
@@ -55,19 +55,20 @@ mod connections;
 mod notice;
 mod redirect_file;
 mod request;
+mod sockets;
 
 #[cfg(test)]
 mod tests;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use url::Url;
 
 use self::connections::{receive_callback, respond};
 use self::notice::Notice;
 use self::redirect_file::RedirectFile;
+use self::sockets::{Host, Sockets};
 use crate::auth::{CheckedCallback, PendingLogin};
 use crate::error::{AuthProblem, Error, Kind, Result};
 use crate::transport::Clock;
@@ -78,7 +79,7 @@ use crate::transport::Clock;
 pub struct LoopbackBuilder {
     port: u16,
     path: String,
-    host: IpAddr,
+    host: Host,
     timeout: Duration,
     clock: Clock,
     done: Notice,
@@ -100,7 +101,27 @@ impl LoopbackBuilder {
 
     /// Listens on `[::1]` instead of 127.0.0.1.
     pub fn ipv6(mut self) -> Self {
-        self.host = Ipv6Addr::LOCALHOST.into();
+        self.host = Host::Ip(Ipv6Addr::LOCALHOST.into());
+        self
+    }
+
+    /// Has the redirect address `http://localhost:PORT/callback`, for identity providers that accept no numbers, and listens
+    /// on 127.0.0.1 and on `[::1]`, as far as the machine has both: a browser tries either first.
+    ///
+    /// RFC 8252 section 8.3 recommends numbers: the name depends on the name resolution and the firewall of the machine.
+    ///
+    /// ```
+    /// use envd_sdk::loopback::Loopback;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let listener = Loopback::builder().localhost().bind().await?;
+    /// assert_eq!(listener.redirect_uri().host_str(), Some("localhost"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn localhost(mut self) -> Self {
+        self.host = Host::Localhost;
         self
     }
 
@@ -145,20 +166,24 @@ impl LoopbackBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port is taken or the path is not valid in an address.
+    /// [`is_config`](Error::is_config) when the port is taken, of either address for `localhost`, or the path is not valid in an address.
     pub async fn bind(self) -> Result<Loopback> {
         let failed =
             |source| Error::config("the loopback port cannot be listened on").with_source(source);
-        let listener = TcpListener::bind((self.host, self.port)).await;
-        let listener = listener.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let redirect_uri = Url::parse(&format!("http://{address}{}", self.path))
+        let sockets = Sockets::bind(self.host, self.port).await;
+        let sockets = sockets.map_err(failed)?;
+        let port = sockets.port().map_err(failed)?;
+        let authority = match self.host {
+            Host::Ip(ip) => SocketAddr::new(ip, port).to_string(),
+            Host::Localhost => format!("localhost:{port}"),
+        };
+        let redirect_uri = Url::parse(&format!("http://{authority}{}", self.path))
             .ok()
             .filter(|url| self.path.starts_with('/') && url.path() == self.path)
             .filter(|url| url.query().is_none() && url.fragment().is_none())
             .ok_or_else(|| Error::config("the path of the callback is not valid in an address"))?;
         Ok(Loopback {
-            listener,
+            sockets,
             redirect_uri,
             timeout: self.timeout,
             clock: self.clock,
@@ -172,7 +197,7 @@ impl LoopbackBuilder {
 /// Listens on the loopback address for the callback of one login.
 #[derive(Debug)]
 pub struct Loopback {
-    listener: TcpListener,
+    sockets: Sockets,
     redirect_uri: Url,
     timeout: Duration,
     clock: Clock,
@@ -197,7 +222,7 @@ impl Loopback {
         LoopbackBuilder {
             port: 0,
             path: "/callback".to_owned(),
-            host: Ipv4Addr::LOCALHOST.into(),
+            host: Host::Ip(Ipv4Addr::LOCALHOST.into()),
             // The lifetime of a pending login.
             timeout: Duration::from_secs(600),
             clock: Clock::system(),
@@ -250,7 +275,7 @@ impl Loopback {
                 "the login has another redirect_uri than the listener",
             ));
         }
-        let callback = receive_callback(&self.listener, &self.redirect_uri, &login, &self.clock);
+        let callback = receive_callback(&self.sockets, &self.redirect_uri, &login, &self.clock);
         let Some(callback) = self.clock.within(self.timeout, callback).await else {
             let code = "no_callback_in_time".to_owned();
             return Err(Error::new(Kind::Auth(AuthProblem::LoginRefused { code })));

@@ -338,13 +338,19 @@ async fn a_dropped_listener_frees_its_port_and_connections() {
 /// Row 46.
 #[tokio::test]
 async fn only_loopback_addresses_are_listened_on() {
-    for builder in [Loopback::builder(), Loopback::builder().ipv6()] {
+    for builder in [
+        Loopback::builder(),
+        Loopback::builder().ipv6(),
+        Loopback::builder().localhost(),
+    ] {
         // A machine may have no IPv6.
         let Ok(listener) = builder.path("/back").bind().await else {
             continue;
         };
-        assert!(listener.listener.local_addr().unwrap().ip().is_loopback());
         let uri = listener.redirect_uri();
+        for socket in &listener.sockets.all {
+            assert!(socket.local_addr().unwrap().ip().is_loopback());
+        }
         assert!(uri.path() == "/back" && uri.port().unwrap() > 0, "{uri}");
     }
     for path in ["", "callback", "/a?b", "/a#b", "/a b", "/../a", ":1/x"] {

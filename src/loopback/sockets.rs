@@ -1,0 +1,191 @@
+//! The sockets of a listener: one, or for `localhost` one of each kind of address.
+
+use std::future::poll_fn;
+use std::io::{Error, ErrorKind, Result};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+use tokio::net::{TcpListener, TcpStream};
+
+/// A free port of one kind of address is nearly always free for the other.
+const MAX_PORTS_TRIED: usize = 20;
+
+/// The name under which a browser finds the listener.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Host {
+    Ip(IpAddr),
+    /// Resolves to 127.0.0.1, to `[::1]` or to both, in an order that the browser chooses.
+    Localhost,
+}
+
+/// Listens on one port of one or two loopback addresses.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    pub(super) all: Vec<TcpListener>,
+    accepted: AtomicUsize,
+}
+
+impl Sockets {
+    /// With port 0 on a free one.
+    pub(super) async fn bind(host: Host, port: u16) -> Result<Self> {
+        let all = match host {
+            Host::Ip(ip) => vec![TcpListener::bind((ip, port)).await?],
+            Host::Localhost => bind_localhost(port).await?,
+        };
+        Ok(Self {
+            all,
+            accepted: AtomicUsize::new(0),
+        })
+    }
+
+    pub(super) fn port(&self) -> Result<u16> {
+        match self.all.first() {
+            Some(socket) => Ok(socket.local_addr()?.port()),
+            // Never: binding fails without a socket.
+            None => Err(Error::from(ErrorKind::AddrNotAvailable)),
+        }
+    }
+
+    /// Waits for a connection to any of them. Safe to drop.
+    pub(super) async fn accept(&self) -> Result<TcpStream> {
+        // Each is the first in turn: a flood of connections to one must not keep those to the other waiting.
+        let turn = self.accepted.fetch_add(1, Ordering::Relaxed);
+        poll_fn(|context| {
+            for index in 0..self.all.len() {
+                let socket = &self.all[(turn + index) % self.all.len()];
+                if let Poll::Ready(accepted) = socket.poll_accept(context) {
+                    return Poll::Ready(accepted.map(|(stream, _)| stream));
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+async fn bind_localhost(port: u16) -> Result<Vec<TcpListener>> {
+    let mut tried = 0;
+    loop {
+        tried += 1;
+        match bind_both(port).await {
+            Err(error) if is_taken(&error) && port == 0 && tried < MAX_PORTS_TRIED => {}
+            bound => return bound,
+        }
+    }
+}
+
+/// A machine may lack one kind of address. A port of which another program has one half is not used: the browser may
+/// send the callback there.
+async fn bind_both(port: u16) -> Result<Vec<TcpListener>> {
+    let v4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+    let port = match &v4 {
+        Ok(v4) => v4.local_addr()?.port(),
+        Err(_) => port,
+    };
+    let v6 = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await;
+    match (v4, v6) {
+        (Err(error), _) | (_, Err(error)) if is_taken(&error) => Err(error),
+        (Ok(v4), Ok(v6)) => Ok(vec![v4, v6]),
+        (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(vec![one]),
+        (Err(error), Err(_)) => Err(error),
+    }
+}
+
+fn is_taken(error: &Error) -> bool {
+    error.kind() == ErrorKind::AddrInUse
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::task::yield_now;
+
+    use super::*;
+    use crate::auth::Provider;
+    use crate::loopback::Loopback;
+
+    const ADDRESSES: [IpAddr; 2] = [
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::LOCALHOST),
+    ];
+
+    /// The response to a request for this target.
+    async fn get(address: (IpAddr, u16), host: &str, target: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        response
+    }
+
+    /// RFC 8252 section 8.3 advises against it, and providers exist that allow nothing else.
+    #[tokio::test]
+    async fn a_callback_to_localhost_is_received_by_either_kind_of_address() {
+        for address in ADDRESSES {
+            // A machine may lack one.
+            if TcpListener::bind((address, 0)).await.is_err() {
+                continue;
+            }
+            let listener = Loopback::builder().localhost().bind().await.unwrap();
+            let uri = listener.redirect_uri().clone();
+            let (host, port) = (uri.authority(), uri.port().unwrap());
+            assert_eq!(host, format!("localhost:{port}"));
+            assert_eq!(uri.path(), "/callback");
+            let provider = Provider::builder("app")
+                .authorize_url("https://id.example/authorize")
+                .token_url("https://id.example/oauth/token")
+                .redirect_uri(uri.as_str())
+                .build()
+                .unwrap();
+            let login = provider.authorization().start().unwrap();
+            let mut pairs = login.url().query_pairs();
+            let (_, state) = pairs.find(|(name, _)| name == "state").unwrap();
+            let target = format!("/callback?code=c0d3&state={state}");
+            let receiving = tokio::spawn(listener.receive(login));
+            for other in [format!("{}:{port}", address), "evil.example".to_owned()] {
+                let response = get((address, port), &other, &target).await;
+                assert!(response.starts_with("HTTP/1.1 400"), "{other}: {response}");
+            }
+            let response = get((address, port), host, &target).await;
+            assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+            receiving.await.unwrap().unwrap();
+        }
+    }
+
+    /// Another program on the other half of the port would get the code.
+    #[tokio::test]
+    async fn a_port_of_which_another_program_has_one_half_is_refused() {
+        for address in ADDRESSES {
+            let Ok(other) = TcpListener::bind((address, 0)).await else {
+                continue;
+            };
+            let port = other.local_addr().unwrap().port();
+            let bound = Loopback::builder().localhost().port(port).bind().await;
+            assert!(bound.unwrap_err().is_config(), "{address}");
+        }
+    }
+
+    #[tokio::test]
+    async fn connections_to_one_address_do_not_hold_up_those_to_the_other() {
+        let sockets = Sockets::bind(Host::Localhost, 0).await.unwrap();
+        let port = sockets.port().unwrap();
+        if sockets.all.len() < 2 {
+            return;
+        }
+        let mut flood = Vec::new();
+        for _ in 0..10 {
+            flood.push(TcpStream::connect((ADDRESSES[0], port)).await.unwrap());
+        }
+        let browser = TcpStream::connect((ADDRESSES[1], port)).await.unwrap();
+        let browser = browser.local_addr().unwrap();
+        let mut peers = Vec::new();
+        for _ in 0..6 {
+            // Lets the runtime see what has arrived.
+            yield_now().await;
+            peers.push(sockets.accept().await.unwrap().peer_addr().unwrap());
+        }
+        assert!(peers.contains(&browser), "{peers:?}");
+    }
+}
