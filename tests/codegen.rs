@@ -16,6 +16,8 @@ mod model;
 mod names;
 #[path = "codegen/operations.rs"]
 mod operations;
+#[path = "codegen/pages.rs"]
+mod pages;
 #[path = "codegen/provenance.rs"]
 mod provenance;
 #[path = "codegen/raw.rs"]
@@ -61,6 +63,21 @@ fn generated_code_is_up_to_date() {
             found == expected,
             "{path} is out of date; run UPDATE_GENERATED=1 cargo test --test codegen"
         );
+    }
+}
+
+#[test]
+fn every_section_of_the_pages_is_that_of_a_type() {
+    // A type without a section stops the generation.
+    let model = fs::read_to_string("src/model/generated.rs").unwrap();
+    for name in pages::Pages::read().names() {
+        let is_type = [
+            format!("pub struct {name} {{\n"),
+            format!("\n    {name} {{\n"),
+        ]
+        .iter()
+        .any(|definition| model.contains(definition));
+        assert!(is_type, "no generated type {name}");
     }
 }
 

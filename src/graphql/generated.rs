@@ -4,6 +4,8 @@ use graphql_client::{GraphQLQuery, QueryBody};
 /// The comments of a consignment.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::comments`](crate::Account::comments) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Comments;
@@ -13,6 +15,8 @@ pub mod comments {
     use crate::model::{AccountId, Comment, ConsignmentNumber, List};
     pub(crate) const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -26,6 +30,8 @@ pub mod comments {
         pub consignment_number: ConsignmentNumber,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -46,6 +52,8 @@ impl GraphQLQuery for Comments {
 /// One consignment.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::consignment`](crate::Account::consignment) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Consignment;
@@ -55,6 +63,8 @@ pub mod consignment {
     use crate::model::{AccountId, Consignment, ConsignmentId};
     pub(crate) const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -68,6 +78,8 @@ pub mod consignment {
         pub envd_account_id: AccountId,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -87,6 +99,8 @@ impl GraphQLQuery for Consignment {
 /// The users who may see a consignment, and their roles.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::user_mappings`](crate::Account::user_mappings) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConsignmentUserMapping;
@@ -96,6 +110,8 @@ pub mod consignment_user_mapping {
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
     pub(crate) const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -113,6 +129,8 @@ pub mod consignment_user_mapping {
         pub role: String,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -134,6 +152,8 @@ impl GraphQLQuery for ConsignmentUserMapping {
 /// The consignments of an account, page by page.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::consignments`](crate::Account::consignments) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Consignments;
@@ -145,6 +165,8 @@ pub mod consignments {
     };
     pub(crate) const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -194,6 +216,8 @@ pub mod consignments {
         pub only_submitted: Option<bool>,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -213,6 +237,8 @@ impl GraphQLQuery for Consignments {
 /// Copies a consignment that the producer created before; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::copy_consignment`](crate::Account::copy_consignment) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CopyConsignment;
@@ -222,6 +248,8 @@ pub mod copy_consignment {
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
     pub(crate) const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -235,6 +263,8 @@ pub mod copy_consignment {
         pub id: ConsignmentId,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -255,6 +285,8 @@ impl GraphQLQuery for CopyConsignment {
 /// Adds a comment to a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::create_comment`](crate::Account::create_comment) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CreateComment;
@@ -264,6 +296,8 @@ pub mod create_comment {
     use crate::model::{AccountId, CommentInput, CommentResult};
     pub(crate) const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -277,6 +311,8 @@ pub mod create_comment {
         pub input: CommentInput,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -297,6 +333,8 @@ impl GraphQLQuery for CreateComment {
 /// Creates a consignment, or updates it when it exists.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::save_consignment`](crate::Account::save_consignment) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CreateOrSaveConsignment;
@@ -306,6 +344,8 @@ pub mod create_or_save_consignment {
     use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
     pub(crate) const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -319,6 +359,8 @@ pub mod create_or_save_consignment {
         pub input: ConsignmentInput,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -339,6 +381,8 @@ impl GraphQLQuery for CreateOrSaveConsignment {
 /// Creates a template, or updates it when it exists; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::save_template`](crate::Account::save_template) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CreateOrSaveTemplate;
@@ -348,6 +392,8 @@ pub mod create_or_save_template {
     use crate::model::{AccountId, TemplateInput, TemplateResult};
     pub(crate) const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -361,6 +407,8 @@ pub mod create_or_save_template {
         pub input: TemplateInput,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -381,6 +429,8 @@ impl GraphQLQuery for CreateOrSaveTemplate {
 /// Deletes a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::delete_consignment`](crate::Account::delete_consignment) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeleteConsignment;
@@ -390,6 +440,8 @@ pub mod delete_consignment {
     use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
     pub(crate) const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -403,6 +455,8 @@ pub mod delete_consignment {
         pub id: ConsignmentId,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -423,6 +477,8 @@ impl GraphQLQuery for DeleteConsignment {
 /// Deletes a template; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::delete_template`](crate::Account::delete_template) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeleteTemplate;
@@ -432,6 +488,8 @@ pub mod delete_template {
     use crate::model::{AccountId, TemplateId, TemplateResult};
     pub(crate) const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -445,6 +503,8 @@ pub mod delete_template {
         pub id: TemplateId,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -465,6 +525,8 @@ impl GraphQLQuery for DeleteTemplate {
 /// The declarations that the user made in the electronic declaration system (eDEC).
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::edecs`](crate::Account::edecs) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Edecs;
@@ -474,6 +536,8 @@ pub mod edecs {
     use crate::model::{AccountId, Edec, List};
     pub(crate) const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -484,6 +548,8 @@ pub mod edecs {
         pub envd_account_id: Option<AccountId>,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -504,6 +570,8 @@ impl GraphQLQuery for Edecs {
 /// The consignments of an account, page by page.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::full_consignments`](crate::Account::full_consignments) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FullConsignments;
@@ -515,6 +583,8 @@ pub mod full_consignments {
     };
     pub(crate) const QUERY: &str = "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -564,6 +634,8 @@ pub mod full_consignments {
         pub only_submitted: Option<bool>,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
@@ -584,6 +656,8 @@ impl GraphQLQuery for FullConsignments {
 /// All questions of all forms.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Client::questions`](crate::Client::questions) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Questions;
@@ -593,9 +667,13 @@ pub mod questions {
     use crate::model::QuestionList;
     pub(crate) const QUERY: &str = "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     pub struct Variables {}
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -615,6 +693,8 @@ impl GraphQLQuery for Questions {
 /// One template.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::template`](crate::Account::template) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Template;
@@ -624,6 +704,8 @@ pub mod template {
     use crate::model::{AccountId, Template, TemplateId};
     pub(crate) const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -637,6 +719,8 @@ pub mod template {
         pub envd_account_id: AccountId,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -656,6 +740,8 @@ impl GraphQLQuery for Template {
 /// The templates of an account.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Account::templates_page`](crate::Account::templates_page) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Templates;
@@ -665,6 +751,8 @@ pub mod templates {
     use crate::model::{AccountId, TemplatePage};
     pub(crate) const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
@@ -684,6 +772,8 @@ pub mod templates {
         pub after: Option<String>,
     }
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -703,6 +793,8 @@ impl GraphQLQuery for Templates {
 /// The user of the access token, with accounts and roles.
 ///
 /// Source: stated, specification 4.1.
+///
+/// [`Client::user_details`](crate::Client::user_details) runs it and has an example. The [module](self) shows what else the type is for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct UserDetails;
@@ -712,9 +804,13 @@ pub mod user_details {
     use crate::model::UserDetails;
     pub(crate) const QUERY: &str = "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }";
     /// The variables; those that are `None` are not sent.
+    ///
+    /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     pub struct Variables {}
     /// The `data` of the reply.
+    ///
+    /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]

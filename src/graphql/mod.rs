@@ -40,5 +40,28 @@ pub const SCHEMA: &str = include_str!("../../graphql/schema.graphql");
 pub type DateTime = Timestamp;
 
 /// The operations, written from `graphql/`; this module tracks the schema and may change in minor releases.
+///
+/// The methods of [`Client`](crate::Client) and [`Account`](crate::Account) run them, and most programs do not need this module.
+/// A type of it names an operation: to run it with variables of your own ([`Client::execute`](crate::Client::execute)), or to
+/// script its replies in a test (`Fake::on`).
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::fake::{Fake, Fault};
+/// use envd_sdk::graphql::generated::{Comments, comments};
+///
+/// let fake = Fake::start().await;
+/// fake.on::<Comments>().fault(Fault::status(503));
+/// let variables = comments::Variables {
+///     envd_account_id: fake.account_id().into(),
+///     consignment_number: "C-900000101".into(),
+/// };
+/// // The first attempt fails, the second one is answered.
+/// let call = fake.client().build()?.execute::<Comments>(variables);
+/// let comments = call.await?.value.comments;
+/// assert_eq!(fake.request_count("Comments"), 2);
+/// # let _ = comments;
+/// # Ok(()) }
+/// ```
 #[rustfmt::skip]
 pub mod generated;

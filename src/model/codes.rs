@@ -4,6 +4,9 @@ use super::open_enum::open_enum;
 
 open_enum! {
     /// What kind of answer a question takes (spec 2.6; the kinds that the specification does not name are public: `location_4.4.0`, `guide::sources`).
+    ///
+    /// Of a [`Question`](super::Question), whose page has an example. What kind of field a screen shows for it says
+    /// [`ItemKind`](crate::validate::ItemKind).
     QuestionType {
         /// A group that is answered once for each row; its children carry the row number as `index`.
         Repeatable = "REPEATABLE",
@@ -32,6 +35,8 @@ open_enum! {
 
 open_enum! {
     /// The kind of a question's rule (spec 2.6).
+    ///
+    /// Of a [`QuestionValidator`](super::QuestionValidator). See [`Question`](super::Question) for an example.
     ValidatorType {
         /// An answer must be given.
         Required = "required",
@@ -44,6 +49,8 @@ open_enum! {
 
 open_enum! {
     /// The kind of an account (spec 2.8).
+    ///
+    /// Of a [`UserAccount`](super::UserAccount). See [`UserDetails`](super::UserDetails) for an example.
     AccountType {
         /// An account of the Livestock Production Assurance program.
         Lpa = "LPA",
@@ -52,6 +59,17 @@ open_enum! {
 
 open_enum! {
     /// What a user may be (spec 5.10).
+    ///
+    /// Roles are those of a user or of one account.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Role, UserDetails};
+    ///
+    /// let user: UserDetails = serde_json::from_str(r#"{"roles": ["Producer", "Authenticated Viewer"]}"#)?;
+    /// assert!(user.roles.contains(&Role::Producer));
+    /// assert_eq!(Role::AuthenticatedViewer.as_str(), "Authenticated Viewer");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     Role {
         /// The only role that may create consignments.
         Producer = "Producer",
@@ -124,6 +142,8 @@ impl PropertyStatus {
 
 open_enum! {
     /// A species that is kept on a property (spec 2.10: C and S seen).
+    ///
+    /// That of a consignment is a [`Species`](super::Species). See [`Property`](super::Property) for an example.
     SpeciesCode {
         /// Cattle. The meaning is inferred.
         Cattle = "C",
@@ -136,6 +156,14 @@ open_enum! {
 
 open_enum! {
     /// What a property is used for (spec 4.2: PR, FL, SA, SY and AB are examples, their meanings are inferred).
+    ///
+    /// ```
+    /// use envd_sdk::model::{Property, PropertyTypeCode};
+    ///
+    /// let property: Property = serde_json::from_str(r#"{"PropertyTypes": [{"ShortCode": "SY"}]}"#)?;
+    /// assert_eq!(*property.property_types, [PropertyTypeCode::Saleyard]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     PropertyTypeCode {
         /// A farm.
         Property = "PR",

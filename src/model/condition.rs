@@ -5,6 +5,20 @@ use super::{PathSegment, ServerError};
 /// Which row of the error table (spec 7.2) a server error belongs to.
 ///
 /// Codes and paths decide; the text of the message only where the specification gives nothing else.
+///
+/// ```
+/// use envd_sdk::model::{Condition, ServerError};
+///
+/// let advice = |error: &ServerError| match error.condition() {
+///     Condition::InvalidToken => "log in again",
+///     Condition::PicNotAssociated => "choose the account of this property",
+///     Condition::RequiredAnswerMissing | Condition::InvalidAnswerValue => "mend the answer",
+///     _ => "show the message",
+/// };
+/// let error: ServerError = serde_json::from_str(r#"{"message": "The access token is invalid"}"#)?;
+/// assert_eq!(advice(&error), "log in again");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Condition {

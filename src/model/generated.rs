@@ -10,6 +10,8 @@ use super::{
 /// An answer to choose.
 ///
 /// Source: stated, specification 2.6.
+///
+/// One of the choices of a [`Question`], whose page has an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -26,6 +28,8 @@ pub struct AcceptableAnswer {
 /// Property data of an account; its fields are not shown in the specification.
 ///
 /// Source: stated, specification 2.8.
+///
+/// One of the [`properties`](UserAccount::properties) of an account. See [`UserDetails`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -42,6 +46,17 @@ pub struct AccountProperty {
 /// The accreditations to programs, of a user, an account or a property.
 ///
 /// Source: stated, specification 2.8.
+///
+/// Of a user ([`UserDetails::accreditations`]) or of a property ([`AccountProperty::accreditations`]).
+///
+/// ```
+/// use envd_sdk::model::UserDetails;
+///
+/// let user: UserDetails = serde_json::from_str(r#"{"accreditations": {"lPA": true, "hRG": null}}"#)?;
+/// let accreditations = user.accreditations.unwrap_or_default();
+/// assert_eq!((accreditations.lpa, accreditations.hrg), (Some(true), None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Accreditations {
@@ -79,6 +94,8 @@ pub struct Accreditations {
 /// A postal address.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// As it is read, in a [`Party`] or a [`Declaration`]. What is sent is an [`AddressInput`]. See [`Party`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Address {
@@ -102,6 +119,20 @@ pub struct Address {
 /// The answer to a question.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// As it is read, in [`Consignment::answers`]. What is sent is an [`AnswerInput`].
+///
+/// ```
+/// use envd_sdk::model::Consignment;
+///
+/// let consignment: Consignment = serde_json::from_str(
+///     r#"{"answers": [{"questionId": "17", "value": "Yes"}, {"questionId": "3", "index": 0, "value": "24"}]}"#,
+/// )?;
+/// let mut answers = consignment.answers.iter();
+/// let found = answers.find(|answer| answer.question_id.as_ref().is_some_and(|id| id == "17"));
+/// assert_eq!(found.and_then(|answer| answer.value.as_deref()), Some("Yes"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -123,6 +154,9 @@ pub struct Answer {
 /// A comment on a consignment.
 ///
 /// Source: stated, specification 2.9.
+///
+/// As it is read. See [`Account::comments`](crate::Account::comments) for an example, and
+/// [`Account::create_comment`](crate::Account::create_comment) for one that adds a comment.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -159,6 +193,9 @@ pub struct Comment {
 /// The result of a new comment.
 ///
 /// Source: assumed.
+///
+/// A part of the reply; [`Account::create_comment`](crate::Account::create_comment) takes the [`Comment`] out of it, and has an
+/// example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommentResult {
@@ -167,9 +204,29 @@ pub struct CommentResult {
     /// Source: assumed.
     pub data: Option<Comment>,
 }
-/// One movement of livestock from an origin to a destination.
+/// One consignment as a whole: a movement of livestock, with the answers, the questions and the declaration.
 ///
 /// Source: stated, specification 1.2, 2.5.
+///
+/// [`Account::consignment`](crate::Account::consignment) reads one,
+/// [`Account::full_consignments`](crate::Account::full_consignments) a list. A list of many is faster as [`ConsignmentSummary`],
+/// which lacks `pdf_url`, `updated_by`, `submitted_at`, answers, questions and declaration. A save returns a [`SavedConsignment`],
+/// with id, number and status alone. What is sent is a [`ConsignmentInput`]; one can be made from the record.
+///
+/// ```
+/// use envd_sdk::model::{Consignment, ConsignmentInput, ConsignmentStatus};
+///
+/// let consignment: Consignment = serde_json::from_str(
+///     r#"{"id": "1", "number": "C-900000101", "status": "DRAFT", "heads": 24, "movementDate": "2026-11-23",
+///         "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}, "forms": [{"type": "LPAC1"}]}"#,
+/// )?;
+/// assert_eq!(consignment.status, Some(ConsignmentStatus::Draft));
+/// assert_eq!(consignment.origin.as_ref().and_then(|party| party.pic.as_deref()), Some("QAZZ7777"));
+///
+/// let input = ConsignmentInput::from(&consignment).movement("2026-11-24", "05:15");
+/// assert_eq!(input.forms.len(), consignment.forms.len());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -262,6 +319,9 @@ pub struct Consignment {
 /// A consignment on a page.
 ///
 /// Source: stated, specification 4.1.
+///
+/// A part of a [`ConsignmentPage`]; a [`Pager`](crate::Pager) takes the records out of it. See
+/// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsignmentEdge {
@@ -277,6 +337,17 @@ pub struct ConsignmentEdge {
 /// A form attached to a consignment.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// One of the forms of a [`Consignment`], a [`ConsignmentSummary`] or a [`Template`].
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentSummary, FormType};
+///
+/// let record: ConsignmentSummary = serde_json::from_str(r#"{"forms": [{"type": "LPAC1"}, {"type": "MSAC1"}]}"#)?;
+/// let is_msa = record.forms.iter().any(|form| form.form_type == Some(FormType::Msac1));
+/// assert!(is_msa);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -294,6 +365,9 @@ pub struct ConsignmentForm {
 /// A page of consignments.
 ///
 /// Source: stated, specification 4.1.
+///
+/// Of summaries; one page of full records is a [`FullConsignmentPage`]. [`Account::consignments`](crate::Account::consignments)
+/// reads page by page without it. See [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -316,6 +390,9 @@ pub struct ConsignmentPage {
 /// The result of a change to a consignment.
 ///
 /// Source: stated, specification 2.5.
+///
+/// A part of the reply; [`Account::save_consignment`](crate::Account::save_consignment) takes the [`SavedConsignment`] out of it, and
+/// has an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsignmentResult {
@@ -324,9 +401,25 @@ pub struct ConsignmentResult {
     /// Source: stated, specification 2.5.
     pub data: Option<SavedConsignment>,
 }
-/// One movement of livestock from an origin to a destination.
+/// One consignment as a list has it: number, status, species, movement, parties and forms.
 ///
 /// Source: stated, specification 1.2, 2.5.
+///
+/// [`Account::consignments`](crate::Account::consignments) reads them. It lacks the answers, the questions, the declaration and the
+/// address of the printed declaration: [`Account::consignment`](crate::Account::consignment) reads the whole [`Consignment`], by the
+/// number.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentSummary, Species};
+///
+/// let record: ConsignmentSummary = serde_json::from_str(
+///     r#"{"number": "C-900000101", "species": "CATTLE", "heads": 24, "movementDate": "2026-11-23"}"#,
+/// )?;
+/// assert_eq!(record.species, Some(Species::Cattle));
+/// let heads = record.heads.map_or("an unknown number of".to_owned(), |heads| heads.to_string());
+/// assert_eq!(format!("{heads} head on {}", record.movement_date.unwrap_or_default()), "24 head on 2026-11-23");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -393,6 +486,8 @@ pub struct ConsignmentSummary {
 /// A user who may see a consignment, with the role.
 ///
 /// Source: stated, specification 2.9.
+///
+/// See [`Account::user_mappings`](crate::Account::user_mappings) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -430,6 +525,8 @@ pub struct ConsignmentUserMapping {
 /// The declaration that the vendor signs.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// As it is read, in [`Consignment::declaration`]. What is sent is a [`DeclarationInput`], whose page has an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -470,6 +567,8 @@ pub struct Declaration {
 /// A declaration made in the electronic declaration system; its fields are not shown.
 ///
 /// Source: stated, specification 2.9.
+///
+/// See [`Account::edecs`](crate::Account::edecs) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -494,6 +593,8 @@ pub struct Edec {
 /// A consignment on a page.
 ///
 /// Source: stated, specification 4.1.
+///
+/// A part of a [`FullConsignmentPage`]. See [`Account::full_consignments`](crate::Account::full_consignments) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FullConsignmentEdge {
@@ -509,6 +610,9 @@ pub struct FullConsignmentEdge {
 /// A page of consignments.
 ///
 /// Source: stated, specification 4.1.
+///
+/// Of full records; one page of summaries is a [`ConsignmentPage`]. See
+/// [`Account::full_consignments`](crate::Account::full_consignments) for an example: it takes the records out of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -531,6 +635,9 @@ pub struct FullConsignmentPage {
 /// The position of a page in its list.
 ///
 /// Source: stated, specification 4.1.
+///
+/// Of a [`ConsignmentPage`], a [`FullConsignmentPage`] or a [`TemplatePage`]; a [`Pager`](crate::Pager) reads it for you. See
+/// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -547,6 +654,18 @@ pub struct PageInfo {
 /// A party to a consignment.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// As it is read: the owner, the origin, the destination or the consignee. What is sent is a [`PartyInput`].
+///
+/// ```
+/// use envd_sdk::model::{Party, Pic};
+///
+/// let origin: Party = serde_json::from_str(r#"{"name": "Sample Station", "pic": "QAZZ7777", "address": {"town": "Roma"}}"#)?;
+/// let pic = origin.pic.as_deref().and_then(|text| Pic::parse(text).ok());
+/// assert_eq!(pic.map(|pic| pic.to_string()).as_deref(), Some("QAZZ7777"));
+/// assert_eq!(origin.address.and_then(|address| address.town).as_deref(), Some("Roma"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Party {
@@ -566,6 +685,23 @@ pub struct Party {
 /// A question of one or more forms.
 ///
 /// Source: stated, specification 2.6.
+///
+/// [`Client::questions`](crate::Client::questions) reads all; those of a record are in [`Consignment::questions`]. Which of them apply
+/// to a consignment, and what is wrong with its answers, says a [`Questionnaire`](crate::validate::Questionnaire).
+///
+/// ```
+/// use envd_sdk::model::{Question, QuestionType};
+///
+/// let question: Question = serde_json::from_str(
+///     r#"{"id": "17", "text": "Were they born here?", "type": "SINGLE_CHOICE", "forms": ["LPAC1"],
+///         "triggers": [{"questionId": "3", "value": "Yes"}], "validators": [{"type": "required"}],
+///         "acceptableAnswers": [{"displayName": "Yes", "value": "Yes"}, {"displayName": "No", "value": "No"}]}"#,
+/// )?;
+/// assert_eq!(question.question_type, Some(QuestionType::SingleChoice));
+/// let choices = question.acceptable_answers.iter().filter_map(|answer| answer.display_name.as_deref());
+/// assert_eq!(choices.collect::<Vec<_>>(), ["Yes", "No"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -629,6 +765,8 @@ pub struct Question {
 /// The list of questions.
 ///
 /// Source: stated, specification 4.1.
+///
+/// See [`Client::questions`](crate::Client::questions) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuestionList {
@@ -641,6 +779,8 @@ pub struct QuestionList {
 /// A rule for the answer to a question.
 ///
 /// Source: stated, specification 2.6.
+///
+/// One of the rules of a [`Question`], whose page has an example. A [`Questionnaire`](crate::validate::Questionnaire) applies them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -659,9 +799,14 @@ pub struct QuestionValidator {
     /// Source: stated, specification 2.6.
     pub error_message: Option<String>,
 }
-/// One movement of livestock from an origin to a destination.
+/// What a change of a consignment returns: its id, number and status.
 ///
 /// Source: stated, specification 1.2, 2.5.
+///
+/// [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment),
+/// [`copy_consignment`](crate::Account::copy_consignment) and [`delete_consignment`](crate::Account::delete_consignment) return it. It
+/// lacks all else: [`Account::consignment`](crate::Account::consignment) reads the whole [`Consignment`]. See
+/// [`Account::save_consignment`](crate::Account::save_consignment) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedConsignment {
@@ -678,9 +823,12 @@ pub struct SavedConsignment {
     /// Source: stated, specification 2.5.
     pub status: Option<ConsignmentStatus>,
 }
-/// A template of consignments; its fields and its use are not shown.
+/// What a change of a template returns: its id, number and name.
 ///
 /// Source: stated, specification 2.9.
+///
+/// [`Account::template`](crate::Account::template) reads the whole [`Template`]. See
+/// [`Account::save_template`](crate::Account::save_template) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedTemplate {
@@ -697,9 +845,23 @@ pub struct SavedTemplate {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub name: Option<String>,
 }
-/// A template of consignments; its fields and its use are not shown.
+/// A template of consignments as a whole: its name, parties and forms; its fields and its use are not shown.
 ///
 /// Source: stated, specification 2.9.
+///
+/// [`Account::template`](crate::Account::template) reads one, [`Account::templates`](crate::Account::templates) a list. A save returns a
+/// [`SavedTemplate`], with id, number and name alone. What is sent is a [`TemplateInput`].
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, FormType, Template};
+///
+/// let template: Template = serde_json::from_str(
+///     r#"{"name": "Weaners to the yards", "forms": [{"type": "LPAC1"}], "destination": {"pic": "QDZZ3333"}}"#,
+/// )?;
+/// let input = ConsignmentInput::from(&template).movement("2026-11-23", "05:15");
+/// assert_eq!(input.forms, [FormType::Lpac1]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Template {
@@ -744,6 +906,9 @@ pub struct Template {
 /// A template on a page.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// A part of a [`TemplatePage`]; a [`Pager`](crate::Pager) takes the records out of it. See
+/// [`Account::templates_page`](crate::Account::templates_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TemplateEdge {
@@ -759,6 +924,9 @@ pub struct TemplateEdge {
 /// A page of templates.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
+///
+/// [`Account::templates`](crate::Account::templates) reads page by page without it. See
+/// [`Account::templates_page`](crate::Account::templates_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -781,6 +949,9 @@ pub struct TemplatePage {
 /// The result of a change to a template.
 ///
 /// Source: assumed.
+///
+/// A part of the reply; [`Account::save_template`](crate::Account::save_template) takes the [`SavedTemplate`] out of it, and has an
+/// example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TemplateResult {
@@ -792,6 +963,8 @@ pub struct TemplateResult {
 /// An answer on which a question depends.
 ///
 /// Source: stated, specification 2.6.
+///
+/// Of a [`Question`], whose page has an example. A [`Questionnaire`](crate::validate::Questionnaire) applies it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -808,6 +981,9 @@ pub struct Trigger {
 /// An account of a user.
 ///
 /// Source: stated, specification 2.8.
+///
+/// One of the [`accounts`](UserDetails::accounts) of a user. The id of an [`Account`](crate::Account) is its `envd_account_id`. See
+/// [`UserDetails`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -846,6 +1022,21 @@ pub struct UserAccount {
 /// The user of the access token.
 ///
 /// Source: stated, specification 2.8.
+///
+/// [`Client::user_details`](crate::Client::user_details) reads it;
+/// [`Client::choose_account`](crate::Client::choose_account) reads it and picks an account.
+///
+/// ```
+/// use envd_sdk::model::UserDetails;
+///
+/// let user: UserDetails = serde_json::from_str(
+///     r#"{"firstName": "Sam", "roles": ["Producer"], "defaultAccount": "envd-100201",
+///         "accounts": [{"envdAccountId": "envd-100201", "accountLabel": "Sample Station", "accountType": "LPA"}]}"#,
+/// )?;
+/// let account = user.default_account().or_else(|| user.producer_accounts().next());
+/// assert_eq!(account.and_then(|account| account.account_label.as_deref()), Some("Sample Station"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -896,6 +1087,8 @@ pub struct UserDetails {
 /// A postal address.
 ///
 /// Source: stated, specification 2.2.
+///
+/// As it is sent. [`AddressInput::new`] takes all of it. See [`DeclarationInput`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -955,6 +1148,17 @@ impl AddressInput {
 /// The answer to a question.
 ///
 /// Source: stated, specification 2.4.
+///
+/// As it is sent; what is read is an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) names the row inside a
+/// REPEATABLE question.
+///
+/// ```
+/// use envd_sdk::model::AnswerInput;
+///
+/// let answer = AnswerInput::new("3", "24").row(0);
+/// assert_eq!(serde_json::to_string(&answer)?, r#"{"questionId":"3","index":0,"value":"24"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[serde(default)]
@@ -1003,6 +1207,8 @@ impl AnswerInput {
 /// A comment to add; its fields are not shown.
 ///
 /// Source: assumed.
+///
+/// See [`Account::create_comment`](crate::Account::create_comment) for an example.
 #[doc(alias = "CreateCommentInput")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1043,6 +1249,10 @@ impl CommentInput {
 /// A consignment to create or save.
 ///
 /// Source: stated, specification 2.1.
+///
+/// [`new`](Self::new) takes what is required, and has an example of the setters; [`from`](Self::from)
+/// makes one of a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) tells what is wrong with it, and
+/// [`Account::save_consignment`](crate::Account::save_consignment) sends it.
 #[doc(alias = "CreateOrSaveConsignmentInput")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1257,6 +1467,8 @@ impl WithExtra<ConsignmentInput> {
 ///
 /// Source: stated, specification 2.3.
 ///
+/// As it is sent; what is read is a [`Declaration`].
+///
 /// ```
 /// use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
 ///
@@ -1383,6 +1595,17 @@ impl DeclarationInput {
 /// A party to a consignment.
 ///
 /// Source: stated, specification 2.2.
+///
+/// As it is sent: the owner, the origin, the destination or the consignee. What is read is a [`Party`].
+///
+/// ```
+/// use envd_sdk::model::{AddressInput, PartyInput};
+///
+/// let origin = PartyInput::new("QAZZ7777")
+///     .name("Sample Pastoral")
+///     .address(AddressInput::new("1 Sample Road", "Roma", "QLD", "4455"));
+/// assert_eq!(origin.pic.value().map(String::as_str), Some("QAZZ7777"));
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -1430,6 +1653,8 @@ impl PartyInput {
 /// A template to create or save; its fields are not shown.
 ///
 /// Source: assumed.
+///
+/// See [`Account::save_template`](crate::Account::save_template) for an example.
 #[doc(alias = "CreateOrSaveTemplateInput")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -1603,6 +1828,15 @@ open_enum! {
     /// The state of a consignment; transitions between the states are not shown.
     ///
     /// Source: stated, specification 3.1.
+    ///
+    /// ```
+    /// use envd_sdk::model::ConsignmentStatus;
+    ///
+    /// assert_eq!(ConsignmentStatus::from("SUBMITTED"), ConsignmentStatus::Submitted);
+    /// // A status that the service adds later is kept as it was received.
+    /// let unknown = ConsignmentStatus::from("ARCHIVED");
+    /// assert_eq!((unknown.is_known(), unknown.as_str()), (false, "ARCHIVED"));
+    /// ```
     ConsignmentStatus {
         /// The meaning is not shown: by its name, deleted.
         ///
@@ -1626,6 +1860,15 @@ open_enum! {
     /// The kind of livestock.
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
+    ///
+    /// Of a consignment; what is kept on a property is a [`SpeciesCode`](super::SpeciesCode).
+    ///
+    /// ```
+    /// use envd_sdk::model::{FormType, Species};
+    ///
+    /// assert_eq!(FormType::Lpac1.species(), Some(Species::Cattle));
+    /// assert_eq!(Species::SheepLamb.as_str(), "SHEEP_LAMB");
+    /// ```
     #[doc(alias = "ConsignmentSpecies")]
     Species {
         /// Cattle.
@@ -1650,6 +1893,14 @@ open_enum! {
     /// A form: one declaration required for a movement. The digit at the end is its version; a new version gets a new value.
     ///
     /// Source: stated, specification 2.1, 9.2.
+    ///
+    /// ```
+    /// use envd_sdk::model::{FormType, Species};
+    ///
+    /// let sheep = FormType::KNOWN.iter().filter(|form| form.species() == Some(Species::SheepLamb));
+    /// assert_eq!(sheep.collect::<Vec<_>>(), [&FormType::Hssl1, &FormType::Lpasl1]);
+    /// assert_eq!(FormType::Lpag2.replaced_by(), Some(FormType::Lpag3));
+    /// ```
     #[doc(alias = "EFormType")]
     FormType {
         /// Program LPA, cattle; by its name, the European Union vendor declaration.

@@ -113,22 +113,69 @@ macro_rules! text_id {
 
 text_id! {
     /// An account of a user, as operations take it in `envdAccountId` (spec 2.8).
+    ///
+    /// That of one's own is in [`UserAccount::envd_account_id`](super::UserAccount::envd_account_id).
+    ///
+    /// ```
+    /// use envd_sdk::model::AccountId;
+    ///
+    /// let id: AccountId = "envd-100201".into();
+    /// assert_eq!(id, "envd-100201");
+    /// ```
     AccountId
 }
 text_id! {
     /// A consignment (spec 2.5). Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentId, ConsignmentNumber};
+    ///
+    /// let id = ConsignmentId::new("00000000-0000-4000-8000-000000000101");
+    /// assert!(id.as_str().starts_with("00000000-"));
+    /// // A number is accepted where a single record is read.
+    /// let number = ConsignmentNumber::new("C-900000101");
+    /// assert_eq!(ConsignmentId::from(number), "C-900000101");
+    /// ```
     ConsignmentId
 }
 text_id! {
     /// The number of a consignment, `C-` and nine digits (spec 2.5; form public: `location_4.4.0`, `guide::sources`).
+    ///
+    /// It is what users know a consignment by.
+    ///
+    /// ```
+    /// use envd_sdk::model::ConsignmentNumber;
+    ///
+    /// let number: ConsignmentNumber = serde_json::from_str(r#""C-900000101""#)?;
+    /// assert_eq!(number.to_string(), "C-900000101");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     ConsignmentNumber
 }
 text_id! {
     /// A question (spec 2.6).
+    ///
+    /// It is the key of answers, findings and triggers.
+    ///
+    /// ```
+    /// use envd_sdk::model::{AnswerInput, QuestionId};
+    ///
+    /// let id = QuestionId::new("17");
+    /// let answer = AnswerInput::new(&id, "Yes");
+    /// assert_eq!(answer.question_id.value(), Some(&id));
+    /// ```
     QuestionId
 }
 text_id! {
     /// A template. Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
+    ///
+    /// ```
+    /// use envd_sdk::model::{Template, TemplateId};
+    ///
+    /// let template: Template = serde_json::from_str(r#"{"id": "7", "name": "Weaners to the yards"}"#)?;
+    /// assert_eq!(template.id, Some(TemplateId::new("7")));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     TemplateId
 }
 

@@ -223,6 +223,21 @@ impl Position {
 ///
 /// Lists change while they are read: pages then overlap, or leave a gap between them. Neither is an error, and a program
 /// that counts or adds up has to handle it.
+///
+/// [`Page::notices`](crate::Page::notices) has those of a page, [`Items::notices`](crate::Items::notices) all until now.
+///
+/// ```
+/// use envd_sdk::model::ListNotice;
+///
+/// fn warning(notice: &ListNotice) -> String {
+///     match notice {
+///         ListNotice::TotalChanged { before, now, .. } => format!("{before} records, then {now}: read the list again"),
+///         ListNotice::Repeated { ids, .. } => format!("twice in the list: {}", ids.join(", ")),
+///         _ => "the list changed while it was read".to_owned(),
+///     }
+/// }
+/// # let _ = warning;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListNotice {

@@ -9,6 +9,15 @@ use crate::secret::Secret;
 /// The address of the printed declaration. It carries a token in its query, so it is a secret (seen in `location_4.4.0`, `guide::sources`).
 ///
 /// `Debug` and `Serialize` leave the query out; [`expose`](Self::expose) shows all of it.
+///
+/// ```
+/// use envd_sdk::model::PdfUrl;
+///
+/// let url = PdfUrl::from("https://files.example.com/declaration.pdf?token=secret");
+/// assert_eq!(url.without_token(), "https://files.example.com/declaration.pdf");
+/// assert!(!format!("{url:?}").contains("secret"));
+/// assert!(url.expose().ends_with("token=secret"));
+/// ```
 #[derive(Clone)]
 pub struct PdfUrl(Secret);
 

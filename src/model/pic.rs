@@ -7,6 +7,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Jurisdiction;
 
 /// Why a text is not what it should be. The text itself is not repeated.
+///
+/// ```
+/// use envd_sdk::model::Pic;
+///
+/// let error = Pic::parse("QAZZ-777").unwrap_err();
+/// assert_eq!(error.to_string(), "a PIC has 8 letters or digits");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TextError(&'static str);

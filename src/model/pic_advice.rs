@@ -8,6 +8,8 @@ use super::Pic;
 ///
 /// None of it is a reason to refuse a code: it rests on public pages of the states and on a dozen codes seen in public
 /// (the PIC pages of `guide::sources`), not on the specification.
+///
+/// See [`Pic::advice`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PicAdvice {

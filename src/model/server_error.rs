@@ -9,6 +9,15 @@ use super::redact::{ShownPath, shown_code};
 use super::{Condition, input_path};
 
 /// One element of the path to the field that an error is about.
+///
+/// ```
+/// use envd_sdk::model::ServerError;
+///
+/// let error: ServerError = serde_json::from_str(r#"{"message": "", "path": ["createOrSaveConsignment", "answers", 0]}"#)?;
+/// let path: Vec<String> = error.path().iter().map(ToString::to_string).collect();
+/// assert_eq!(path.join("."), "createOrSaveConsignment.answers.0");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -29,6 +38,16 @@ impl fmt::Display for PathSegment {
 }
 
 /// A position in the query document, counted from 1.
+///
+/// See [`ServerError::locations`]; of interest for documents of your own.
+///
+/// ```
+/// use envd_sdk::model::ServerError;
+///
+/// let error: ServerError = serde_json::from_str(r#"{"message": "", "locations": [{"line": 2, "column": 5}]}"#)?;
+/// assert_eq!((error.locations()[0].line, error.locations()[0].column), (2, 5));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
@@ -251,6 +270,17 @@ impl Serialize for ServerError {
 }
 
 /// How much a finding matters.
+///
+/// The server classes an error, the validator a finding.
+///
+/// ```
+/// use envd_sdk::model::{ServerError, Severity};
+///
+/// let error: ServerError =
+///     serde_json::from_str(r#"{"message": "Required", "extensions": {"data": {"OutcomeStatus": "Warning"}}}"#)?;
+/// assert_eq!(error.severity(), Severity::Warning);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

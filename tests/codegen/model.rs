@@ -10,6 +10,7 @@ use quote::{format_ident, quote};
 use crate::documents::Documents;
 use crate::names;
 use crate::operations::{rename, rename_all, serde_attribute};
+use crate::pages::Pages;
 use crate::provenance;
 use crate::raw::{Field, Generated, Struct};
 use crate::rust_type::{Shape, leaf};
@@ -19,6 +20,7 @@ const HEADER: &str = "// Written by tests/codegen.rs from graphql/; change it th
 
 pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
     let descriptions: BTreeMap<_, _> = documents.elements().collect();
+    let pages = Pages::read();
     let enums = documents
         .schema
         .types
@@ -28,6 +30,7 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
                 name,
                 values.values.keys().map(apollo_compiler::Name::as_str),
                 &descriptions,
+                &pages,
             )),
             _ => None,
         });
@@ -40,12 +43,16 @@ pub(crate) fn file(documents: &Documents, operations: &[Generated]) -> String {
                 // The outermost type has all fields and is used for all levels of the tree.
                 if names::type_name(name) == name {
                     debugs.insert(name.as_str(), debug(name, of, item));
-                    hoist(&mut records, name, record(name, of, item, &descriptions));
+                    hoist(
+                        &mut records,
+                        name,
+                        record(name, of, item, &descriptions, &pages),
+                    );
                 }
             } else if name != "Variables" && name != "ResponseData" {
                 let rust_name = names::type_name(name);
                 debugs.insert(rust_name, debug(rust_name, name, item));
-                let item = input(name, item, &descriptions);
+                let item = input(name, item, &descriptions, &pages);
                 hoist(&mut inputs, rust_name, item);
             }
         }
@@ -85,6 +92,17 @@ pub(crate) fn docs(descriptions: &BTreeMap<String, String>, coordinate: &str) ->
     quote!(#(#[doc = #lines])*)
 }
 
+/// The text of a page: the description of the schema, and the section of the type in `pages.md`.
+fn page(
+    pages: &Pages,
+    name: &str,
+    descriptions: &BTreeMap<String, String>,
+    coordinate: &str,
+) -> TokenStream {
+    let lines = pages.lines(name, doc_lines(descriptions, coordinate));
+    quote!(#(#[doc = #lines])*)
+}
+
 fn doc_lines(descriptions: &BTreeMap<String, String>, coordinate: &str) -> Vec<String> {
     let description = descriptions
         .get(coordinate)
@@ -100,19 +118,21 @@ fn open_enum<'a>(
     name: &str,
     values: impl Iterator<Item = &'a str>,
     descriptions: &BTreeMap<String, String>,
+    pages: &Pages,
 ) -> String {
-    let comment = |coordinate: &str, indent: &str| {
-        let lines = doc_lines(descriptions, coordinate);
+    let comment = |lines: Vec<String>, indent: &str| {
         let lines = lines.iter().map(|line| format!("{indent}///{line}\n"));
         lines.collect::<String>()
     };
-    let mut text = format!("open_enum! {{\n{}", comment(name, "    "));
+    let page = pages.lines(names::type_name(name), doc_lines(descriptions, name));
+    let mut text = format!("open_enum! {{\n{}", comment(page, "    "));
     if names::type_name(name) != name {
         writeln!(text, "    #[doc(alias = \"{name}\")]").unwrap();
     }
     writeln!(text, "    {} {{", names::type_name(name)).unwrap();
     for value in values {
-        text += &comment(&format!("{name}.{value}"), "        ");
+        let lines = doc_lines(descriptions, &format!("{name}.{value}"));
+        text += &comment(lines, "        ");
         writeln!(text, "        {} = \"{value}\",", camel(value)).unwrap();
     }
     text + "    }\n}\n"
@@ -131,6 +151,7 @@ fn record(
     of: &str,
     item: &Struct,
     descriptions: &BTreeMap<String, String>,
+    pages: &Pages,
 ) -> TokenStream {
     let fields = item.fields.iter().map(|field| {
         let coordinate = format!("{of}.{}", field.wire);
@@ -163,7 +184,7 @@ fn record(
     let derives = debug(name, of, item).is_none().then(|| quote!(Debug,));
     let rust = format_ident!("{name}");
     let rename_all = rename_fields(of, item);
-    let doc = docs(descriptions, of);
+    let doc = page(pages, name, descriptions, of);
     quote! {
         #doc
         #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
@@ -173,7 +194,12 @@ fn record(
     }
 }
 
-fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> TokenStream {
+fn input(
+    name: &str,
+    item: &Struct,
+    descriptions: &BTreeMap<String, String>,
+    pages: &Pages,
+) -> TokenStream {
     let fields = item.fields.iter().map(|field| {
         let coordinate = format!("{name}.{}", field.wire);
         let shape = Shape::of(&field.rust_type);
@@ -199,14 +225,12 @@ fn input(name: &str, item: &Struct, descriptions: &BTreeMap<String, String>) -> 
         .is_none()
         .then(|| quote!(Debug,));
     let rust = format_ident!("{rust_name}");
-    let doc = docs(descriptions, name);
+    let doc = page(pages, rust_name, descriptions, name);
     let alias = (rust_name != name).then(|| quote!(#[doc(alias = #name)]));
-    let example = names::example(name).lines().map(|line| format!(" {line}"));
     let setters = setters::of(name, item, descriptions);
     let rename_all = rename_fields(name, item);
     quote! {
         #doc
-        #(#[doc = #example])*
         #alias
         #[derive(Clone, #derives Default, PartialEq, Serialize, Deserialize)]
         #rename_all

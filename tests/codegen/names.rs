@@ -42,6 +42,29 @@ pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     })
 }
 
+/// The method that runs an operation.
+pub(crate) fn method(operation: &str) -> &'static str {
+    match operation {
+        "Comments" => "Account::comments",
+        "Consignment" => "Account::consignment",
+        "ConsignmentUserMapping" => "Account::user_mappings",
+        "Consignments" => "Account::consignments",
+        "CopyConsignment" => "Account::copy_consignment",
+        "CreateComment" => "Account::create_comment",
+        "CreateOrSaveConsignment" => "Account::save_consignment",
+        "CreateOrSaveTemplate" => "Account::save_template",
+        "DeleteConsignment" => "Account::delete_consignment",
+        "DeleteTemplate" => "Account::delete_template",
+        "Edecs" => "Account::edecs",
+        "FullConsignments" => "Account::full_consignments",
+        "Questions" => "Client::questions",
+        "Template" => "Account::template",
+        "Templates" => "Account::templates_page",
+        "UserDetails" => "Client::user_details",
+        _ => panic!("no method runs {operation}"),
+    }
+}
+
 /// String variables with a dedicated Rust type, by operation and name.
 pub(crate) fn variable_type(operation: &str, variable: &str) -> Option<&'static str> {
     Some(match (operation, variable) {
@@ -89,31 +112,6 @@ pub(crate) fn takes_further_fields(input: &str) -> bool {
         input,
         "CreateOrSaveConsignmentInput" | "CreateOrSaveTemplateInput"
     )
-}
-
-/// The rustdoc example of an input: one expression.
-pub(crate) fn example(input: &str) -> &'static str {
-    match input {
-        "DeclarationInput" => {
-            r#"
-```
-use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
-
-let declaration = DeclarationInput::default()
-    .accept(true)
-    .full_name("Sam Sample")
-    .phone("0491570156")
-    .email("sam.sample@example.com")
-    .date("2026-11-20T09:45:00")
-    .certificate_number(Maybe::Null)
-    .address(AddressInput::default().town("Roma").state("QLD"));
-let json = serde_json::to_value(&declaration)?;
-assert!(json["certificateNumber"].is_null() && json.get("signature").is_none());
-# Ok::<(), serde_json::Error>(())
-```"#
-        }
-        _ => "",
-    }
 }
 
 /// Fields that `Debug` hides: personal data, answers, signatures.

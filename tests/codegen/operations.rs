@@ -39,6 +39,13 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
         format_ident!("{}", operation.name),
         format_ident!("{}", operation.module),
     );
+    let method = names::method(&operation.name);
+    let method_doc = format!(
+        " [`{method}`](crate::{method}) runs it and has an example. The [module](self) shows what else the type is for."
+    );
+    let parts_doc = format!(
+        " Of the operation [`{name}`](super::{name}). See the [module](super) for an example."
+    );
     let document = &operation.sent;
     let module_doc = format!(" Variables and reply of `{}`.", operation.root_field);
     let mut used = BTreeSet::new();
@@ -60,6 +67,8 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
     let implementation = implementation(&name, &module);
     quote! {
         #doc
+        ///
+        #[doc = #method_doc]
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         pub struct #name;
@@ -73,11 +82,15 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
             pub(crate) const QUERY: &str = #document;
 
             /// The variables; those that are `None` are not sent.
+            ///
+            #[doc = #parts_doc]
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
             #rename_variables
             pub struct Variables { #(#variables)* }
 
             /// The `data` of the reply.
+            ///
+            #[doc = #parts_doc]
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
             #rename_reply
             #[non_exhaustive]

@@ -93,6 +93,17 @@ impl fmt::Debug for Property {
 
 wire_record! {
     /// A contact person of a property (spec 2.10). `Debug` does not show the name.
+    ///
+    /// ```
+    /// use envd_sdk::model::Property;
+    ///
+    /// let property: Property = serde_json::from_str(
+    ///     r#"{"ContactDetails": [{"FirstName": "Sam", "LastName": "Sample", "ContactTypeShortCode": "PICMANAGERCONTACT"}]}"#,
+    /// )?;
+    /// let manager = property.contacts.iter().find(|contact| contact.contact_type.as_deref() == Some("PICMANAGERCONTACT"));
+    /// assert_eq!(manager.and_then(|contact| contact.last_name.as_deref()), Some("Sample"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct PropertyContact {
         /// The first name.
         "FirstName" => first_name: Option<String>,
