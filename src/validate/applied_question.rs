@@ -10,6 +10,26 @@ use super::prepared::{Group, Kind, Prepared, Span, at};
 use crate::model::{QuestionId, QuestionType};
 
 /// A question that applies, in a row where it stands inside a REPEATABLE question.
+///
+/// From [`Questionnaire::applicable`](super::Questionnaire::applicable) and
+/// [`next_questions`](super::Questionnaire::next_questions). A [`Form`](super::Form) has it as an [`Item`](super::Item), with the answer
+/// and its findings.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Question};
+/// use envd_sdk::validate::Questionnaire;
+///
+/// let questions: Vec<Question> = serde_json::from_str(
+///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE", "text": "Bred here?",
+///          "validators": [{"type": "required"}], "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]}]"#,
+/// )?;
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let open = Questionnaire::prepare(&questions).next_questions(&input);
+/// assert_eq!((open[0].text.as_str(), open[0].required), ("Bred here?", true));
+/// let names: Vec<&str> = open[0].choices.iter().map(|choice| choice.name.as_str()).collect();
+/// assert_eq!(names, ["Yes", "No"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AppliedQuestion {
@@ -34,6 +54,8 @@ pub struct AppliedQuestion {
 }
 
 /// An answer to choose.
+///
+/// Of an [`AppliedQuestion`], whose page has an example, or of an [`Item`](super::Item).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
@@ -53,6 +75,8 @@ impl From<(&str, &str)> for Choice {
 }
 
 /// An answer by which a question applies. `Display` says it in words.
+///
+/// In [`AppliedQuestion::because`]; [`Item::why`](super::Item::why) is its text. See [`Form`](super::Form) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Because {
@@ -80,6 +104,22 @@ impl fmt::Display for Because {
 /// How far the answers have come, counted in questions that apply and can be answered, row by row.
 ///
 /// A REPEATABLE question is none of them: what is counted stands in its rows.
+///
+/// From [`Form::progress`](super::Form::progress) and [`Questionnaire::progress`](super::Questionnaire::progress).
+///
+/// ```
+/// # use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
+/// # use envd_sdk::validate::Questionnaire;
+/// # let questions: Vec<Question> = serde_json::from_str(
+/// #     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}, {"id": "18", "forms": ["LPAC1"], "type": "STRING"}]"#,
+/// # )?;
+/// # let questionnaire = Questionnaire::prepare(&questions);
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+/// #     .answer(AnswerInput::new("17", "Yes"));
+/// let progress = questionnaire.progress(&input);
+/// assert_eq!(format!("{} of {}", progress.answered, progress.questions), "1 of 2");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {

@@ -12,6 +12,8 @@ use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Source}
 use crate::model::{Condition, ServerError};
 
 /// Findings that only one of two reports has: see [`compare`].
+///
+/// See [`compare`] for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparison {

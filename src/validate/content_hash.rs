@@ -10,6 +10,16 @@ use crate::model::{Question, QuestionId, QuestionType, ValidatorType};
 /// The SHA-256 hash of a list of questions: see [`Questionnaire::content_hash`](super::Questionnaire::content_hash).
 ///
 /// `Display` and JSON have it as 64 hexadecimal digits.
+///
+/// ```
+/// use envd_sdk::validate::{ContentHash, Questionnaire};
+///
+/// let hash = Questionnaire::prepare(&[]).content_hash();
+/// let stored = serde_json::to_string(&hash)?;
+/// assert_eq!(serde_json::from_str::<ContentHash>(&stored)?, hash);
+/// assert_eq!(hash.to_string().len(), 64);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash([u8; 32]);
 

@@ -3,6 +3,8 @@
 use crate::model::{Accreditations, Day};
 
 /// Whether the consignment is new.
+///
+/// See [`Context`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {

@@ -7,6 +7,23 @@ use super::applicability::Applicability;
 use crate::model::QuestionId;
 
 /// Why a question applies, or what keeps it from doing so. `Display` is a text of it.
+///
+/// From [`Questionnaire::explain`](super::Questionnaire::explain).
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Question};
+/// use envd_sdk::validate::Questionnaire;
+///
+/// let questions: Vec<Question> = serde_json::from_str(
+///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "text": "Bred here?", "childQuestions": [
+///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
+/// )?;
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let explanation = Questionnaire::prepare(&questions).explain("20", None, &input);
+/// println!("{explanation}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[doc(alias = "why")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {

@@ -10,6 +10,9 @@ use super::format::excerpt;
 use crate::model::{QuestionId, Severity, input_path};
 
 /// Where a finding comes from.
+///
+/// See [`Finding::source`] and [`Report`](super::Report). Findings of the server are made with [`Finding::from_server`], which has an
+/// example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -25,6 +28,16 @@ pub enum Source {
 }
 
 /// Which rule is broken.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+/// use envd_sdk::validate::{Context, Rule, validate_fields};
+///
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
+/// assert!(report.findings().iter().any(|finding| finding.rule == Rule::PicFormat));
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -100,6 +113,23 @@ impl Rule {
 }
 
 /// The texts of a question in the list of questions.
+///
+/// In [`Finding::question_text`].
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+/// use envd_sdk::validate::{Context, Questionnaire};
+///
+/// let questions: Vec<Question> = serde_json::from_str(
+///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "text": "Held since", "tip": "The year will do.",
+///          "validators": [{"type": "required", "errorMessage": "Enter a year."}]}]"#,
+/// )?;
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let report = Questionnaire::prepare(&questions).validate(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let text = report.findings()[0].question_text.as_deref().ok_or("no texts")?;
+/// assert_eq!((text.text.as_str(), text.error_message.as_deref()), ("Held since", Some("Enter a year.")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -118,6 +148,15 @@ pub struct QuestionText {
 }
 
 /// A question, with its row if it is inside a REPEATABLE question.
+///
+/// An id alone, or an id with a row, can be given where one is expected.
+///
+/// ```
+/// use envd_sdk::validate::QuestionRef;
+///
+/// let outside_rows: QuestionRef = "17".into();
+/// assert_eq!((outside_rows.id.as_str(), outside_rows.row), ("17", None));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuestionRef {
@@ -146,6 +185,21 @@ impl fmt::Display for QuestionRef {
 /// One thing that is wrong with a consignment.
 ///
 /// `Display` is the message. `Debug` leaves the texts out, because they repeat what the user entered.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+/// use envd_sdk::validate::{Context, Severity, validate_fields};
+///
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let finding = &report.findings()[0];
+/// assert_eq!((finding.severity, finding.code.as_str()), (Severity::Error, "origin.pic"));
+/// assert_eq!(finding.message, "QAZZ777 is not a valid value for PIC");
+/// // For people.
+/// assert_eq!(finding.sentence(), "PIC of origin QAZZ777 is not a PIC. Enter 8 letters and digits, without spaces.");
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
+#[doc(alias("problem", "violation"))]
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {

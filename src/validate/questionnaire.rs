@@ -30,6 +30,7 @@ use crate::model::{AnswerInput, ConsignmentInput, Question};
 /// assert_eq!(questionnaire.next_questions(&input)[0].question.id, "20");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[doc(alias("validator", "rules"))]
 #[derive(Clone)]
 pub struct Questionnaire(pub(super) Arc<Prepared>);
 

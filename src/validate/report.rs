@@ -10,6 +10,15 @@ use super::{Finding, Rule, Severity, Source};
 use crate::model::{OneLine, QuestionId};
 
 /// Whether the rules of the questions were checked.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, Day};
+/// use envd_sdk::validate::{Context, QuestionRules, validate_fields};
+///
+/// let report = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
+/// assert_eq!(report.question_rules(), QuestionRules::NoQuestionsLoaded);
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,6 +30,8 @@ pub enum QuestionRules {
 }
 
 /// Why a rule could not be checked.
+///
+/// Of an [`Unchecked`] rule. The [module](crate::validate) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -36,6 +47,8 @@ pub enum UncheckedReason {
 }
 
 /// A rule of a question that applies and that could not be checked.
+///
+/// From [`Report::unchecked`]. The [module](crate::validate) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Unchecked {

@@ -11,6 +11,8 @@ use super::super::{Finding, QuestionRef, Rule, Severity};
 use super::Form;
 
 /// What stands between a form and its consignment: see [`Form::blockers`]. `Display` says it in words.
+///
+/// See [`Form`] for an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -10,6 +10,22 @@ use super::super::{Explanation, Finding, QuestionRef};
 use crate::model::QuestionId;
 
 /// What an edit changed.
+///
+/// ```
+/// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+/// # use envd_sdk::validate::{Context, Questionnaire};
+/// # let questions: Vec<Question> = serde_json::from_str(
+/// #     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
+/// #           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
+/// # )?;
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let change = form.answer("17", None, "No")?;
+/// // Only what changed is drawn again.
+/// assert_eq!(change.appeared[0].id, "20");
+/// assert!(change.vanished.is_empty() && change.added.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -24,6 +40,16 @@ pub struct Change {
 }
 
 /// Why an edit was refused. Nothing was stored.
+///
+/// ```
+/// # use envd_sdk::model::{ConsignmentInput, Day};
+/// # use envd_sdk::validate::{Context, EditError, Questionnaire};
+/// # let context = Context::on(Day::parse("2026-11-20")?);
+/// let mut form = Questionnaire::prepare(&[]).form(&ConsignmentInput::default(), &context);
+/// let error = form.answer("17", None, "Yes").unwrap_err();
+/// assert!(matches!(error, EditError::UnknownQuestion(_)));
+/// # Ok::<(), envd_sdk::model::TextError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {

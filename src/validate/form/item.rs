@@ -14,6 +14,8 @@ use super::super::{Choice, Finding, QuestionRef, Report};
 use crate::model::QuestionType;
 
 /// What kind of answer an [`Item`] takes.
+///
+/// See [`Form`](super::Form) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -66,6 +68,24 @@ impl ItemKind {
 /// A question that applies, a heading, or a section with rows: see [`Form::items`](super::Form::items).
 ///
 /// `Debug` leaves out what the user entered.
+///
+/// ```
+/// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+/// # use envd_sdk::validate::{Context, ItemKind, Questionnaire};
+/// # let questions: Vec<Question> = serde_json::from_str(
+/// #     r#"[{"id": "3", "forms": ["LPAC1"], "type": "NUMBER", "text": "Number of head", "validators": [{"type": "required"}]}]"#,
+/// # )?;
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
+/// for item in form.items().iter().filter(|item| item.kind == ItemKind::Number) {
+///     let star = if item.required { "*" } else { "" };
+///     println!("{}{star} [{}]", item.text, item.value.as_deref().unwrap_or_default());
+///     for finding in &item.findings {
+///         println!("  {}", finding.sentence());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -112,6 +132,22 @@ impl fmt::Debug for Item {
 }
 
 /// A row of a section.
+///
+/// ```
+/// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+/// # use envd_sdk::validate::{Context, ItemKind, Questionnaire};
+/// # let questions: Vec<Question> = serde_json::from_str(
+/// #     r#"[{"id": "1", "forms": ["LPAC1"], "type": "REPEATABLE", "childQuestions": [{"id": "3", "type": "NUMBER"}]}]"#,
+/// # )?;
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
+/// form.add_row("1")?;
+/// let items = form.items();
+/// let row = &items[0].rows[0];
+/// assert_eq!(row.index, Some(0));
+/// assert_eq!(row.items[0].question.id, "3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ItemRow {
@@ -122,6 +158,8 @@ pub struct ItemRow {
 }
 
 /// Items in display order. It is a slice.
+///
+/// See [`Item`] for an example.
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 pub struct Items(Vec<Item>);

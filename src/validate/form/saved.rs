@@ -48,6 +48,21 @@ impl fmt::Debug for SavedForm {
 }
 
 /// A form was saved with another list of questions.
+///
+/// ```
+/// # use envd_sdk::model::{ConsignmentInput, Day, Question};
+/// # use envd_sdk::validate::{Context, Questionnaire};
+/// # let newer: Vec<Question> = serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+/// # let (old, newer) = (Questionnaire::prepare(&[]), Questionnaire::prepare(&newer));
+/// # let context = Context::on(Day::parse("2026-11-20")?);
+/// let saved = old.form(&ConsignmentInput::default(), &context).save();
+/// let error = newer.open(saved.clone(), &context).unwrap_err();
+/// assert_eq!(error.saved, old.content_hash());
+/// // Start a form with the newer list, from the same consignment.
+/// let form = newer.form(&saved.into_input(), &context);
+/// # let _ = form;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the form was saved with other questions ({saved}, now {current}); open it with those, or start a form with its input"
