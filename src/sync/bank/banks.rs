@@ -23,6 +23,9 @@ const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// [`refresh`](Self::refresh) asks the service; nothing else does. A list stays until [`prune`](Self::prune) removes it.
 /// Several processes may do all of this at the same time, over one store.
+///
+/// See [`Account::banks`] and [`open`](Self::open) for an example.
+#[doc(alias = "offline")]
 #[derive(Clone)]
 #[must_use]
 pub struct Banks {
@@ -33,6 +36,8 @@ pub struct Banks {
 }
 
 /// What a [refresh](Banks::refresh) has found.
+///
+/// See [`Account::banks`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BankRefresh {

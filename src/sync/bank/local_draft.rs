@@ -17,6 +17,8 @@ const PREFIX: &str = "bank/draft/";
 /// A form that is kept in the store under a name. It pins its list of questions, which stays as long as the draft does.
 ///
 /// It is not known to the service. `Debug` leaves out what the user entered.
+///
+/// See [`Banks::create_draft`] for an example.
 #[derive(Clone, PartialEq)]
 pub struct LocalDraft {
     name: String,

@@ -10,6 +10,8 @@ use crate::validate::{Blocker, ContentHash, Explanation, Finding, QuestionRef, S
 ///
 /// Show it to a person; what [`accept`](Self::accept) returns is what was shown. Each answer of the draft is in
 /// [`answers`](Self::answers) once. `Debug` and `Display` leave out what the user entered.
+///
+/// See [`Bank::plan`](super::Bank::plan) for an example.
 #[derive(Clone)]
 pub struct Plan {
     pub(super) draft: SavedForm,
@@ -22,6 +24,8 @@ pub struct Plan {
 }
 
 /// An answer of a draft, and what becomes of it. `Debug` leaves out what the user entered.
+///
+/// Of a [`Plan`]. See [`Bank::plan`](super::Bank::plan) for an example.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedAnswer {
@@ -38,6 +42,21 @@ pub struct PlannedAnswer {
 }
 
 /// What becomes of an answer.
+///
+/// ```
+/// use envd_sdk::sync::bank::{AnswerOutcome, Plan};
+///
+/// fn lines(plan: &Plan) -> Vec<String> {
+///     let line = |answer: &envd_sdk::sync::bank::PlannedAnswer| match &answer.outcome {
+///         AnswerOutcome::Kept => format!("{}: kept", answer.question.id),
+///         AnswerOutcome::Reworded => format!("{}: kept; the question has other words", answer.question.id),
+///         AnswerOutcome::NotAcceptable(findings) => format!("{}: {}", answer.question.id, findings[0].sentence()),
+///         other => format!("{}: {other:?}", answer.question.id),
+///     };
+///     plan.answers().iter().map(line).collect()
+/// }
+/// # let _ = lines;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerOutcome {
@@ -57,6 +76,19 @@ pub enum AnswerOutcome {
 }
 
 /// Why a draft is not moved, or not written.
+///
+/// ```
+/// use envd_sdk::sync::bank::DraftError;
+///
+/// fn advice(error: &DraftError) -> &'static str {
+///     match error {
+///         DraftError::Changed => "Somebody has saved this draft since you opened it. Open it again.",
+///         DraftError::NameTaken => "There is a draft of this name. Choose another one.",
+///         _ => "The draft cannot be moved.",
+///     }
+/// }
+/// # let _ = advice;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DraftError {

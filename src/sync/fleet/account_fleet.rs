@@ -35,6 +35,9 @@ type OnOutbox = Arc<dyn Fn(Outbox) -> Outbox + Send + Sync>;
 /// Serves the replicas and outboxes of many accounts over any number of hosts, from [`Fleet::builder`]. Cheap to clone.
 ///
 /// See the [module](super) for how it works and what it needs.
+///
+/// The [module](super) has an example.
+#[doc(alias("worker", "scheduler", "cron"))]
 #[derive(Clone)]
 pub struct Fleet {
     pub(super) shared: Arc<Shared>,
@@ -62,6 +65,8 @@ pub(super) struct Settings {
 }
 
 /// Settings of a [`Fleet`]. All hosts use the same, those of the host itself excepted.
+///
+/// The [module](super) has an example.
 #[must_use]
 pub struct FleetBuilder {
     pool: Pool,

@@ -8,6 +8,20 @@ use crate::sync::outbox::OutboxReport;
 use crate::sync::replica::SyncReport;
 
 /// What a [`FleetLoop`](super::FleetLoop) did.
+///
+/// ```
+/// use envd_sdk::sync::fleet::FleetEvent;
+///
+/// fn log(event: &FleetEvent) {
+///     match event {
+///         FleetEvent::Synced { account, report, .. } => println!("{account}: {report}"),
+///         FleetEvent::Failed { account, error, again_in, .. } => println!("{account}: {error}; again in {again_in:?}"),
+///         FleetEvent::DatabaseFailed { error, .. } => println!("the database: {error}"),
+///         other => println!("{other:?}"),
+///     }
+/// }
+/// # let _ = log; // fleet.run(..).on_event(log)
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FleetEvent {

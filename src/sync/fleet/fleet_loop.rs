@@ -23,6 +23,8 @@ pub(super) type OnEvent = Box<dyn FnMut(&FleetEvent) + Send>;
 ///
 /// Dropping it stops the work at once; other hosts then wait for the leases to end. [`FleetLoopHandle::stop`] gives them
 /// back.
+///
+/// The [module](super) has an example.
 #[must_use = "it does nothing until it is awaited"]
 pub struct FleetLoop {
     fleet: Fleet,
@@ -32,6 +34,8 @@ pub struct FleetLoop {
 }
 
 /// Stops or wakes a [`FleetLoop`]. Cheap to clone.
+///
+/// The [module](super) has an example.
 #[derive(Clone, Debug)]
 pub struct FleetLoopHandle {
     control: LoopControl,

@@ -9,6 +9,17 @@ use crate::sync::store::{
 };
 
 /// The store of a fleet for the programs that write entries, from [`Fleet::store`]. Cheap to clone.
+///
+/// ```
+/// use envd_sdk::sync::fleet::Fleet;
+/// use envd_sdk::sync::outbox::Outbox;
+///
+/// /// The outbox of a web server: it writes, and the hosts of the fleet send.
+/// fn outbox(fleet: &Fleet, account: &envd_sdk::Account) -> Outbox {
+///     account.outbox(fleet.store())
+/// }
+/// # let _ = outbox;
+/// ```
 #[derive(Clone)]
 pub struct FleetStore(Arc<Shared>);
 

@@ -34,6 +34,20 @@ const ACCOUNTS: &str = "SELECT account,
 FROM {account} WHERE account OPERATOR(pg_catalog.>) $1 ORDER BY account LIMIT $2";
 
 /// How a fleet is doing, from [`Fleet::status`]. Times are by the clock of the database.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use envd_sdk::sync::fleet::Fleet;
+///
+/// /// Whether somebody has to look at the fleet.
+/// async fn is_late(fleet: &Fleet) -> Result<bool, envd_sdk::Error> {
+///     let status = fleet.status().await?;
+///     println!("{} of {} accounts are due, {} fail", status.due, status.accounts, status.failing);
+///     Ok(status.lag > Duration::from_secs(600))
+/// }
+/// # let _ = is_late;
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -57,6 +71,18 @@ pub struct FleetStatus {
 }
 
 /// One account of a fleet, from [`Fleet::accounts`].
+///
+/// ```
+/// use envd_sdk::sync::fleet::FleetAccount;
+///
+/// fn line(account: &FleetAccount) -> String {
+///     match account.is_leased {
+///         true => format!("{}: a host works on it", account.account),
+///         false => format!("{}: due in {:.0} s", account.account, account.due_in_seconds),
+///     }
+/// }
+/// # let _ = line;
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -27,6 +27,9 @@ use crate::transport::Clock;
 /// An entry is in the store when the call that makes it returns, with or without reception. [`send`](Self::send) sends what
 /// is due once, [`run`](Self::run) whenever it can be. Several processes may use one store: one of them sends at a time. Within
 /// a process keep one outbox of an account and clone it: a second one counts as another process.
+///
+/// The [module](crate::sync::outbox) has an example.
+#[doc(alias("queue", "offline"))]
 #[derive(Clone)]
 #[must_use]
 pub struct Outbox {

@@ -10,6 +10,8 @@ use crate::model::{Consignment, ConsignmentInput};
 use crate::ops::similarity::same_value;
 
 /// Who changed a field since it was edited here.
+///
+/// Of a [`FieldDifference`]. See [`Conflict`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -23,6 +25,8 @@ pub enum ChangedBy {
 }
 
 /// One field that is not the same everywhere. `Debug` hides its values.
+///
+/// Of a [`Conflict`], whose page has an example.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -40,6 +44,27 @@ pub struct FieldDifference {
 }
 
 /// A record that changed on the service since it was edited here, in the shape of an input. `Debug` hides its values.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # use envd_sdk::model::ConsignmentInput;
+/// # let id = "00000000-0000-4000-8000-000000000101";
+/// # let (outbox, website) = (account.outbox(envd_sdk::sync::store::MemorySync::new()), account.clone());
+/// use envd_sdk::sync::outbox::ChangedBy;
+///
+/// let base = account.consignment(id).await?.value;
+/// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id);
+/// website.save_consignment(moved("2027-01-20")).await?;
+/// let entry = outbox.update(&base, moved("2027-01-15")).await?;
+/// outbox.send().await?;
+///
+/// let conflict = outbox.entry(entry.id).await?.and_then(|entry| entry.conflict).ok_or("no conflict")?;
+/// let field = conflict.fields.iter().find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
+/// assert_eq!((field.path.as_str(), &field.mine, &field.theirs), ("movementDate", &"2027-01-15".into(), &"2027-01-20".into()));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -14,6 +14,8 @@ use crate::model::{ConsignmentId, ConsignmentInput, Timestamp, WithExtra};
 /// What becomes of an entry, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when.
 ///
 /// It holds for what was there when it was made: if the record changes again, the entry needs another decision.
+///
+/// See [`Outbox::decide`] for an example of each.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Decision {

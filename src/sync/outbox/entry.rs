@@ -10,6 +10,14 @@ use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
 /// The number of an entry, unique in its account and never used again. Its text is the number in decimal digits.
+///
+/// ```
+/// use envd_sdk::sync::outbox::EntryId;
+///
+/// let id: EntryId = "42".parse()?;
+/// assert_eq!(id.to_string(), "42");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryId(pub(super) u64);
@@ -32,6 +40,8 @@ impl FromStr for EntryId {
 }
 
 /// What an entry does.
+///
+/// See [`Entry`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -61,6 +71,8 @@ impl fmt::Display for EntryKind {
 }
 
 /// Where an entry is on its way.
+///
+/// [`guide::outbox`](crate::guide::outbox) says what each means. See [`Entry`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -105,6 +117,8 @@ impl fmt::Display for EntryState {
 }
 
 /// Why an entry is in its state. `Display` tells it in words, and what can be done.
+///
+/// See [`Entry`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -168,6 +182,8 @@ impl fmt::Display for Reason {
 }
 
 /// One time that an entry was sent.
+///
+/// See [`Outbox::history`](super::Outbox::history) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -188,6 +204,26 @@ pub struct Attempt {
 }
 
 /// An entry of an [`Outbox`](super::Outbox). `Debug` hides what was written, which holds personal data.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+/// outbox.save(input).await?;
+/// for entry in outbox.entries().await? {
+///     println!("{} {}: {}", entry.id, entry.kind, entry.state);
+///     if let Some(reason) = entry.reason {
+///         println!("  {reason}");
+///     }
+///     for finding in &entry.findings {
+///         println!("  {}", finding.message());
+///     }
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Entry {

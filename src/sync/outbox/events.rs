@@ -41,6 +41,8 @@ impl EventSender {
 /// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
 /// there, and what other processes write, ask [`Outbox::entries`](super::Outbox::entries). What the loop did as a whole is an
 /// [`OutboxEvent`](super::OutboxEvent).
+///
+/// See [`next`](Self::next) and [`Outbox::run`](super::Outbox::run) for an example.
 pub struct EntryEvents(broadcast::Receiver<Written>);
 
 impl EntryEvents {

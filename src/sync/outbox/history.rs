@@ -8,6 +8,8 @@ use crate::error::Result;
 use crate::model::Timestamp;
 
 /// A page of the history, from [`Outbox::history`].
+///
+/// See [`Outbox::history`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HistoryPage {

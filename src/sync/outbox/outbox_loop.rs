@@ -21,6 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 type OnEvent = Box<dyn FnMut(&OutboxEvent) + Send>;
 
 /// Sends until it is stopped, from [`Outbox::run`]. Await it, or spawn its future; dropping it at any time is safe.
+///
+/// See [`Outbox::run`] for an example.
 #[must_use = "it does nothing until it is awaited"]
 pub struct OutboxLoop {
     outbox: Outbox,
@@ -29,6 +31,8 @@ pub struct OutboxLoop {
 }
 
 /// Stops or wakes an [`OutboxLoop`]. Cheap to clone.
+///
+/// See [`Outbox::run`] for an example.
 #[derive(Clone, Debug)]
 pub struct OutboxLoopHandle {
     control: LoopControl,
@@ -37,6 +41,27 @@ pub struct OutboxLoopHandle {
 }
 
 /// What an [`OutboxLoop`] did.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sdk::sync::outbox::OutboxEvent;
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// let sending = account.outbox(MemorySync::new()).run();
+/// let handle = sending.handle();
+/// let stop = handle.clone();
+/// let sending = sending.on_event(move |event| {
+///     match event {
+///         OutboxEvent::Passed { report, .. } => println!("{report}"),
+///         other => println!("{other:?}"),
+///     }
+///     stop.stop();
+/// });
+/// sending.await;
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum OutboxEvent {

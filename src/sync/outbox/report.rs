@@ -7,6 +7,22 @@ use serde::Serialize;
 use crate::model::Timestamp;
 
 /// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+/// outbox.save(input).await?;
+/// let report = outbox.send().await?;
+/// println!("{report}");
+/// assert_eq!((report.confirmed, report.waiting), (1, 0));
+/// // A person is needed.
+/// assert!(!report.login_needed && report.needs_attention == 0);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

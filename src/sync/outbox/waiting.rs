@@ -9,6 +9,8 @@ use crate::model::ConsignmentId;
 use crate::sync::replica::{LocalPage, LocalPosition, LocalRecord};
 
 /// A page of the copy, with the entries that wait, from [`Outbox::with_waiting`].
+///
+/// See [`Outbox::with_waiting`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WaitingPage {
@@ -21,6 +23,8 @@ pub struct WaitingPage {
 }
 
 /// A record of the copy, and the entries about it that are not at their end.
+///
+/// See [`Outbox::with_waiting`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordWithWaiting {

@@ -21,6 +21,22 @@ use crate::transport::Clock;
 ///
 /// [`sync`](Self::sync) brings it up to date. Several processes may do so at the same time, over one store: they ask the
 /// service more than needed, and the copy stays right.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sdk::model::ConsignmentStatus;
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// let replica = account.replica(MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
+/// println!("{}", replica.sync().await?);
+/// // From here on without a request.
+/// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
+/// assert!(!drafts.records.is_empty());
+/// # Ok(()) }
+/// ```
+#[doc(alias("offline", "cache", "mirror"))]
 #[derive(Clone)]
 #[must_use]
 pub struct Replica {

@@ -9,6 +9,8 @@ use crate::model::{ConsignmentId, ConsignmentStatus};
 use crate::sync::store::ChangeRow;
 
 /// One change of one record, as [`Changes`](super::Changes) tells it.
+///
+/// See [`Changes`](super::Changes) for an example.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
@@ -21,6 +23,27 @@ pub struct Change {
 }
 
 /// What happened to a record.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # let replica = account.replica(envd_sdk::sync::store::MemorySync::new());
+/// use envd_sdk::sync::replica::ChangeKind;
+///
+/// replica.sync().await?;
+/// let mut feed = replica.changes("screen");
+/// while let Some(change) = feed.next().await? {
+///     match &change.kind {
+///         ChangeKind::Appeared { .. } => println!("{} is new", change.id),
+///         ChangeKind::Changed { status: Some(status), .. } => println!("{} is now {:?}", change.id, status.after),
+///         ChangeKind::Changed { .. } => println!("{} changed", change.id),
+///         _ => println!("{} is gone", change.id),
+///     }
+///     feed.acknowledge(&change).await?;
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -56,6 +79,8 @@ pub enum ChangeKind {
 }
 
 /// A status that changed.
+///
+/// In [`ChangeKind::Changed`]. The module [`sync`](crate::sync) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StatusChange {

@@ -47,6 +47,7 @@ const CHUNK: usize = 100;
 /// assert_eq!(feed.next().await?, second);
 /// # Ok(()) }
 /// ```
+#[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub struct Changes {
     store: Arc<dyn SyncStore>,
     account: Arc<str>,

@@ -14,6 +14,24 @@ pub(crate) const STATE: &str = "replica";
 const PREFIX: &str = "consumer/";
 
 /// A named consumer of the changes of an account.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # let replica = account.replica(envd_sdk::sync::store::MemorySync::new());
+/// replica.sync().await?;
+/// let mut feed = replica.changes("accounting");
+/// let first = feed.next().await?.ok_or("no change")?;
+/// feed.acknowledge(&first).await?;
+///
+/// // One that is not used any more keeps changes from being forgotten.
+/// for consumer in replica.consumers().await? {
+///     println!("{} has change {}", consumer.name, consumer.acknowledged);
+/// }
+/// replica.remove_consumer("accounting").await?;
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Consumer {

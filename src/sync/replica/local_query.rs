@@ -18,6 +18,8 @@ const PAGE_SIZE: usize = 100;
 /// A query of the copy, from [`Replica::consignments`](super::Replica::consignments). It sends nothing.
 ///
 /// All conditions must hold. Those that are texts compare with the record as it was received, letter by letter.
+///
+/// See [`Replica::consignments`](super::Replica::consignments) for an example.
 #[derive(Clone)]
 #[must_use]
 pub struct LocalQuery {
@@ -29,6 +31,8 @@ pub struct LocalQuery {
 }
 
 /// A page of a query.
+///
+/// See [`Replica::consignments`](super::Replica::consignments) for an example.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LocalPage {
@@ -42,6 +46,8 @@ pub struct LocalPage {
 ///
 /// Records that appear before it are not on the pages after it, and no record moves because of others. One that changes
 /// while pages are read may move in an order by its date: read by [`Order::Id`] to see each record once.
+///
+/// See [`Replica::consignments`](super::Replica::consignments) for an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalPosition {

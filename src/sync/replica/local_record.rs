@@ -16,6 +16,20 @@ use crate::model::{
 use crate::sync::store::RowKeys;
 
 /// How much of each record a replica copies.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sdk::sync::replica::Depth;
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// let replica = account.replica(MemorySync::new()).depth(Depth::Full);
+/// replica.sync().await?;
+/// let record = replica.consignments().list().await?.records.remove(0);
+/// assert!(!record.consignment()?.questions.is_empty());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

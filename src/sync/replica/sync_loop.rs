@@ -56,10 +56,14 @@ pub struct SyncLoop {
 }
 
 /// Stops or wakes a [`SyncLoop`]. Cheap to clone.
+///
+/// See [`SyncLoop`] for an example.
 #[derive(Clone, Debug)]
 pub struct SyncLoopHandle(LoopControl);
 
 /// What a [`SyncLoop`] did. Each event says when the next sync begins, on the clock of the replica.
+///
+/// See [`SyncLoop`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SyncEvent {

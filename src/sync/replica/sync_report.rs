@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::Timestamp;
 
 /// How the list of an account is read.
+///
+/// In [`SyncReport::mode`], whose page has an example. See [`guide::sync`](mod@crate::guide::sync) for when which is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -28,6 +30,21 @@ impl fmt::Display for SyncMode {
 }
 
 /// What one [`sync`](super::Replica::sync) did. `Display` tells it in words.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # let replica = account.replica(envd_sdk::sync::store::MemorySync::new());
+/// use envd_sdk::sync::replica::SyncMode;
+///
+/// let first = replica.sync().await?;
+/// assert_eq!(first.mode, SyncMode::Full);
+/// let second = replica.sync().await?;
+/// println!("{second}");
+/// assert_eq!((second.appeared, second.changed, second.gone), (0, 0, 0));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -105,6 +122,20 @@ impl fmt::Display for SyncReport {
 }
 
 /// How far a walk has come, for a progress bar.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// let replica = account.replica(MemorySync::new()).on_progress(|walk| match walk.estimate {
+///     Some(estimate) => println!("{} of about {estimate}", walk.records),
+///     None => println!("{} records", walk.records),
+/// });
+/// replica.sync().await?;
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WalkProgress {

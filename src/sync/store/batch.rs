@@ -3,6 +3,8 @@
 use super::{ChangeRow, Row};
 
 /// A small text under a name: what is known of the walks of an account, the position of a consumer.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     /// The name, unique in its account.
@@ -16,6 +18,8 @@ pub struct Document {
 /// What a store writes whole or not at all.
 ///
 /// A store applies the parts in the order of the fields.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// The versions that documents must have for anything to be written; 0: there is no such document.

@@ -12,6 +12,19 @@ use super::{
 
 /// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
 /// Clones share what they keep.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::sync::store::MemorySync;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let store = MemorySync::new();
+/// account.replica(store.clone()).sync().await?;
+/// // A clone has the same copy.
+/// assert!(account.replica(store).consignments().count().await? > 0);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Default)]
 pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// One record of the copy.
 ///
 /// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The id, unique in its account.
@@ -20,6 +22,8 @@ pub struct Row {
 }
 
 /// What rows are looked up by; `None` where the record has no such value.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowKeys {
@@ -42,6 +46,8 @@ pub struct RowKeys {
 
 /// Which rows are read. A condition that is `None` holds for all rows; a row without the value does not meet a condition
 /// that is set.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Equal to [`RowKeys::status`].
@@ -71,6 +77,9 @@ pub struct Query {
 }
 
 /// The order of rows.
+///
+/// A program asks for one with [`LocalQuery::order`](crate::sync::replica::LocalQuery::order). See
+/// [`Replica::consignments`](crate::sync::replica::Replica::consignments) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
@@ -84,6 +93,8 @@ pub enum Order {
 }
 
 /// One change, as it is told to consumers.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeRow {
     /// The number of the change. Unique in the account, and never used again.
@@ -97,6 +108,8 @@ pub struct ChangeRow {
 }
 
 /// Which changes are read.
+///
+/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangeRange {

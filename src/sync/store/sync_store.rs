@@ -11,6 +11,31 @@ use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
 /// processes may then use a store at the same time, with no lock between them.
 ///
 /// When [`commit`](Self::commit) has returned, what it wrote survives the end of the process and of the machine.
+///
+/// [`conformance`](super::conformance) checks a store of yours. What it is given, and what it returns:
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::sync::store::{Batch, ChangeRange, MemorySync, Query, Row, SyncStore};
+///
+/// let store = MemorySync::new();
+/// let mut row = Row::default();
+/// (row.id, row.sequence, row.payload) = ("7".to_owned(), 1, r#"{"id": "7"}"#.to_owned());
+/// row.keys.status = Some("DRAFT".to_owned());
+/// let mut batch = Batch::default();
+/// batch.rows.push(row);
+/// batch.expected.push(("state".to_owned(), 0)); // It must not be there yet.
+/// batch.documents.push(("state".to_owned(), Some("{}".to_owned())));
+/// assert!(store.commit("envd-7", &batch).await?);
+/// assert!(!store.commit("envd-7", &batch).await?); // It is at version 1 now.
+///
+/// let mut query = Query::default();
+/// (query.status, query.limit) = (Some("DRAFT".to_owned()), 10);
+/// assert_eq!(store.query("envd-7", &query).await?[0].id, "7");
+/// assert_eq!(store.documents("envd-7", "").await?[0].version, 1);
+/// assert!(store.changes("envd-7", ChangeRange::After(0), 10).await?.is_empty());
+/// # Ok(()) }
+/// ```
 pub trait SyncStore: Send + Sync + 'static {
     /// The documents of an account whose names begin with a text, ordered by name.
     fn documents<'a>(&'a self, account: &'a str, prefix: &'a str)

@@ -78,6 +78,8 @@ pub async fn check<S: SyncStore>(open: impl Fn() -> S + Send + Sync + 'static) -
 }
 
 /// Which laws a store keeps and breaks. Its `Display` has a line for each, with what was observed.
+///
+/// The [module](self) has an example.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Report(Vec<(&'static str, Option<String>)>);

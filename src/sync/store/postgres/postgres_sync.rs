@@ -45,6 +45,8 @@ const REPLACING: &str = "SELECT sequence, previous, id, payload FROM {change}
     ORDER BY previous, sequence LIMIT $3";
 
 /// Settings of a [`PostgresSync`].
+///
+/// See [`PostgresSync`] for an example.
 #[must_use]
 pub struct PostgresSyncBuilder {
     pool: Pool,
