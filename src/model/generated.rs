@@ -227,6 +227,10 @@ pub struct CommentResult {
 /// assert_eq!(input.forms.len(), consignment.forms.len());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[doc(alias = "NVD")]
+#[doc(alias = "eNVD")]
+#[doc(alias = "waybill")]
+#[doc(alias = "movement")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -258,11 +262,14 @@ pub struct Consignment {
     /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
+    #[doc(alias = "head count")]
+    #[doc(alias = "number of animals")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The address of the printed declaration. It carries a token in its query: treat it as a secret.
     ///
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
+    #[doc(alias = "print")]
     pub pdf_url: Option<PdfUrl>,
     /// The user who created the consignment.
     ///
@@ -287,6 +294,8 @@ pub struct Consignment {
     /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
+    #[doc(alias = "consignor")]
+    #[doc(alias = "vendor")]
     pub origin: Option<Party>,
     /// The destination of the livestock.
     ///
@@ -451,6 +460,8 @@ pub struct ConsignmentSummary {
     /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
+    #[doc(alias = "head count")]
+    #[doc(alias = "number of animals")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The user who created the consignment.
@@ -468,6 +479,8 @@ pub struct ConsignmentSummary {
     /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
+    #[doc(alias = "consignor")]
+    #[doc(alias = "vendor")]
     pub origin: Option<Party>,
     /// The destination of the livestock.
     ///
@@ -527,6 +540,7 @@ pub struct ConsignmentUserMapping {
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
 /// As it is read, in [`Consignment::declaration`]. What is sent is a [`DeclarationInput`], whose page has an example.
+#[doc(alias = "vendor declaration")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -666,6 +680,10 @@ pub struct PageInfo {
 /// assert_eq!(origin.address.and_then(|address| address.town).as_deref(), Some("Roma"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[doc(alias = "vendor")]
+#[doc(alias = "consignor")]
+#[doc(alias = "seller")]
+#[doc(alias = "buyer")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Party {
@@ -965,6 +983,7 @@ pub struct TemplateResult {
 /// Source: stated, specification 2.6.
 ///
 /// Of a [`Question`], whose page has an example. A [`Questionnaire`](crate::validate::Questionnaire) applies it.
+#[doc(alias = "condition")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1037,6 +1056,8 @@ pub struct UserAccount {
 /// assert_eq!(account.and_then(|account| account.account_label.as_deref()), Some("Sample Station"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[doc(alias = "profile")]
+#[doc(alias = "me")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1253,6 +1274,10 @@ impl CommentInput {
 /// [`new`](Self::new) takes what is required, and has an example of the setters; [`from`](Self::from)
 /// makes one of a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) tells what is wrong with it, and
 /// [`Account::save_consignment`](crate::Account::save_consignment) sends it.
+#[doc(alias = "NVD")]
+#[doc(alias = "eNVD")]
+#[doc(alias = "waybill")]
+#[doc(alias = "movement")]
 #[doc(alias = "CreateOrSaveConsignmentInput")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1278,6 +1303,8 @@ pub struct ConsignmentInput {
     /// The origin of the livestock; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
+    #[doc(alias = "consignor")]
+    #[doc(alias = "vendor")]
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub origin: PartyInput,
     /// The destination of the livestock; its PIC is required.
@@ -1484,6 +1511,7 @@ impl WithExtra<ConsignmentInput> {
 /// assert!(json["certificateNumber"].is_null() && json.get("signature").is_none());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[doc(alias = "vendor declaration")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[serde(default)]
@@ -1606,6 +1634,10 @@ impl DeclarationInput {
 ///     .address(AddressInput::new("1 Sample Road", "Roma", "QLD", "4455"));
 /// assert_eq!(origin.pic.value().map(String::as_str), Some("QAZZ7777"));
 /// ```
+#[doc(alias = "vendor")]
+#[doc(alias = "consignor")]
+#[doc(alias = "seller")]
+#[doc(alias = "buyer")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -1837,6 +1869,7 @@ open_enum! {
     /// let unknown = ConsignmentStatus::from("ARCHIVED");
     /// assert_eq!((unknown.is_known(), unknown.as_str()), (false, "ARCHIVED"));
     /// ```
+    #[doc(alias = "state")]
     ConsignmentStatus {
         /// The meaning is not shown: by its name, deleted.
         ///
@@ -1869,6 +1902,8 @@ open_enum! {
     /// assert_eq!(FormType::Lpac1.species(), Some(Species::Cattle));
     /// assert_eq!(Species::SheepLamb.as_str(), "SHEEP_LAMB");
     /// ```
+    #[doc(alias = "animals")]
+    #[doc(alias = "livestock")]
     #[doc(alias = "ConsignmentSpecies")]
     Species {
         /// Cattle.
@@ -1901,6 +1936,8 @@ open_enum! {
     /// assert_eq!(sheep.collect::<Vec<_>>(), [&FormType::Hssl1, &FormType::Lpasl1]);
     /// assert_eq!(FormType::Lpag2.replaced_by(), Some(FormType::Lpag3));
     /// ```
+    #[doc(alias = "NVD")]
+    #[doc(alias = "eNVD")]
     #[doc(alias = "EFormType")]
     FormType {
         /// Program LPA, cattle; by its name, the European Union vendor declaration.

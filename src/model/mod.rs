@@ -5,6 +5,58 @@
 //! the server does not send is `None` or an empty [`List`]. Unknown codes are kept as
 //! `Unrecognized`.
 //!
+//! # Consignments
+//!
+//! A consignment is one movement of livestock. A list has it as a [`ConsignmentSummary`], a read of one as a [`Consignment`], and
+//! a change returns a [`SavedConsignment`]. What is sent is a [`ConsignmentInput`].
+//!
+//! | part | read | sent |
+//! | --- | --- | --- |
+//! | owner, origin, destination, consignee | [`Party`], [`Address`] | [`PartyInput`], [`AddressInput`] |
+//! | forms | [`ConsignmentForm`] | [`FormType`] |
+//! | answers | [`Answer`] | [`AnswerInput`] |
+//! | what the vendor signs | [`Declaration`] | [`DeclarationInput`] |
+//! | comments | [`Comment`] | [`CommentInput`] |
+//! | templates | [`Template`], [`SavedTemplate`] | [`TemplateInput`] |
+//!
+//! [`ConsignmentStatus`] and [`Species`] are codes of it, [`ConsignmentId`], [`ConsignmentNumber`] and [`TemplateId`] its ids, and
+//! [`PdfUrl`] is the address of the printed declaration. A [`ConsignmentUserMapping`] is a user who may see it, an [`Edec`] a
+//! declaration made in the electronic declaration system.
+//!
+//! # Forms and questions
+//!
+//! A [`FormType`] names a form and its version, of a [`Program`] and for a species. A [`Question`] has the [`QuestionType`] of its
+//! answer, the [`AcceptableAnswer`]s, the [`Trigger`]s by which it applies, and [`QuestionValidator`]s ([`ValidatorType`]); its
+//! id is a [`QuestionId`]. [`validate`](crate::validate) interprets them: mostly a program needs no more than the list.
+//!
+//! # People and accounts
+//!
+//! [`UserDetails`] is the user who is logged in, with [`Role`]s, [`Accreditations`] and a [`UserAccount`] for each account, which has
+//! an [`AccountId`], an [`AccountType`] and perhaps [`AccountProperty`]s.
+//!
+//! # Properties
+//!
+//! A [`Pic`] is a property identification code; [`PicAdvice`] says why one looks mistyped, and [`TextError`] why a text is
+//! not one. The register has a [`Property`] for it, with [`PropertyContact`]s, and codes: [`PropertyStatus`], [`PropertyTypeCode`],
+//! [`SpeciesCode`].
+//!
+//! # Days, times and places
+//!
+//! A [`Day`] is a date without a time, a [`Timestamp`] an instant as the server writes it. Which day it is depends on the place: a
+//! [`Jurisdiction`] is a state or territory, and has a [`TimeZone`].
+//!
+//! # Lists
+//!
+//! A [`List`] is a list in a reply, a [`Position`] a place in one that is read page by page, and a [`ListNotice`] an irregularity of
+//! such a list. The pages themselves ([`ConsignmentPage`], [`ConsignmentEdge`], [`FullConsignmentPage`], [`FullConsignmentEdge`],
+//! [`TemplatePage`], [`TemplateEdge`], [`PageInfo`]) and the envelopes of other replies ([`QuestionList`], [`ConsignmentResult`],
+//! [`TemplateResult`], [`CommentResult`]) matter only to operations that you run yourself.
+//!
+//! # Errors of the server
+//!
+//! A [`ServerError`] is one of the errors of a reply, as data: its [`Severity`], its [`Condition`], the path to the field
+//! ([`PathSegment`]), and the [`Location`] in the document.
+//!
 //! # Records in tests
 //!
 //! A test of your own builds a record field by field or from the JSON of the wire. Records can be compared, and written as
@@ -27,7 +79,9 @@
 //! # Inputs
 //!
 //! `new` takes what is required, and every field has a setter of its name; see [`ConsignmentInput::new`] and
-//! [`DeclarationInput`]. An input made from a record ([`ConsignmentInput::from`]) can be changed and saved.
+//! [`DeclarationInput`]. A field of it is a [`Maybe`]: absent, null, or a value. An input made from a record
+//! ([`ConsignmentInput::from`]) can be changed and saved. [`WithExtra`] is an input with further fields, for what the
+//! specification does not show.
 
 mod codes;
 mod condition;

@@ -18,6 +18,7 @@ use crate::secret::Secret;
 /// assert!(!format!("{url:?}").contains("secret"));
 /// assert!(url.expose().ends_with("token=secret"));
 /// ```
+#[doc(alias = "print")]
 #[derive(Clone)]
 pub struct PdfUrl(Secret);
 

@@ -37,6 +37,7 @@ impl TextError {
 /// assert!(Pic::parse("QAZZ-777").is_err());
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
+#[doc(alias = "property identification code")]
 // The bytes themselves: ten thousand codes are 80 kB, and none of them needs the heap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pic([u8; 8]);

@@ -100,7 +100,8 @@ fn page(
     coordinate: &str,
 ) -> TokenStream {
     let lines = pages.lines(name, doc_lines(descriptions, coordinate));
-    quote!(#(#[doc = #lines])*)
+    let words = names::search_words(name);
+    quote!(#(#[doc = #lines])* #(#[doc(alias = #words)])*)
 }
 
 fn doc_lines(descriptions: &BTreeMap<String, String>, coordinate: &str) -> Vec<String> {
@@ -126,8 +127,10 @@ fn open_enum<'a>(
     };
     let page = pages.lines(names::type_name(name), doc_lines(descriptions, name));
     let mut text = format!("open_enum! {{\n{}", comment(page, "    "));
-    if names::type_name(name) != name {
-        writeln!(text, "    #[doc(alias = \"{name}\")]").unwrap();
+    let words = names::search_words(names::type_name(name)).iter().copied();
+    let wire = (names::type_name(name) != name).then_some(name);
+    for word in words.chain(wire) {
+        writeln!(text, "    #[doc(alias = \"{word}\")]").unwrap();
     }
     writeln!(text, "    {} {{", names::type_name(name)).unwrap();
     for value in values {
@@ -269,8 +272,9 @@ fn field_tokens(
     let rust = rust_name(coordinate, rust);
     let serde = serde_attribute(rename(&rust, wire), attributes);
     let doc = docs(descriptions, coordinate);
+    let words = names::search_words(coordinate);
     let rust = format_ident!("{rust}");
-    quote!(#doc #serde pub #rust: #rust_type,)
+    quote!(#doc #(#[doc(alias = #words)])* #serde pub #rust: #rust_type,)
 }
 
 /// A row of the table of `Debug`: the fields, and which of them hold personal data, answers or signatures. `None` where

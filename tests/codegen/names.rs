@@ -106,6 +106,24 @@ pub(crate) fn setter_name(coordinate: &str) -> Option<&'static str> {
     (coordinate == "CreateOrSaveConsignmentInput.answers").then_some("with_answers")
 }
 
+/// Words by which the search of rustdoc finds a type (by its Rust name) or a field (by `Type.field`), beside its own.
+pub(crate) fn search_words(item: &str) -> &'static [&'static str] {
+    match item {
+        "Consignment" | "ConsignmentInput" => &["NVD", "eNVD", "waybill", "movement"],
+        "ConsignmentStatus" => &["state"],
+        "Consignment.heads" => &["head count", "number of animals"],
+        "Consignment.pdfUrl" => &["print"],
+        "Consignment.origin" | "CreateOrSaveConsignmentInput.origin" => &["consignor", "vendor"],
+        "Declaration" | "DeclarationInput" => &["vendor declaration"],
+        "FormType" => &["NVD", "eNVD"],
+        "Party" | "PartyInput" => &["vendor", "consignor", "seller", "buyer"],
+        "Species" => &["animals", "livestock"],
+        "Trigger" => &["condition"],
+        "UserDetails" => &["profile", "me"],
+        _ => &[],
+    }
+}
+
 /// Inputs that can be sent with further fields.
 pub(crate) fn takes_further_fields(input: &str) -> bool {
     matches!(
