@@ -37,6 +37,7 @@ const EVICTION_BATCH: usize = 16;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("session", "tenant"))]
 #[derive(Clone)]
 pub struct TokenManagerSet(Arc<Inner>);
 

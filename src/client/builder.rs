@@ -12,6 +12,20 @@ use crate::send::SenderOptions;
 use crate::transport::{Clock, HttpOptions, RetryPolicy, parse_endpoint};
 
 /// Settings of a [`Client`]; endpoint and token source are required, the rest has a default.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use envd_sdk::auth::StaticToken;
+/// use envd_sdk::{Client, HttpOptions};
+///
+/// let client = Client::builder("https://api.example.com/graphql")
+///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)
+///     .http(HttpOptions::default().timeout(Duration::from_secs(30)))
+///     .build()?;
+/// # let _ = client;
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
 #[must_use]
 pub struct ClientBuilder {
     endpoint: String,

@@ -19,6 +19,8 @@ use crate::transport::Watch;
 const LOOK_AHEAD: usize = 2;
 
 /// One page of a list with cursors, which [`Client::pager`] reads from a reply.
+///
+/// See [`guide::own_documents`](crate::guide::own_documents) for an example.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Connection<T> {

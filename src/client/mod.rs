@@ -81,6 +81,7 @@ impl Client {
     /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("connection pool", "tenant", "multi-user"))]
     #[must_use]
     pub fn with_token_source(&self, source: impl TokenSource) -> Self {
         Self {
@@ -133,6 +134,7 @@ impl Client {
     /// # Errors
     ///
     /// As [`execute`](Self::execute).
+    #[doc(alias("custom query", "raw query"))]
     pub fn execute_document<T: DeserializeOwned + Send + 'static>(
         &self,
         document: &str,
@@ -206,6 +208,7 @@ impl Client {
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
     /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most. All
     /// clients of one pool share it.
+    #[doc(alias("rate limit", "throttle", "429"))]
     #[must_use]
     pub fn paused_for(&self) -> Option<Duration> {
         self.sender.paused_for()
@@ -262,6 +265,22 @@ impl fmt::Debug for Client {
 }
 
 /// A client for one account: the account's id is given once. Cheap to clone.
+///
+/// Its methods are the operations of an account (spec 4.1); [`Client::choose_account`] finds the account of a user.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let client = fake.client().build()?;
+/// use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
+///
+/// let account = client.choose_account(&AccountChoice::Default).await?;
+/// let mut consignments = account.consignments(&ConsignmentFilter::default()).items();
+/// while let Some(consignment) = consignments.next().await {
+///     println!("{:?}", consignment?.number);
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Account {
     client: Client,

@@ -26,9 +26,33 @@ pub(crate) use self::refusal::mark_no_record_named;
 use crate::model::{Position, ServerError};
 
 /// The result of a call of the client.
+///
+/// ```
+/// async fn is_registered(client: &envd_sdk::Client) -> envd_sdk::Result<bool> {
+///     Ok(client.user_details().await?.value.is_new_user != Some(true))
+/// }
+/// # let _ = is_registered;
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong in a call of the client. Cheap to clone.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use envd_sdk::fake::{Fake, Fault};
+///
+/// let fake = Fake::start().await;
+/// fake.on_operation("DeleteConsignment").fault(Fault::dropped_after());
+/// let account = fake.client().build()?.account(fake.account_id());
+/// match account.delete_consignment("00000000-0000-4000-8000-000000000101").await {
+///     Ok(_) => println!("deleted"),
+///     Err(error) if error.is_reauth_required() => println!("log in again"),
+///     Err(error) if error.is_rejected() => println!("{}", error.report()),
+///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),
+///     Err(error) => println!("not deleted: {error}"),
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 

@@ -35,6 +35,8 @@ pub struct Assumptions {
 }
 
 /// The date of a consignment that the arguments `fromDate` and `toDate` of a list are compared with.
+///
+/// See [`Assumptions`] for an example of the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ListDate {
@@ -48,6 +50,8 @@ pub enum ListDate {
 }
 
 /// The order of lists. Records with the same date or number are in order of creation, in the same direction.
+///
+/// See [`Assumptions`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ListOrder {
@@ -71,6 +75,8 @@ impl ListOrder {
 }
 
 /// The field `totalCount` of a list.
+///
+/// See [`Assumptions`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TotalCount {
@@ -99,6 +105,8 @@ impl TotalCount {
 }
 
 /// Where deleted consignments are still found.
+///
+/// See [`Assumptions`] for an example of the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Deleted {

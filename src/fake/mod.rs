@@ -116,6 +116,7 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 /// assert_eq!(fake.account_id(), "envd-100201");
 /// # });
 /// ```
+#[doc(alias("mock", "stub", "sandbox", "test server"))]
 pub struct Fake {
     // Dropped first, so that no client can connect any more.
     proxy: TcpProxy,

@@ -20,6 +20,8 @@ use crate::model::{Condition, Location, ServerError};
 
 /// An operation whose document the client has adapted to the server, from
 /// [`Client::adapted_operations`](crate::Client::adapted_operations).
+///
+/// See [`Client::adapted_operations`](crate::Client::adapted_operations) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AdaptedOperation {

@@ -37,6 +37,8 @@ pub const SCHEMA: &str = include_str!("../../graphql/schema.graphql");
 
 /// The scalar `DateTime` of the schema, for operations that the derive of `graphql_client` makes: it looks for a type of
 /// this name in the module of the derive, see [`guide::own_documents`](crate::guide::own_documents).
+///
+/// That page has an example.
 pub type DateTime = Timestamp;
 
 /// The operations, written from `graphql/`; this module tracks the schema and may change in minor releases.

@@ -10,6 +10,22 @@ use crate::model::ServerError;
 ///
 /// The server sends warnings beside data (spec 7.1: a 201 may carry them; 7.2: a missing answer is reported, and the
 /// record saved all the same).
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+///
+/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let saved = account.save_consignment(input).await?;
+/// println!("saved as {:?}", saved.value.id);
+/// for problem in &saved.problems {
+///     println!("still missing: {}", problem.code().unwrap_or_default());
+/// }
+/// assert!(!saved.problems.is_empty());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome<T> {

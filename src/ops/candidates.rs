@@ -55,6 +55,9 @@ impl Account {
 /// A request that was under way when the error came may arrive later. Wait some seconds, and look again before saving.
 ///
 /// Source: assumed; it rests on the queries `consignments` and `consignment` (specification 4.1).
+///
+/// See [`Account::candidates`] for an example.
+#[doc(alias("duplicate", "lost reply"))]
 #[derive(Clone, Debug)]
 #[must_use = "a search does nothing until `find` is called"]
 pub struct Candidates {

@@ -87,6 +87,7 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
+    #[doc(alias = "viewers")]
     #[doc(alias = "consignmentUserMapping")]
     pub fn user_mappings(
         &self,

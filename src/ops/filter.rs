@@ -17,6 +17,7 @@ use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timesta
 /// # let _ = filter;
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
+#[doc(alias("search", "query"))]
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ConsignmentFilter(Variables);
@@ -50,6 +51,7 @@ impl ConsignmentFilter {
     ///
     /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
     /// between is left out. [`from_day`](Self::from_day) takes the zone.
+    #[doc(alias("since", "after", "fromDate"))]
     pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
         self.0.from_date = Some(from.into());
         self
@@ -70,12 +72,14 @@ impl ConsignmentFilter {
     /// # let _ = (in_victoria, november);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "since")]
     pub fn from_day(self, day: Day, zone: impl Into<TimeZone>) -> Self {
         self.from(day.start_in(zone))
     }
 
     /// Only consignments up to the end of this day, in a state or another zone: up to the instant at which the next day
     /// begins. Whether the server counts that instant is not shown.
+    #[doc(alias = "until")]
     pub fn to_day(self, day: Day, zone: impl Into<TimeZone>) -> Self {
         // The last day of the calendar has no next one, and nothing comes after it.
         match day.plus_days(1) {
@@ -86,6 +90,7 @@ impl ConsignmentFilter {
 
     /// Only consignments up to this instant; a [`Day`] means its beginning in UTC. Which of a record's dates is compared
     /// is not shown.
+    #[doc(alias("until", "before", "toDate"))]
     pub fn to(mut self, to: impl Into<Timestamp>) -> Self {
         self.0.to_date = Some(to.into());
         self

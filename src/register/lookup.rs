@@ -15,6 +15,25 @@ use crate::transport::Clock;
 use crate::transport::header::HeaderValue;
 
 /// The result of a look-up.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// use envd_sdk::model::Pic;
+/// use envd_sdk::register::{Lookup, Register};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// # let register = Register::builder(fake.register_url()).build()?;
+/// let text = match register.lookup(&Pic::parse("QAZZ7777")?).await? {
+///     Lookup::Found(property) if property.is_active() => "active",
+///     Lookup::Found(_) => "no longer active",
+///     Lookup::Several(_) => "several records: show them",
+///     _ => "not in the register",
+/// };
+/// assert_eq!(text, "active");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Lookup {
@@ -95,6 +114,7 @@ impl Register {
     }
 
     /// Looks up many PICs, a few at a time. Nothing is sent before the first result is requested; see [`LookupMany`].
+    #[doc(alias("bulk", "batch"))]
     pub fn lookup_many(&self, pics: impl IntoIterator<Item = impl AsRef<str>>) -> LookupMany {
         LookupMany::new(self.clone(), pics)
     }

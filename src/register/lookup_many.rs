@@ -78,6 +78,8 @@ struct Shared {
 }
 
 /// The result for one input of a bulk look-up.
+///
+/// See [`LookupMany`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LookupResult {
@@ -104,6 +106,8 @@ impl LookupResult {
 }
 
 /// The progress of a bulk look-up.
+///
+/// From [`LookupMany::progress`], whose type has an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LookupProgress {

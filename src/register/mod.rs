@@ -71,6 +71,9 @@ const OPERATION: &str = "PICRegister";
 /// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
 /// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply does not have the
 /// expected shape.
+///
+/// See [`builder`](Self::builder) for an example, and the [module](self) for the kinds of calls.
+#[doc(alias("PICRegister", "NLIS"))]
 #[derive(Clone)]
 pub struct Register(Arc<Inner>);
 

@@ -8,6 +8,8 @@ use url::Url;
 use crate::transport::Request;
 
 /// The value of a [`Call`](super::Call), with status, attempts, time and request id.
+///
+/// See [`Call`](super::Call) for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Response<T> {

@@ -18,6 +18,7 @@ use tokio::sync::watch;
 /// clock.advance(Duration::from_secs(60));
 /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
 /// ```
+#[doc(alias("mock time", "time travel"))]
 #[derive(Clone, Default)]
 pub struct Clock(Inner);
 

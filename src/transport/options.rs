@@ -94,6 +94,7 @@ impl HttpOptions {
     ///
     /// With the feature `rustls`, the first client reads the certificates of the operating system for all in the process; one
     /// with further certificates reads them again.
+    #[doc(alias("CA", "TLS", "self-signed"))]
     pub fn extra_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.extra_roots_pem.push(pem.into());
         self
@@ -111,6 +112,7 @@ impl HttpOptions {
     ///
     /// let http = HttpOptions::default().max_concurrent_requests(32);
     /// ```
+    #[doc(alias("rate limit", "throttle"))]
     pub fn max_concurrent_requests(mut self, limit: usize) -> Self {
         self.max_concurrent_requests = Some(limit);
         self

@@ -53,6 +53,7 @@ struct StoredEntry<'a> {
 /// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias("keychain", "credential manager", "secret service"))]
 #[derive(Clone)]
 pub struct KeyringStore {
     keyring: Arc<CredentialStore>,

@@ -56,6 +56,8 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(366 * 24 * 3_600);
 
 /// Settings of a [`PostgresStore`].
+///
+/// See [`PostgresStore`] for an example.
 #[must_use]
 pub struct PostgresStoreBuilder {
     pool: Pool,

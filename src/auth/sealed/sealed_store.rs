@@ -27,6 +27,8 @@ const NONCE: usize = 24;
 const HASH_DOMAIN: &[u8] = b"envd-sdk account key 1\0";
 
 /// A key of 256 bits that encrypts records, and the id under which they name it. Wiped from memory when dropped.
+///
+/// See [`SealedStore`] for an example.
 #[derive(Clone)]
 pub struct SealingKey {
     id: String,
@@ -156,6 +158,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
 ///     .reading_key(SealingKey::new("2026", &last_year));
 /// # let _ = store;
 /// ```
+#[doc(alias("encrypt", "encryption"))]
 #[derive(Clone)]
 pub struct SealedStore<S> {
     inner: S,

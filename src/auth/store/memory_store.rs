@@ -10,6 +10,25 @@ use tokio::sync;
 use super::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
 /// Keeps tokens in memory, for as long as the process lives. Clones share what they keep.
+///
+/// For tests, and for programs whose users log in at each start. Where tokens outlive the process, use a
+/// [`FileStore`](super::FileStore) or a [`TokenStore`] of your own.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
+///
+/// # let provider = Provider::builder("my-client-id").authorize_url("https://login.example.com/authorize")
+/// #     .token_url("https://login.example.com/oauth/token").audience("https://api.example.com")
+/// #     .redirect_uri("https://app.example.com/callback").build()?;
+/// // One store for the managers of all users.
+/// let store = Arc::new(MemoryStore::new());
+/// let sam = TokenManager::builder(provider.clone()).shared_store(store.clone()).account("sam").build()?;
+/// let kim = TokenManager::builder(provider).shared_store(store).account("kim").build()?;
+/// # let _ = (sam, kim);
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<Accounts>>);
 

@@ -7,6 +7,15 @@ use super::{Record, StoreError};
 use crate::auth::BoxFuture;
 
 /// What the methods of a [`TokenStore`] return.
+///
+/// ```
+/// use envd_sdk::auth::StoreFuture;
+///
+/// fn number_of_tokens<'a>(accounts: &'a [String]) -> StoreFuture<'a, usize> {
+///     Box::pin(async move { Ok(accounts.len()) })
+/// }
+/// # let _ = number_of_tokens;
+/// ```
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Keeps the tokens of accounts; implement it on whatever your processes share.
@@ -19,6 +28,26 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Examples: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time limit in
 /// Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. The feature `fake` has a module that checks
 /// yours, `store_conformance`.
+///
+/// ```
+/// use envd_sdk::auth::{Record, StoreError, Version, Versioned};
+///
+/// /// A row of your table, beside the key of the account.
+/// struct Row {
+///     version: u64,
+///     record: String,
+/// }
+///
+/// fn read(row: Row) -> Result<Versioned, StoreError> {
+///     let record = Record::from_secret_json(&row.record.into())?;
+///     Ok(Versioned::new(Version::new(row.version), record))
+/// }
+///
+/// fn to_row(version: Version, record: &Record) -> Row {
+///     Row { version: version.number(), record: record.to_secret_json().expose().to_owned() }
+/// }
+/// # let _ = (read, to_row);
+/// ```
 pub trait TokenStore: Send + Sync + 'static {
     /// The record of an account. `None` only if there is none: what cannot be read is an error, so that it is never
     /// mistaken for a user who is not logged in.
@@ -86,6 +115,8 @@ pub trait TokenStore: Send + Sync + 'static {
 }
 
 /// A number that a store gives to each write of a record; a different one for each.
+///
+/// See [`TokenStore`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(u64);
 
@@ -104,6 +135,8 @@ impl Version {
 }
 
 /// A record and the version under which it is stored.
+///
+/// See [`TokenStore`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Versioned {
@@ -122,6 +155,20 @@ impl Versioned {
 }
 
 /// Holds the lock of an account until it is dropped.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use std::sync::Arc;
+///
+/// use envd_sdk::auth::StoreGuard;
+///
+/// let lock = Arc::new(tokio::sync::Mutex::new(()));
+/// let guard = StoreGuard::new(lock.clone().lock_owned().await);
+/// assert!(lock.try_lock().is_err());
+/// drop(guard);
+/// assert!(lock.try_lock().is_ok());
+/// # }
+/// ```
 pub struct StoreGuard(#[allow(dead_code)] Box<dyn Send>);
 
 impl StoreGuard {

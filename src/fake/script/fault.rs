@@ -30,6 +30,7 @@ use crate::transport::header::{HeaderName, HeaderValue};
 /// assert_eq!(fake.requests().len(), 3);
 /// # });
 /// ```
+#[doc(alias("outage", "inject"))]
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Fault {

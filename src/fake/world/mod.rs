@@ -45,6 +45,7 @@ impl Kind {
 /// assert_eq!(fake.account_id(), "envd-7");
 /// # });
 /// ```
+#[doc(alias("fixture", "test data"))]
 #[derive(Clone)]
 #[must_use]
 pub struct World {

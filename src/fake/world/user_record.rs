@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 
 /// One of the users of the fake's [`World`](super::World). In a world of your own they are counted from 0 with
 /// [`User::Nth`]; the first one logs in unless [`FakeBuilder::user`](crate::fake::FakeBuilder::user) says otherwise.
+///
+/// See [`FakeBuilder`](crate::fake::FakeBuilder) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum User {

@@ -23,6 +23,8 @@ use super::catalogue::CATALOGUE;
 use crate::model::OneLine;
 
 /// What a difference does to a program that was written for the schema before.
+///
+/// Of a [`SchemaChange`]. See [`Client::schema_drift`](crate::Client::schema_drift) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -46,6 +48,8 @@ enum ChangeKind {
 }
 
 /// How much of its schema a server showed.
+///
+/// From [`SchemaDrift::coverage`]. See [`Client::schema_drift`](crate::Client::schema_drift) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -59,6 +63,8 @@ pub enum Coverage {
 }
 
 /// One difference between the bundled schema and the schema of a server.
+///
+/// From [`SchemaDrift::changes`]. See [`Client::schema_drift`](crate::Client::schema_drift) for an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SchemaChange {
@@ -107,6 +113,9 @@ impl fmt::Display for SchemaChange {
 /// [`Client::schema_drift`](crate::Client::schema_drift).
 ///
 /// `Display` is a report for people; it can also be serialised.
+///
+/// See [`Client::schema_drift`](crate::Client::schema_drift) for an example.
+#[doc(alias = "introspection")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemaDrift {
     coverage: Coverage,

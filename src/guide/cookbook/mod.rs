@@ -4,6 +4,7 @@
 pub mod offline;
 
 #[doc = include_str!("applications.md")]
+#[doc(alias("blocking", "proxy"))]
 pub mod applications {}
 
 #[doc = include_str!("consignments.md")]
@@ -13,10 +14,12 @@ pub mod consignments {}
 pub mod documents {}
 
 #[doc = include_str!("logins.md")]
+#[doc(alias("login", "sign in"))]
 pub mod logins {}
 
 #[doc = include_str!("properties.md")]
 pub mod properties {}
 
 #[doc = include_str!("traces.md")]
+#[doc(alias("logging", "OpenTelemetry", "telemetry"))]
 pub mod traces {}

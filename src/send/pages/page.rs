@@ -8,6 +8,8 @@ use crate::graphql::Unreadable;
 use crate::model::{ListNotice, Position, ServerError};
 
 /// One page of a list. `Debug` does not show the records.
+///
+/// From [`Pager::next_page`](super::Pager::next_page). See [`Pager`](super::Pager) for an example.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Page<T, P = Position> {
