@@ -2,9 +2,52 @@
 //! each movement of cattle, sheep, goats and bobby calves) and the property register API (REST: properties by their
 //! identification code, PIC).
 //!
+//! # A first call
+//!
+//! The service's support team gives you the addresses and the client id. Every address is set in full; none is derived from
+//! another. This example uses those of the fake.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use envd_sdk::Client;
+//! use envd_sdk::auth::StaticToken;
+//!
+//! let fake = envd_sdk::fake::Fake::start().await;
+//! let token = StaticToken::new(fake.access_token().expose())?;
+//! let client = Client::builder(fake.graphql_url()).token_source(token).build()?;
+//!
+//! let user = client.registered_user().await?.value;
+//! let account = user.producer_accounts().next().ok_or("no producer's account")?;
+//! let label = account.account_label.as_deref().unwrap_or("an account");
+//! println!("{label} may create consignments");
+//! # Ok(()) }
+//! ```
+//!
+//! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. [`guide::going_live`]
+//! has a program for the real service, with a login.
+//!
+//! # Where to find things
+//!
+//! ## Start
+//!
 //! | task | see |
 //! | --- | --- |
 //! | start from a whole program for a task | [`guide::cookbook`](mod@guide::cookbook) |
+#![cfg_attr(
+    feature = "fake",
+    doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake): [`Fault`](fake::Fault), [`World`](fake::World) |"
+)]
+#![cfg_attr(
+    not(feature = "fake"),
+    doc = "| test your application without credentials | the feature `fake` |"
+)]
+//! | go from the fake to the live service | [`guide::going_live`] |
+//! | handle an error | [`guide::errors`], [`Error`] |
+//!
+//! ## Logins and accounts
+//!
+//! | task | see |
+//! | --- | --- |
 //! | log a user in, refresh and store tokens | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
 //! | the same for many users, or with your own store | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
 #![cfg_attr(
@@ -24,9 +67,15 @@
     doc = "| share tokens between many hosts | [`auth::postgres`] |"
 )]
 //! | choose the account to act for | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
+//!
+//! ## Consignments
+//!
+//! | task | see |
+//! | --- | --- |
 //! | save, submit, copy, delete consignments | [`Account::save_consignment`] and the other methods of [`Account`] |
 //! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | read comments, questions, user details, eDECs | [`ops`] |
+//! | know the types of records and inputs | [`model`]: [`Consignment`](model::Consignment), [`ConsignmentInput`](model::ConsignmentInput) |
 //! | check a declaration offline, build a form for it | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form), [`guide::forms`] |
 #![cfg_attr(
     feature = "sync",
@@ -36,49 +85,31 @@
     not(feature = "sync"),
     doc = "| keep a local copy in step, react to changes, fill in forms and write declarations without reception | the feature `sync` |"
 )]
+//!
+//! ## Properties
+//!
+//! | task | see |
+//! | --- | --- |
 //! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
-//! | handle an error | [`guide::errors`], [`Error`] |
-#![cfg_attr(
-    feature = "fake",
-    doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake): [`Fault`](fake::Fault), [`World`](fake::World) |"
-)]
-#![cfg_attr(
-    not(feature = "fake"),
-    doc = "| test your application without credentials | the feature `fake` |"
-)]
-//! | go from the fake to the live service | [`guide::going_live`] |
-//! | adapt to a live schema that differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
-//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
+//! | read and advise on a PIC that a user typed | [`Pic`](model::Pic) |
+//!
+//! ## Settings and limits
+//!
+//! | task | see |
+//! | --- | --- |
+//! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
 //! | set a header or a deadline for one call, or inspect its request | [`guide::calls`], [`Call`], [`DryRun`] |
 //! | serve many users over one pool of connections | [`guide::calls`], [`Client::with_token_source`] |
-//! | set proxy, certificates, time limits, retries | [`HttpOptions`], [`RetryPolicy`] |
-//! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
 //! | see what operations cost | [`guide::performance`] |
+//!
+//! ## The live schema
+//!
+//! | task | see |
+//! | --- | --- |
+//! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
+//! | adapt to a live schema that differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
+//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
 //! | read the reasons of design decisions | [`guide::decisions`] |
-//!
-//! # A first call
-//!
-//! The service's support team gives you the addresses and the client id. Every address is set in full; none is derived from
-//! another. This example uses those of the fake.
-//!
-//! ```
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use envd_sdk::Client;
-//! use envd_sdk::auth::StaticToken;
-//!
-//! let fake = envd_sdk::fake::Fake::start().await;
-//! let token = StaticToken::new(fake.access_token().expose())?;
-//! let client = Client::builder(fake.graphql_url()).token_source(token).build()?;
-//!
-//! let user = client.registered_user().await?.value;
-//! let account = user.producer_accounts().next().ok_or("no account that can create consignments")?;
-//! let label = account.account_label.as_deref().unwrap_or("an account");
-//! println!("{label} may create consignments");
-//! # Ok(()) }
-//! ```
-//!
-//! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. [`guide::going_live`]
-//! has a program for the real service, with a login.
 //!
 //! # How certain the interface is
 //!

@@ -18,7 +18,7 @@ use crate::transport::Watch;
 /// for as long as one takes.
 const LOOK_AHEAD: usize = 2;
 
-/// One page of a list with cursors, which [`Client::pager`] reads from a reply.
+/// The page of a list with cursors in a reply to a document of your own, as [`Client::pager`] takes it.
 ///
 /// See [`guide::own_documents`](crate::guide::own_documents) for an example.
 #[derive(Clone, Debug)]

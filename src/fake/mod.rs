@@ -8,8 +8,20 @@
 //! | property register | [`Fake::register_url`] | searches 60 invented properties |
 //! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, metadata for discovery |
 //!
-//! A test may script faults ([`Fault`]) and replies ([`On`]), start from a world of its own ([`World`]), change records as
-//! if on the service's website ([`WebsiteEdit`]), and inspect the received requests ([`Fake::requests`]). [`guide::testing`](crate::guide::testing) shows how to test an application with it.
+//! | task | see |
+//! | --- | --- |
+//! | start it, for another user, with other lifetimes or latency | [`Fake::start`], [`Fake::builder`], [`FakeBuilder`] |
+//! | get a client, a provider or a token for it | [`Fake::client`], [`Fake::provider`], [`Fake::token_manager`], [`Fake::access_token`] |
+//! | answer as the user in the browser | [`Fake::consent`], [`Fake::refuse`] |
+//! | script replies and faults | [`Fake::on`], [`Fake::on_operation`], [`On`], [`Fault`] |
+//! | start from users, consignments and properties of your own | [`World`], [`UserRecord`] |
+//! | change records as if on the service's website | [`Fake::edit`], [`WebsiteEdit`] |
+//! | see what was sent | [`Fake::requests`], [`Fake::request_count`], [`Received`] |
+//! | move the time | [`Fake::clock`], [`Clock`] |
+//! | run under other readings of the specification | [`Assumptions`] |
+//! | check a token store of your own | [`store_conformance`] |
+//!
+//! [`guide::testing`](crate::guide::testing) shows how to test an application with it.
 //!
 //! It implements the specification independently of [`validate`](mod@crate::validate), on the wire JSON, so that a test
 //! against it can find errors of the validator. All users, properties and texts are invented; only the four test PICs are the

@@ -1,6 +1,8 @@
 // Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.
 
 use graphql_client::{GraphQLQuery, QueryBody};
+/// The query `comments`.
+///
 /// The comments of a consignment.
 ///
 /// Source: stated, specification 4.1.
@@ -49,6 +51,8 @@ impl GraphQLQuery for Comments {
         super::request::query_body(comments::QUERY, variables)
     }
 }
+/// The query `consignment`.
+///
 /// One consignment.
 ///
 /// Source: stated, specification 4.1.
@@ -96,6 +100,8 @@ impl GraphQLQuery for Consignment {
         super::request::query_body(consignment::QUERY, variables)
     }
 }
+/// The query `consignmentUserMapping`.
+///
 /// The users who may see a consignment, and their roles.
 ///
 /// Source: stated, specification 4.1.
@@ -149,6 +155,8 @@ impl GraphQLQuery for ConsignmentUserMapping {
         super::request::query_body(consignment_user_mapping::QUERY, variables)
     }
 }
+/// The query `consignments`.
+///
 /// The consignments of an account, page by page.
 ///
 /// Source: stated, specification 4.1.
@@ -234,6 +242,8 @@ impl GraphQLQuery for Consignments {
         super::request::query_body(consignments::QUERY, variables)
     }
 }
+/// The mutation `copyConsignment`.
+///
 /// Copies a consignment that the producer created before; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -282,6 +292,8 @@ impl GraphQLQuery for CopyConsignment {
         super::request::query_body(copy_consignment::QUERY, variables)
     }
 }
+/// The mutation `createComment`.
+///
 /// Adds a comment to a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -330,6 +342,8 @@ impl GraphQLQuery for CreateComment {
         super::request::query_body(create_comment::QUERY, variables)
     }
 }
+/// The mutation `createOrSaveConsignment`.
+///
 /// Creates a consignment, or updates it when it exists.
 ///
 /// Source: stated, specification 4.1.
@@ -378,6 +392,8 @@ impl GraphQLQuery for CreateOrSaveConsignment {
         super::request::query_body(create_or_save_consignment::QUERY, variables)
     }
 }
+/// The mutation `createOrSaveTemplate`.
+///
 /// Creates a template, or updates it when it exists; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -426,6 +442,8 @@ impl GraphQLQuery for CreateOrSaveTemplate {
         super::request::query_body(create_or_save_template::QUERY, variables)
     }
 }
+/// The mutation `deleteConsignment`.
+///
 /// Deletes a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -474,6 +492,8 @@ impl GraphQLQuery for DeleteConsignment {
         super::request::query_body(delete_consignment::QUERY, variables)
     }
 }
+/// The mutation `deleteTemplate`.
+///
 /// Deletes a template; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -522,6 +542,8 @@ impl GraphQLQuery for DeleteTemplate {
         super::request::query_body(delete_template::QUERY, variables)
     }
 }
+/// The query `edecs`.
+///
 /// The declarations that the user made in the electronic declaration system (eDEC).
 ///
 /// Source: stated, specification 4.1.
@@ -567,6 +589,8 @@ impl GraphQLQuery for Edecs {
         super::request::query_body(edecs::QUERY, variables)
     }
 }
+/// The query `consignments`, by the name `FullConsignments`.
+///
 /// The consignments of an account, page by page.
 ///
 /// Source: stated, specification 4.1.
@@ -653,6 +677,8 @@ impl GraphQLQuery for FullConsignments {
         super::request::query_body(full_consignments::QUERY, variables)
     }
 }
+/// The query `questions`.
+///
 /// All questions of all forms.
 ///
 /// Source: stated, specification 4.1.
@@ -690,6 +716,8 @@ impl GraphQLQuery for Questions {
         super::request::query_body(questions::QUERY, variables)
     }
 }
+/// The query `template`.
+///
 /// One template.
 ///
 /// Source: stated, specification 4.1.
@@ -737,6 +765,8 @@ impl GraphQLQuery for Template {
         super::request::query_body(template::QUERY, variables)
     }
 }
+/// The query `templates`.
+///
 /// The templates of an account.
 ///
 /// Source: stated, specification 4.1.
@@ -790,6 +820,8 @@ impl GraphQLQuery for Templates {
         super::request::query_body(templates::QUERY, variables)
     }
 }
+/// The query `userDetails`.
+///
 /// The user of the access token, with accounts and roles.
 ///
 /// Source: stated, specification 4.1.

@@ -1,6 +1,25 @@
-//! Guide pages: [whole programs by task](mod@cookbook), calls and their settings, errors, forms and findings, differences of the
-//! live schema, documents of your own, tests, going live, local copies, declarations written without reception, a fleet of
-//! hosts, performance, coverage with its sources, and design decisions.
+//! Guide pages.
+//!
+//! | page | what it shows |
+//! | --- | --- |
+//! | [`cookbook`](mod@cookbook) | whole programs by task |
+//! | [`calls`] | what can be set for a call, and how calls are retried and paged |
+//! | [`errors`] | what to do about an error, and after a change without a clear answer |
+//! | [`forms`], [`findings`] | a screen on a form; findings in other languages and front ends |
+//! | [`testing`] | tests of an application without credentials |
+//! | [`going_live`] | from the fake to the live service |
+#![cfg_attr(
+    feature = "sync",
+    doc = "| [`sync`](mod@sync) | a local copy: what it claims, intervals, consumers |\n| [`outbox`](mod@outbox) | declarations written without reception |"
+)]
+#![cfg_attr(
+    all(feature = "postgres", feature = "sync"),
+    doc = "| [`fleet`](mod@fleet) | many accounts, served by many hosts |"
+)]
+//! | [`migrating`], [`own_documents`] | a live schema that differs; documents of your own |
+//! | [`performance`] | what operations cost |
+//! | [`coverage`], [`sources`] | how certain each field and argument is, and where it comes from |
+//! | [`decisions`] | the reasons of design decisions |
 //!
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
 

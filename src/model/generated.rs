@@ -91,11 +91,11 @@ pub struct Accreditations {
     #[serde(rename = "hRG")]
     pub hrg: Option<bool>,
 }
-/// A postal address.
+/// A postal address as it is read, of a [`Party`] or a [`Declaration`].
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// As it is read, in a [`Party`] or a [`Declaration`]. What is sent is an [`AddressInput`]. See [`Party`] for an example.
+/// What is sent is an [`AddressInput`]. See [`Party`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Address {
@@ -116,11 +116,11 @@ pub struct Address {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub postcode: Option<String>,
 }
-/// The answer to a question.
+/// The answer to a question as it is read, in [`Consignment::answers`].
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// As it is read, in [`Consignment::answers`]. What is sent is an [`AnswerInput`].
+/// What is sent is an [`AnswerInput`].
 ///
 /// ```
 /// use envd_sdk::model::Consignment;
@@ -151,11 +151,11 @@ pub struct Answer {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub value: Option<String>,
 }
-/// A comment on a consignment.
+/// A comment on a consignment, as it is read.
 ///
 /// Source: stated, specification 2.9.
 ///
-/// As it is read. See [`Account::comments`](crate::Account::comments) for an example, and
+/// What is sent is a [`CommentInput`]. See [`Account::comments`](crate::Account::comments) for an example, and
 /// [`Account::create_comment`](crate::Account::create_comment) for one that adds a comment.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -325,11 +325,11 @@ pub struct Consignment {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub declaration: Option<Declaration>,
 }
-/// A consignment on a page.
+/// A [`ConsignmentSummary`] on a [`ConsignmentPage`], with its cursor.
 ///
 /// Source: stated, specification 4.1.
 ///
-/// A part of a [`ConsignmentPage`]; a [`Pager`](crate::Pager) takes the records out of it. See
+/// A [`Pager`](crate::Pager) takes the records out of it. See
 /// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -371,11 +371,11 @@ pub struct ConsignmentForm {
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     pub serial_number: Option<String>,
 }
-/// A page of consignments.
+/// A page of a list of consignments, as summaries.
 ///
 /// Source: stated, specification 4.1.
 ///
-/// Of summaries; one page of full records is a [`FullConsignmentPage`]. [`Account::consignments`](crate::Account::consignments)
+/// One of full records is a [`FullConsignmentPage`]. [`Account::consignments`](crate::Account::consignments)
 /// reads page by page without it. See [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -535,11 +535,11 @@ pub struct ConsignmentUserMapping {
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub num_of_heads: Option<i64>,
 }
-/// The declaration that the vendor signs.
+/// The declaration that the vendor signs, as it is read in [`Consignment::declaration`].
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// As it is read, in [`Consignment::declaration`]. What is sent is a [`DeclarationInput`], whose page has an example.
+/// What is sent is a [`DeclarationInput`], whose page has an example.
 #[doc(alias = "vendor declaration")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -604,11 +604,11 @@ pub struct Edec {
     /// Source: assumed.
     pub created_at: Option<Timestamp>,
 }
-/// A consignment on a page.
+/// A [`Consignment`] on a [`FullConsignmentPage`], with its cursor.
 ///
 /// Source: stated, specification 4.1.
 ///
-/// A part of a [`FullConsignmentPage`]. See [`Account::full_consignments`](crate::Account::full_consignments) for an example.
+/// See [`Account::full_consignments`](crate::Account::full_consignments) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FullConsignmentEdge {
@@ -621,11 +621,11 @@ pub struct FullConsignmentEdge {
     /// Source: stated, specification 4.1.
     pub node: Option<Consignment>,
 }
-/// A page of consignments.
+/// A page of a list of consignments, as full records.
 ///
 /// Source: stated, specification 4.1.
 ///
-/// Of full records; one page of summaries is a [`ConsignmentPage`]. See
+/// One of summaries is a [`ConsignmentPage`]. See
 /// [`Account::full_consignments`](crate::Account::full_consignments) for an example: it takes the records out of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -665,11 +665,11 @@ pub struct PageInfo {
     /// Source: stated, specification 4.1.
     pub end_cursor: Option<String>,
 }
-/// A party to a consignment.
+/// A party to a consignment as it is read: the owner, the origin, the destination or the consignee.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// As it is read: the owner, the origin, the destination or the consignee. What is sent is a [`PartyInput`].
+/// What is sent is a [`PartyInput`].
 ///
 /// ```
 /// use envd_sdk::model::{Party, Pic};
@@ -997,11 +997,11 @@ pub struct Trigger {
     /// Source: stated, specification 2.6.
     pub value: Option<String>,
 }
-/// An account of a user.
+/// An account of a user, one of the [`accounts`](UserDetails::accounts) of [`UserDetails`].
 ///
 /// Source: stated, specification 2.8.
 ///
-/// One of the [`accounts`](UserDetails::accounts) of a user. The id of an [`Account`](crate::Account) is its `envd_account_id`. See
+/// The id of an [`Account`](crate::Account) is its `envd_account_id`. See
 /// [`UserDetails`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1105,11 +1105,11 @@ pub struct UserDetails {
     #[serde(default)]
     pub roles: List<Role>,
 }
-/// A postal address.
+/// A postal address to send, of a [`PartyInput`] or a [`DeclarationInput`].
 ///
 /// Source: stated, specification 2.2.
 ///
-/// As it is sent. [`AddressInput::new`] takes all of it. See [`DeclarationInput`] for an example.
+/// What is read is an [`Address`]. [`new`](Self::new) takes all of it. See [`DeclarationInput`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -1166,11 +1166,11 @@ impl AddressInput {
         self
     }
 }
-/// The answer to a question.
+/// The answer to a question, to send.
 ///
 /// Source: stated, specification 2.4.
 ///
-/// As it is sent; what is read is an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) names the row inside a
+/// What is read is an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) names the row inside a
 /// REPEATABLE question.
 ///
 /// ```
@@ -1490,11 +1490,11 @@ impl WithExtra<ConsignmentInput> {
         self.map(|input| input.with_answers(answers))
     }
 }
-/// The declaration that the vendor signs.
+/// The declaration that the vendor signs, to send.
 ///
 /// Source: stated, specification 2.3.
 ///
-/// As it is sent; what is read is a [`Declaration`].
+/// What is read is a [`Declaration`].
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
@@ -1620,11 +1620,11 @@ impl DeclarationInput {
         self
     }
 }
-/// A party to a consignment.
+/// A party to a consignment, to send: the owner, the origin, the destination or the consignee.
 ///
 /// Source: stated, specification 2.2.
 ///
-/// As it is sent: the owner, the origin, the destination or the consignee. What is read is a [`Party`].
+/// What is read is a [`Party`].
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, PartyInput};
@@ -1890,11 +1890,11 @@ open_enum! {
     }
 }
 open_enum! {
-    /// The kind of livestock.
+    /// The kind of livestock of a consignment.
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
     ///
-    /// Of a consignment; what is kept on a property is a [`SpeciesCode`](super::SpeciesCode).
+    /// What is kept on a property is a [`SpeciesCode`](super::SpeciesCode).
     ///
     /// ```
     /// use envd_sdk::model::{FormType, Species};

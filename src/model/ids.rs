@@ -112,7 +112,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// An account of a user, as operations take it in `envdAccountId` (spec 2.8).
+    /// The id of an account of a user, as operations take it in `envdAccountId` (spec 2.8).
     ///
     /// That of one's own is in [`UserAccount::envd_account_id`](super::UserAccount::envd_account_id).
     ///
@@ -125,7 +125,7 @@ text_id! {
     AccountId
 }
 text_id! {
-    /// A consignment (spec 2.5). Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
+    /// The id of a consignment (spec 2.5). Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentId, ConsignmentNumber};
@@ -153,7 +153,7 @@ text_id! {
     ConsignmentNumber
 }
 text_id! {
-    /// A question (spec 2.6).
+    /// The id of a question (spec 2.6).
     ///
     /// It is the key of answers, findings and triggers.
     ///
@@ -167,7 +167,7 @@ text_id! {
     QuestionId
 }
 text_id! {
-    /// A template. Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
+    /// The id of a template. Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
     ///
     /// ```
     /// use envd_sdk::model::{Template, TemplateId};

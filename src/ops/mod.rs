@@ -1,5 +1,22 @@
 //! The operations, a file for each group: methods on [`Client`](crate::Client) and [`Account`](crate::Account).
 //!
+//! | task | method |
+//! | --- | --- |
+//! | read the user, and choose an account | [`Client::user_details`](crate::Client::user_details), [`registered_user`](crate::Client::registered_user), [`choose_account`](crate::Client::choose_account) |
+//! | list consignments | [`Account::consignments`](crate::Account::consignments), [`full_consignments`](crate::Account::full_consignments), [`consignments_page`](crate::Account::consignments_page) |
+//! | read one consignment | [`Account::consignment`](crate::Account::consignment) |
+//! | change a consignment | [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment), [`copy_consignment`](crate::Account::copy_consignment), [`delete_consignment`](crate::Account::delete_consignment) |
+//! | find what became of a save without a clear answer | [`Account::candidates`](crate::Account::candidates) |
+//! | read and add comments, read viewers | [`Account::comments`](crate::Account::comments), [`create_comment`](crate::Account::create_comment), [`user_mappings`](crate::Account::user_mappings) |
+//! | list, read and change templates | [`Account::templates`](crate::Account::templates), [`templates_page`](crate::Account::templates_page), [`template`](crate::Account::template), [`save_template`](crate::Account::save_template), [`delete_template`](crate::Account::delete_template) |
+//! | read the questions of all forms | [`Client::questions`](crate::Client::questions) |
+//! | read declarations of the electronic declaration system | [`Account::edecs`](crate::Account::edecs) |
+//! | compare the server's schema with ours | [`Client::schema_drift`](crate::Client::schema_drift) |
+//!
+//! Each is a [`Call`](crate::Call): set what this one needs, and await it. Properties are in [`register`](crate::register).
+//!
+//! # Flows without an operation
+//!
 //! The specification (4.1) also names flows without their operations:
 //!
 //! | flow | here |

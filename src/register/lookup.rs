@@ -14,7 +14,7 @@ use crate::send::{Call, Settings};
 use crate::transport::Clock;
 use crate::transport::header::HeaderValue;
 
-/// The result of a look-up.
+/// The result of the look-up of one PIC.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;

@@ -77,7 +77,7 @@ struct Shared {
     waiting: AtomicUsize,
 }
 
-/// The result for one input of a bulk look-up.
+/// The result for one input of a bulk look-up: the input, and its [`Lookup`].
 ///
 /// See [`LookupMany`] for an example.
 #[derive(Clone, Debug)]

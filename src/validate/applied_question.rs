@@ -53,7 +53,7 @@ pub struct AppliedQuestion {
     pub answerable: bool,
 }
 
-/// An answer to choose.
+/// One of the answers to choose from.
 ///
 /// Of an [`AppliedQuestion`], whose page has an example, or of an [`Item`](super::Item).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

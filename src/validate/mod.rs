@@ -4,17 +4,20 @@
 //! only where the specification shows that the server gives one, with the server's message; everything else is advice, separate
 //! and off by default. It reads no clock and no network: today is an argument.
 //!
-//! - [`validate_fields`] checks the fields, [`Questionnaire::validate`] fields and answers, and
-//!   [`Questionnaire::validate_json`] takes JSON of any shape: each value of the wrong type is a finding at its path.
-//! - [`Finding::sentence`] is a plain sentence on what is wrong and what is right, in English or in another language
-//!   ([`Sentences`]).
-//! - [`Questionnaire::applicable`] and [`Questionnaire::next_questions`] list the questions that apply, with reasons;
-//!   [`Questionnaire::explain`] has the reason why one does not apply; [`Questionnaire::progress`] counts the answered ones;
-//!   [`Questionnaire::prune`] removes stale answers; a [`Form`] is the view model of a screen that fills in a consignment.
-//! - [`Questionnaire::json_schema`] and [`Questionnaire::typescript`] export the answers of forms for front ends in other
-//!   languages.
-//! - [`Finding::from_server`] and [`Report::to_server_errors`] convert between findings and server errors, and [`compare`]
-//!   lists the findings that only one side has.
+//! | task | see |
+//! | --- | --- |
+//! | check the fields without a list of questions | [`validate_fields`], [`validate_fields_json`] |
+//! | check fields and answers | [`Questionnaire::validate`], [`Report`], [`Finding`] |
+//! | check JSON of any shape, each value of the wrong type at its path | [`Questionnaire::validate_json`] |
+//! | say in a plain sentence what is wrong and what is right, in English or another language | [`Finding::sentence`], [`Sentences`] |
+//! | show a form while it is filled in | [`Questionnaire::form`], [`Form`], [`Item`], [`SavedForm`] |
+//! | list the questions that apply, with reasons, and count the answered ones | [`Questionnaire::applicable`], [`next_questions`](Questionnaire::next_questions), [`progress`](Questionnaire::progress) |
+//! | say why a question does not apply | [`Questionnaire::explain`], [`Explanation`] |
+//! | remove stale answers | [`Questionnaire::prune`] |
+//! | export the answers of forms for front ends in other languages | [`Questionnaire::json_schema`], [`Questionnaire::typescript`], [`answers_from_json`] |
+//! | show errors of the server in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
+//! | find where the validator and the server differ | [`compare`], [`Comparison`] |
+//! | tell the facts and readings that the rules need | [`Context`], [`Policy`] |
 //!
 //! The examples below share these questions:
 //!

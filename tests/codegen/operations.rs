@@ -40,6 +40,7 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
         format_ident!("{}", operation.module),
     );
     let method = names::method(&operation.name);
+    let summary = summary(operation);
     let method_doc = format!(
         " [`{method}`](crate::{method}) runs it and has an example. The [module](self) shows what else the type is for."
     );
@@ -66,6 +67,8 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
     let used = used.iter().map(|name| format_ident!("{name}"));
     let implementation = implementation(&name, &module);
     quote! {
+        #[doc = #summary]
+        ///
         #doc
         ///
         #[doc = #method_doc]
@@ -98,6 +101,21 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
         }
 
         #implementation
+    }
+}
+
+/// Two operations may have one field; then the name tells them apart.
+fn summary(operation: &Generated) -> String {
+    let Generated {
+        kind,
+        root_field,
+        name,
+        ..
+    } = operation;
+    if name.eq_ignore_ascii_case(root_field) {
+        format!(" The {kind} `{root_field}`.")
+    } else {
+        format!(" The {kind} `{root_field}`, by the name `{name}`.")
     }
 }
 

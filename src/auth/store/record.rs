@@ -15,7 +15,7 @@ use crate::secret::Secret;
 const PLAIN: u32 = 1;
 const SEALED: u32 = 2;
 
-/// Everything that is stored for an account, in one piece.
+/// Everything that a [`TokenStore`](super::TokenStore) keeps for an account, in one piece.
 ///
 /// A store of your own keeps it as text. See [`TokenStore`](super::TokenStore) for an example.
 #[derive(Clone, Debug)]

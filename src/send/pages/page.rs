@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::graphql::Unreadable;
 use crate::model::{ListNotice, Position, ServerError};
 
-/// One page of a list. `Debug` does not show the records.
+/// One page of a list, as a [`Pager`](super::Pager) returns it. `Debug` does not show the records.
 ///
 /// From [`Pager::next_page`](super::Pager::next_page). See [`Pager`](super::Pager) for an example.
 #[derive(Clone)]

@@ -30,7 +30,7 @@ pub struct LocalQuery {
     problem: Option<String>,
 }
 
-/// A page of a query.
+/// A page of records of the copy, from [`LocalQuery::list`].
 ///
 /// See [`Replica::consignments`](super::Replica::consignments) for an example.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,15 @@
 //! What an account holds, copied.
+//!
+//! | task | see |
+//! | --- | --- |
+//! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
+//! | do so every few minutes, until stopped | [`Replica::run`], [`SyncLoop`], [`SyncEvent`] |
+//! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
+//! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
+//! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`], [`Change`] |
+//! | see who reads changes, and remove a reader | [`Replica::consumers`], [`Consumer`] |
+//!
+//! [`guide::sync`](mod@crate::guide::sync) says what a copy claims and what it cannot.
 
 mod absence;
 mod account_replica;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One record of the copy.
+/// One record of the copy, as a store keeps it. A program reads a
+/// [`LocalRecord`](crate::sync::replica::LocalRecord).
 ///
 /// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
 ///
@@ -44,7 +45,9 @@ pub struct RowKeys {
     pub updated_at: Option<String>,
 }
 
-/// Which rows are read. A condition that is `None` holds for all rows; a row without the value does not meet a condition
+/// Which rows a store is to read. A program asks with a [`LocalQuery`](crate::sync::replica::LocalQuery).
+///
+/// A condition that is `None` holds for all rows; a row without the value does not meet a condition
 /// that is set.
 ///
 /// See [`SyncStore`](super::SyncStore) for an example.
@@ -92,7 +95,7 @@ pub enum Order {
     Sequence,
 }
 
-/// One change, as it is told to consumers.
+/// One change, as a store keeps it. A program reads a [`Change`](crate::sync::replica::Change).
 ///
 /// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::{Explanation, Finding, QuestionRef};
 use crate::model::QuestionId;
 
-/// What an edit changed.
+/// What an edit of a [`Form`](super::Form) changed.
 ///
 /// ```
 /// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};

@@ -157,7 +157,7 @@ pub struct ItemRow {
     pub items: Items,
 }
 
-/// Items in display order. It is a slice.
+/// The [`Item`]s of a form, a row or a section in display order. It is a slice.
 ///
 /// See [`Item`] for an example.
 #[derive(Default, Serialize)]

@@ -77,7 +77,7 @@ pub async fn check<S: SyncStore>(open: impl Fn() -> S + Send + Sync + 'static) -
     report
 }
 
-/// Which laws a store keeps and breaks. Its `Display` has a line for each, with what was observed.
+/// Which laws a [`SyncStore`] keeps and breaks. Its `Display` has a line for each, with what was observed.
 ///
 /// The [module](self) has an example.
 #[derive(Clone, Debug)]
