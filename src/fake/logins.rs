@@ -23,6 +23,7 @@ impl Fake {
         Provider::builder(self.client_id())
             .authorize_url(self.authorize_url())
             .token_url(self.token_url())
+            .device_authorization_url(self.device_authorization_url())
             .revoke_url(self.revoke_url())
             .logout_url(self.logout_url())
             .issuer(self.issuer())
@@ -112,6 +113,32 @@ impl Fake {
             .provider
             .authorize(query, is_denied, now)
             .map_err(Error::config)
+    }
+
+    /// Approves the login of a device like a user at the verification page (RFC 8628 section 3.3). The case and the dash of
+    /// the code do not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when no device has this code, it has expired, or it was answered already.
+    pub fn approve_device(&self, user_code: &str) -> Result<(), Error> {
+        self.answer_device(user_code, true)
+    }
+
+    /// Denies the login of a device like a user at the verification page: its next poll gets `access_denied`.
+    ///
+    /// # Errors
+    ///
+    /// As [`approve_device`](Self::approve_device).
+    pub fn deny_device(&self, user_code: &str) -> Result<(), Error> {
+        self.answer_device(user_code, false)
+    }
+
+    fn answer_device(&self, user_code: &str, is_approved: bool) -> Result<(), Error> {
+        let now = self.state.clock.now();
+        let provider = &mut self.state.parts().provider;
+        let answered = provider.answer_device(user_code, is_approved, now);
+        answered.map_err(Error::config)
     }
 
     /// Denies all further logins over HTTP with `access_denied`, or allows them again. [`consent`](Self::consent) still

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | declarations | [`Fake::graphql_url`] | executes any GraphQL document against the schema, with real state |
 //! | property register | [`Fake::register_url`] | searches 60 invented properties |
-//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`] | code flow with PKCE, rotation of refresh tokens, metadata for discovery |
+//! | identity provider | [`Fake::authorize_url`], [`Fake::token_url`], [`Fake::revoke_url`], [`Fake::logout_url`], [`Fake::device_authorization_url`] | code flow with PKCE, device flow, rotation of refresh tokens, metadata for discovery |
 //!
 //! | task | see |
 //! | --- | --- |
@@ -65,7 +65,7 @@
 //!   of the sample by one postcode a state, such as 4999 in Queensland, which their records do not show.
 //! * Errors before execution have the status 400, also with the media type `application/json`, for which graphql-over-http
 //!   recommends 200.
-//! * The identity provider shows no pages: a login succeeds at once. A request with `prompt=none` succeeds after a login
+//! * The identity provider shows no pages but the one for the code of a device: a login succeeds at once. A request with `prompt=none` succeeds after a login
 //!   without a logout. ID tokens carry no signature.
 //! * Messages of field rules follow the wording of the two that the specification shows.
 
@@ -179,6 +179,13 @@ impl Fake {
     #[must_use]
     pub fn token_url(&self) -> Url {
         self.at("/oauth/token")
+    }
+
+    /// The device authorization endpoint (RFC 8628). The page of its logins is `/activate`; a code that is typed there
+    /// is approved at once.
+    #[must_use]
+    pub fn device_authorization_url(&self) -> Url {
+        self.at("/oauth/device/code")
     }
 
     /// The revocation endpoint (RFC 7009).

@@ -126,6 +126,10 @@ impl State {
             ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
             ("GET", "/authorize") => provider.authorization(query, now),
             ("POST", "/oauth/token") => provider.token(media_type, &request.body, now),
+            ("POST", "/oauth/device/code") => {
+                provider.authorize_device(media_type, &request.body, now)
+            }
+            ("GET", "/activate") => provider.activate(query, now),
             ("POST", "/oauth/revoke") => provider.revocation(media_type, &request.body),
             ("GET", "/v2/logout") => provider.logout(query),
             (
@@ -170,8 +174,8 @@ const REGISTER: &str = "/api/v2/PICRegister";
 /// The reply to a request for an unknown path or method, with a hint.
 fn not_served(request: &Request) -> Reply {
     let call = format!("{} {}", request.method, request.url.path());
-    let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/revoke, \
-                GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, \
+    let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/device/code, GET /activate, \
+                POST /oauth/revoke, GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, \
                 GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
     Reply::json(
         404,

@@ -1,5 +1,6 @@
-//! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636), with the behaviour of Auth0 (`guide::sources`).
+//! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636), device flow (RFC 8628), with the behaviour of Auth0 (`guide::sources`).
 
+mod device;
 mod endpoints;
 mod token_endpoint;
 
@@ -12,6 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
+use self::device::DeviceGrant;
 use super::instant::epoch_seconds;
 use super::reply::Reply;
 use super::world::{User, World};
@@ -60,6 +62,8 @@ pub(super) struct Provider {
     pub(super) token_requests: usize,
     world: Arc<World>,
     codes: HashMap<String, Code>,
+    /// By device code.
+    device_grants: HashMap<String, DeviceGrant>,
     /// With the expiry.
     access_tokens: HashMap<String, (Login, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
@@ -109,6 +113,7 @@ impl Provider {
             token_requests: 0,
             world,
             codes: HashMap::new(),
+            device_grants: HashMap::new(),
             access_tokens: HashMap::new(),
             refresh_tokens: HashMap::new(),
             revoked_families: HashSet::new(),
@@ -146,6 +151,7 @@ impl Provider {
         let logins = of_tokens.chain(self.codes.values().map(|code| &code.login));
         self.revoked_families
             .extend(logins.map(|login| login.family));
+        self.device_grants.clear();
         self.has_session = false;
     }
 

@@ -1,4 +1,4 @@
-//! The token endpoint (spec 5.3 to 5.5). Errors have Auth0's statuses: 403 where RFC 6749 says 400.
+//! The token endpoint (spec 5.3 to 5.5, RFC 8628). Errors have Auth0's statuses: 403 where RFC 6749 says 400.
 
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use super::{CLIENT_ID, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
 
 /// Error and description.
-struct TokenError(&'static str, &'static str);
+pub(super) struct TokenError(pub(super) &'static str, pub(super) &'static str);
 
 const BAD_CODE: TokenError = TokenError("invalid_grant", "Invalid authorization code");
 const BAD_VERIFIER: TokenError = TokenError("invalid_grant", "Failed to verify code verifier");
@@ -30,16 +30,21 @@ impl Provider {
             _ if !is_known => Err(TokenError("invalid_client", "client_id is not fake-client")),
             Some("authorization_code") => self.exchange(&request, now),
             Some("refresh_token") => self.refresh(&request, now),
+            Some("urn:ietf:params:oauth:grant-type:device_code") => self.poll(&request, now),
             _ => Err(TokenError(
                 "unsupported_grant_type",
-                "grant_type must be authorization_code or refresh_token",
+                "grant_type must be authorization_code, refresh_token or that of a device code",
             )),
         };
         let reply = match result {
             Ok(tokens) => Reply::json(200, &tokens),
             Err(TokenError(error, description)) => {
                 let status = match error {
-                    "invalid_grant" => 403,
+                    "invalid_grant"
+                    | "access_denied"
+                    | "authorization_pending"
+                    | "expired_token" => 403,
+                    "slow_down" => 429,
                     "invalid_client" => 401,
                     _ => 400,
                 };

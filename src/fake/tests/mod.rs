@@ -1,6 +1,7 @@
 //! The fake over HTTP, without the client of this crate.
 
 mod consignments;
+mod device;
 mod http;
 mod independence;
 #[cfg(feature = "keyring")]
