@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use url::form_urlencoded;
 
 use super::Provider;
-use super::failure::{
-    auth, blames_settings, error_code, login_refused, unavailable, wants_interaction,
-};
-use crate::error::{AuthProblem, Error, Result};
+use super::claims::ExpectedIdToken;
+use super::failure::{error_code, login_error, login_refused};
+use crate::error::Result;
 use crate::secret::Secret;
 
 /// A callback that belongs to its login and carries a code, ready to be exchanged once by
@@ -18,10 +17,7 @@ pub struct CheckedCallback {
     pub(super) provider: Provider,
     pub(super) code: Secret,
     pub(super) verifier: Secret,
-    pub(super) nonce: Secret,
-    pub(super) wants_id_token: bool,
-    /// Hidden, because it is personal data.
-    pub(super) expected_subject: Option<Secret>,
+    pub(super) expected: ExpectedIdToken,
 }
 
 pub(super) type Parameters = HashMap<String, Secret>;
@@ -84,24 +80,11 @@ pub(super) fn code(
     issuer.check(parameters)?;
     if let Some(error) = parameters.get("error") {
         let description = parameters.get("error_description").map(Secret::expose);
-        return Err(refusal(&error_code(error.expose())).with_error_description(description));
+        return Err(login_error(&error_code(error.expose())).with_error_description(description));
     }
     match parameters.get("code") {
         Some(code) if !code.is_empty() => Ok(code.clone()),
         _ => Err(login_refused("missing_code")),
-    }
-}
-
-/// RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6.
-fn refusal(code: &str) -> Error {
-    let owned = code.to_owned();
-    match code {
-        "server_error" | "temporarily_unavailable" => {
-            unavailable("the identity provider has a temporary problem")
-        }
-        _ if wants_interaction(code) => auth(AuthProblem::InteractionRequired { code: owned }),
-        _ if blames_settings(code) => auth(AuthProblem::Misconfigured { code: owned }),
-        _ => login_refused(code),
     }
 }
 

@@ -40,11 +40,22 @@ pub(super) struct Claims {
     nonce: Option<String>,
 }
 
+/// What a login expects of its id token.
+#[derive(Clone, Debug)]
+pub(super) struct ExpectedIdToken {
+    /// Whether there must be one: the scope `openid` was requested.
+    pub(super) is_required: bool,
+    /// `None` in the device flow, whose requests have none.
+    pub(super) nonce: Option<Secret>,
+    /// The user, if only one may log in. Hidden, because it is personal data.
+    pub(super) subject: Option<Secret>,
+}
+
 /// The values that the id token of a login must have.
 pub(super) struct Expected<'a> {
     pub(super) issuer: Option<&'a str>,
     pub(super) client_id: &'a str,
-    pub(super) nonce: &'a Secret,
+    pub(super) nonce: Option<&'a Secret>,
     pub(super) subject: Option<&'a str>,
     pub(super) now: SystemTime,
 }
@@ -89,9 +100,10 @@ impl Claims {
             ),
             (expiry > Some(expected.now), "id_token_expired"),
             (
+                // Without one in the request there is nothing to compare (OIDC Core 3.1.3.7, point 11).
                 expected
                     .nonce
-                    .matches(self.nonce.as_deref().unwrap_or_default()),
+                    .is_none_or(|nonce| nonce.matches(self.nonce.as_deref().unwrap_or_default())),
                 "id_token_nonce",
             ),
             (subject.is_some(), "id_token_subject"),
@@ -132,7 +144,7 @@ mod tests {
         claims.check(&Expected {
             issuer: Some("https://id.example/"),
             client_id: "app",
-            nonce: &Secret::new("n-1"),
+            nonce: Some(&Secret::new("n-1")),
             subject: Some("user"),
             now: now(),
         })

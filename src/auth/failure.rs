@@ -13,6 +13,19 @@ pub(super) fn login_refused(code: &str) -> Error {
     })
 }
 
+/// The login ended with this error code of the provider (RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6).
+pub(super) fn login_error(code: &str) -> Error {
+    let owned = code.to_owned();
+    match code {
+        "server_error" | "temporarily_unavailable" => {
+            unavailable("the identity provider has a temporary problem")
+        }
+        _ if wants_interaction(code) => auth(AuthProblem::InteractionRequired { code: owned }),
+        _ if blames_settings(code) => auth(AuthProblem::Misconfigured { code: owned }),
+        _ => login_refused(code),
+    }
+}
+
 pub(super) fn reauth(reason: &'static str) -> Error {
     auth(AuthProblem::ReauthRequired { reason })
 }

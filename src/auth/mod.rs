@@ -60,6 +60,40 @@
 //! # }
 //! ```
 //!
+//! # A machine without a browser
+//!
+//! A server, or a computer that is reached by a terminal: it shows a page and a code, and the user opens the page and types
+//! the code on another device (RFC 8628). [`Provider::device_authorization`] starts such a login, and
+//! [`TokenManager::complete_device_login`] waits for the user's answer. The codes are valid for minutes: start the login
+//! when the user is there. The provider must allow the client this kind of login.
+//!
+//! ```
+//! use envd_sdk::auth::TokenManager;
+//! # use envd_sdk::{Clock, fake::Fake};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> envd_sdk::Result<()> {
+//! # let clock = Clock::manual(std::time::SystemTime::now());
+//! # let fake = Fake::builder().clock(clock.clone()).start().await?;
+//! # // Has `device_authorization_url`.
+//! # let provider = fake.provider().build()?;
+//! // With a `FileStore`, as above.
+//! let manager = TokenManager::builder(provider).build()?;
+//! let login = manager.provider().device_authorization().start().await?;
+//! println!("Open {} and type {}", login.verification_url(), login.user_code());
+//! # fake.approve_device(login.user_code())?;
+//! # clock.advance(login.interval());
+//! match manager.complete_device_login(login).await {
+//!     Ok(tokens) => println!("the first token expires at {:?}", tokens.expires_at()),
+//!     // Denied, or too late: ask the user before the next one is started.
+//!     Err(error) if error.is_login_refused() => eprintln!("{error}"),
+//!     Err(error) => return Err(error),
+//! }
+//! # assert!(manager.access_token().await.is_ok());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # A web application
 //!
 //! It has many users, often many hosts, and a client secret. The callback may reach another host than the one that began
@@ -107,7 +141,8 @@
 //! # }
 //! ```
 //!
-//! The examples `login`, `access_token` and `web_login` are complete programs of both kinds.
+//! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
+//! programs of these kinds.
 
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}
@@ -115,6 +150,7 @@ pub mod failure_modes {}
 mod access_token;
 mod callback;
 mod claims;
+mod device_login;
 mod endpoint;
 mod failure;
 #[cfg(feature = "keyring")]
@@ -134,6 +170,7 @@ mod token_source;
 
 pub use self::access_token::AccessToken;
 pub use self::callback::CheckedCallback;
+pub use self::device_login::{DeviceLogin, DeviceRequest};
 pub use self::manager::{
     Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManager,
     TokenManagerBuilder,

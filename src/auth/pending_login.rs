@@ -9,6 +9,7 @@ use url::Url;
 
 use super::Provider;
 use super::callback::{self, CheckedCallback, ExpectedIssuer};
+use super::claims::ExpectedIdToken;
 use super::failure::login_refused;
 use super::secret_json;
 use crate::error::{Error, Result};
@@ -254,9 +255,11 @@ impl PendingLogin {
             provider,
             code,
             verifier: stored.verifier,
-            nonce: stored.nonce,
-            wants_id_token: stored.wants_id_token,
-            expected_subject: stored.expected_subject.map(Secret::new),
+            expected: ExpectedIdToken {
+                is_required: stored.wants_id_token,
+                nonce: Some(stored.nonce),
+                subject: stored.expected_subject.map(Secret::new),
+            },
         })
     }
 }

@@ -13,7 +13,7 @@ use oauth2::basic::BasicClient;
 use url::Url;
 
 pub use self::builder::ProviderBuilder;
-use super::{AuthorizationRequest, endpoint};
+use super::{AuthorizationRequest, DeviceRequest, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Http};
@@ -52,8 +52,6 @@ pub(super) struct Settings {
     pub(super) token_url: Url,
     pub(super) revoke_url: Option<Url>,
     pub(super) logout_url: Option<Url>,
-    // Used by the device flow.
-    #[allow(dead_code)]
     pub(super) device_authorization_url: Option<Url>,
     // Used where signatures of id tokens are checked.
     #[allow(dead_code)]
@@ -113,6 +111,11 @@ impl Provider {
     /// Starts a login: the address to open in the user's browser, and the state to keep until the callback.
     pub fn authorization(&self) -> AuthorizationRequest {
         AuthorizationRequest::new(self.clone())
+    }
+
+    /// Starts a login on a device without a browser (RFC 8628): the user types a code on another device.
+    pub fn device_authorization(&self) -> DeviceRequest {
+        DeviceRequest::new(self.clone())
     }
 
     /// The address that ends the session at the identity provider (spec 5.8), with the client id and `return_to`;

@@ -103,6 +103,10 @@ async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
     let (mut items, mut records) = (account.consignments(&filter).items(), Vec::new());
     let mut lookups = register.lookup_many(["QAZZ7777"]);
     let next_item = size_of_val(&items.next());
+    let provider = manager.provider();
+    let device_login = provider.device_authorization().start().await.unwrap();
+    let start = provider.device_authorization().start();
+    let complete = manager.complete_device_login(device_login);
     for (name, size) in [
         ("next_page", size_of_val(&pager.next_page())),
         ("next_page of full records", size_of_val(&full.next_page())),
@@ -118,6 +122,8 @@ async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
             "take_over_refresh",
             size_of_val(&manager.take_over_refresh()),
         ),
+        ("start of a device login", size_of_val(&start)),
+        ("complete_device_login", size_of_val(&complete)),
     ] {
         assert!(size <= LIMIT, "{name}: {size} bytes");
     }

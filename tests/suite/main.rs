@@ -10,6 +10,7 @@ mod candidates;
 mod concurrent_requests;
 mod conditions;
 mod cookbook;
+mod device_login;
 mod discovery;
 mod drift;
 mod end_to_end;

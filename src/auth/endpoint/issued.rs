@@ -129,7 +129,7 @@ impl Issued {
 }
 
 /// A number, a float or a text. Zero for less than a second.
-fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
+pub(super) fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse().ok()?,

@@ -2,6 +2,7 @@
 //!
 //! The forms are not those of oauth2, which leaves copies of the tokens in memory.
 
+mod device;
 mod issued;
 mod refusal;
 
@@ -10,6 +11,7 @@ use url::Url;
 use url::form_urlencoded::Serializer;
 use zeroize::Zeroizing;
 
+pub(super) use self::device::{DeviceCodes, authorize_device, poll};
 pub(super) use self::issued::Issued;
 pub(super) use self::refusal::{Class, Refusal};
 use self::refusal::{Grant, read_reply};
@@ -103,6 +105,7 @@ fn post(settings: &Settings, url: Url, fields: &[(&str, &str)]) -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::claims::ExpectedIdToken;
 
     fn provider(secret: Option<&str>) -> Provider {
         let mut builder = Provider::builder("app")
@@ -137,9 +140,11 @@ mod tests {
             provider: provider(None),
             code: "c/1".into(),
             verifier: verifier.into(),
-            nonce: "n".into(),
-            wants_id_token: true,
-            expected_subject: None,
+            expected: ExpectedIdToken {
+                is_required: true,
+                nonce: Some("n".into()),
+                subject: None,
+            },
         });
         assert_eq!(request.url.path(), "/oauth/token");
         assert_eq!(

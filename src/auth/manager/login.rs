@@ -1,58 +1,79 @@
-//! A login, from a checked callback to stored tokens.
+//! A login, from a code or the tokens of another grant to stored tokens.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::Event;
 use super::epoch::Epoch;
 use super::lease::{Lease, save_or_report};
 use super::shared::Shared;
 use super::state::{CachedTokens, Stop};
-use crate::auth::claims::{Claims, Expected};
+use crate::auth::claims::{Claims, Expected, ExpectedIdToken};
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
 use crate::auth::{CheckedCallback, StoreError, TokenSet};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::secret::Secret;
 
+/// What every kind of login does with its tokens.
 pub(super) struct Login {
     pub(super) shared: Arc<Shared>,
-    pub(super) callback: CheckedCallback,
+    expected: ExpectedIdToken,
+    /// The logouts of the manager when the login began: a later one aborts it.
+    logouts: u64,
 }
 
 impl Login {
-    pub(super) async fn run(self) -> Result<TokenSet> {
-        let outcome = self.complete().await;
-        if let Err(error) = &outcome {
-            self.shared.note_failure(error);
+    pub(super) fn begin(shared: &Arc<Shared>, expected: ExpectedIdToken) -> Self {
+        Self {
+            shared: shared.clone(),
+            expected,
+            logouts: shared.state().logouts,
         }
-        outcome
     }
 
-    async fn complete(&self) -> Result<TokenSet> {
-        let (sent_at, logouts) = (self.shared.clock().now(), self.shared.state().logouts);
-        let issued = self.exchange().await?;
+    /// Exchanges a code for tokens.
+    pub(super) async fn redeem(self, callback: CheckedCallback) -> Result<TokenSet> {
+        let sent_at = self.shared.clock().now();
+        let outcome = match self.exchange(&callback).await {
+            Ok(issued) => self.accept(issued, sent_at).await,
+            Err(error) => Err(error),
+        };
+        outcome.inspect_err(|error| self.shared.note_failure(error))
+    }
+
+    /// Checks the tokens of a request that was sent at this time, and stores them.
+    pub(super) async fn accept(&self, issued: Issued, sent_at: SystemTime) -> Result<TokenSet> {
         if let Err(error) = self.check_id_token(&issued) {
             self.revoke(issued.refresh_token.as_ref()).await;
             return Err(error);
         }
         let tokens = issued.into_set(None, sent_at, self.shared.provider.0.default_lifetime);
         let new = tokens.refresh_token.clone();
-        match self.replace_session(tokens, logouts).await {
+        match self.replace_session(tokens).await {
             Ok(tokens) => Ok(tokens),
             Err(Stop::Failed(error)) => Err(error),
             Err(Stop::Superseded) => {
                 self.shared.discard(new.as_ref()).await;
-                Err(login_refused("overtaken_by_login_or_logout"))
+                Err(overtaken())
             }
         }
     }
 
+    /// Fails when the user has logged out since the login began.
+    pub(super) fn check_not_overtaken(&self) -> Result<()> {
+        if self.shared.state().logouts == self.logouts {
+            Ok(())
+        } else {
+            Err(overtaken())
+        }
+    }
+
     /// Exchanges the code once; sent again only if it surely was not sent.
-    async fn exchange(&self) -> Result<Issued> {
+    async fn exchange(&self, callback: &CheckedCallback) -> Result<Issued> {
         let mut attempts = 1;
         loop {
-            let refusal = match endpoint::exchange(&self.callback).await {
+            let refusal = match endpoint::exchange(callback).await {
                 Ok(issued) => return Ok(issued),
                 Err(refusal) => refusal,
             };
@@ -71,7 +92,7 @@ impl Login {
     }
 
     /// The session of a refused login must not stay open.
-    async fn revoke(&self, refresh_token: Option<&Secret>) {
+    pub(super) async fn revoke(&self, refresh_token: Option<&Secret>) {
         if let Some(token) = refresh_token {
             // OK to ignore: the error of the login is returned.
             let _ = endpoint::revoke(&self.shared.provider, token).await;
@@ -79,10 +100,10 @@ impl Login {
     }
 
     fn check_id_token(&self, issued: &Issued) -> Result<()> {
-        let (callback, settings) = (&self.callback, &self.shared.provider.0);
+        let (expected, settings) = (&self.expected, &self.shared.provider.0);
         let id_token = match &issued.id_token {
             Some(id_token) => id_token,
-            None if callback.wants_id_token => return Err(login_refused("id_token_missing")),
+            None if expected.is_required => return Err(login_refused("id_token_missing")),
             None => return Ok(()),
         };
         Claims::read(id_token.expose())
@@ -90,19 +111,19 @@ impl Login {
             .check(&Expected {
                 issuer: settings.issuer.as_deref(),
                 client_id: &settings.client_id,
-                nonce: &callback.nonce,
-                subject: callback.expected_subject.as_ref().map(Secret::expose),
+                nonce: expected.nonce.as_ref(),
+                subject: expected.subject.as_ref().map(Secret::expose),
                 now: settings.clock.now(),
             })
     }
 
     /// Stores and publishes the tokens in the place of any others.
-    async fn replace_session(&self, mut tokens: TokenSet, logouts: u64) -> Result<TokenSet, Stop> {
+    async fn replace_session(&self, mut tokens: TokenSet) -> Result<TokenSet, Stop> {
         let shared = &self.shared;
         // A refresh of the old tokens releases the lock, and its reply is discarded.
         let epoch = {
             let mut state = shared.state();
-            if state.logouts != logouts {
+            if state.logouts != self.logouts {
                 return Err(Stop::Superseded);
             }
             Epoch::begin(shared, &mut state)
@@ -149,4 +170,8 @@ impl Login {
         tracing::debug!(generation, "logged in");
         Ok(tokens)
     }
+}
+
+fn overtaken() -> Error {
+    login_refused("overtaken_by_login_or_logout")
 }

@@ -2,10 +2,11 @@
 //!
 //! [`token_manager`] is what callers use: it serves the [`snapshot`], or starts and awaits a [`refresh_task`]. [`refresh`]
 //! is one refresh from the lock to the new tokens; [`lease`] has the store's lock and stores later what could not be stored
-//! at once, [`refresh_mark`] handles marks of unfinished refreshes. [`login`] and [`logout`] start a new [`epoch`]: tasks of
-//! an earlier one change nothing. [`inspection`] reports the session for support.
+//! at once, [`refresh_mark`] handles marks of unfinished refreshes. [`login`], which [`device_polling`] uses too, and [`logout`]
+//! start a new [`epoch`]: tasks of an earlier one change nothing. [`inspection`] reports the session for support.
 
 mod builder;
+mod device_polling;
 mod epoch;
 mod event;
 mod inspection;

@@ -94,12 +94,9 @@ impl TokenManager {
     ///
     /// As [`complete_login`](Self::complete_login).
     pub async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
-        let (theirs, ours) = (&callback.provider.0, &self.0.provider.0);
-        if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
-            return Err(Error::config("the login was started with another provider"));
-        }
-        let shared = self.0.clone();
-        let task = self.0.spawn(Login { shared, callback }.run())?;
+        self.check_provider(&callback.provider)?;
+        let login = Login::begin(&self.0, callback.expected.clone());
+        let task = self.0.spawn(login.redeem(callback))?;
         task.await
             .map_err(|_| unavailable("the login was cut off"))?
     }
@@ -220,6 +217,15 @@ impl TokenManager {
     #[must_use]
     pub fn provider(&self) -> &Provider {
         &self.0.provider
+    }
+
+    /// The tokens of a login belong to the provider that began it.
+    pub(super) fn check_provider(&self, theirs: &Provider) -> Result<()> {
+        let (theirs, ours) = (&theirs.0, &self.0.provider.0);
+        if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
+            return Err(Error::config("the login was started with another provider"));
+        }
+        Ok(())
     }
 
     /// A token, waited for if need be; another one than the generation that the server rejected.

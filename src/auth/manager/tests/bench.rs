@@ -141,11 +141,11 @@ impl Idp {
     fn rotate(&self, form: &HashMap<String, String>) -> ResponseTemplate {
         let mut state = self.state.lock().unwrap();
         let current = format!("rt-{}", state.issued + 1);
-        let code_flow = form["grant_type"] == "authorization_code";
+        let is_login = form["grant_type"] != "refresh_token";
         let accepted = |token: &String| {
             *token == current || (state.overlap && *token == format!("rt-{}", state.issued))
         };
-        if !code_flow && (state.session_over || !accepted(&form["refresh_token"])) {
+        if !is_login && (state.session_over || !accepted(&form["refresh_token"])) {
             state.session_over = true;
             let body = json!({"error": "invalid_grant", "error_description": "Unknown or invalid refresh token."});
             return ResponseTemplate::new(403).set_body_json(body);
@@ -156,7 +156,7 @@ impl Idp {
             "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
             "expires_in": 86_400, "token_type": "Bearer", "scope": "openid",
         });
-        if code_flow {
+        if is_login {
             let claims = json!({"sub": state.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": state.nonce});
             body["id_token"] = json!(format!(
                 "e30.{}.c2ln",
@@ -180,6 +180,9 @@ impl Respond for Idp {
             .push((path.clone(), form.clone()));
         if path == "/oauth/revoke" {
             return self.revoke();
+        }
+        if path == "/oauth/device/code" {
+            return ResponseTemplate::new(200).set_body_json(device_codes());
         }
         let turn = self.script.lock().unwrap().pop();
         match turn {
@@ -214,7 +217,7 @@ impl Bench {
         // retry on a clock that stands still.
         let server = MockServer::builder().start().await;
         let idp = Arc::new(Idp::default());
-        for endpoint in ["/oauth/token", "/oauth/revoke"] {
+        for endpoint in ["/oauth/token", "/oauth/revoke", "/oauth/device/code"] {
             let endpoint = Mock::given(path(endpoint)).respond_with(Endpoint(idp.clone()));
             endpoint.mount(&server).await;
         }
@@ -232,6 +235,7 @@ impl Bench {
             .authorize_url(format!("{base}/authorize"))
             .token_url(format!("{base}/oauth/token"))
             .revoke_url(format!("{base}/oauth/revoke"))
+            .device_authorization_url(format!("{base}/oauth/device/code"))
             .logout_url(format!("{base}/v2/logout"))
             .audience("https://api.example")
             .redirect_uri("https://app.example/cb")
@@ -290,6 +294,14 @@ pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
         logged_in_at: None,
         session_ends_at: None,
     }
+}
+
+/// Of a login on a device, for a minute, without an interval.
+fn device_codes() -> serde_json::Value {
+    json!({
+        "device_code": "d-1", "user_code": "WDJB-MJHT",
+        "verification_uri": "https://id.example/activate", "expires_in": 60,
+    })
 }
 
 /// A login of this user at the identity provider, and its callback.

@@ -2,6 +2,8 @@
 
 mod bench;
 mod damage;
+mod device;
+mod device_ends;
 mod elsewhere;
 mod ending;
 mod failures;

@@ -1,0 +1,184 @@
+//! A login on a device without a browser, from the codes to the answer of the user (RFC 8628).
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use url::Url;
+
+use super::Provider;
+use super::claims::ExpectedIdToken;
+use super::endpoint::{self, DeviceCodes};
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+
+/// Parameters that the login itself sets, or that authenticate the client.
+const RESERVED: [&str; 7] = [
+    "client_id",
+    "client_secret",
+    "client_assertion",
+    "client_assertion_type",
+    "scope",
+    "audience",
+    "grant_type",
+];
+
+/// The settings of one login on a device without a browser; made by [`Provider::device_authorization`].
+#[must_use]
+pub struct DeviceRequest {
+    provider: Provider,
+    scopes: Option<Vec<String>>,
+    extra: Vec<(String, String)>,
+    expected_subject: Option<Secret>,
+}
+
+impl DeviceRequest {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self {
+            provider,
+            scopes: None,
+            extra: Vec::new(),
+            expected_subject: None,
+        }
+    }
+
+    /// Adds a parameter of the provider's own.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.extra.push((name.into(), value.into()));
+        self
+    }
+
+    /// The user who must log in, as in [`AuthorizationRequest::expected_subject`](super::AuthorizationRequest::expected_subject).
+    /// If another user logs in, the login is refused, its tokens are revoked and none are stored.
+    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
+        self.expected_subject = Some(Secret::new(subject));
+        self
+    }
+
+    /// The scopes of this login, in place of those of the provider's settings.
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Starts the login: asks the provider for a code that the user types on another device.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when no
+    /// [`device_authorization_url`](super::ProviderBuilder::device_authorization_url) is set, the provider does not allow the
+    /// client this kind of login, an added parameter is one that the login itself sets, or a subject is expected without the
+    /// scope `openid`. [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
+    /// [`is_login_refused`](Error::is_login_refused) and [`is_reauth_required`](Error::is_reauth_required) with another code
+    /// of the provider, [`is_protocol`](Error::is_protocol) when its reply lacks a field.
+    pub async fn start(self) -> Result<DeviceLogin> {
+        let settings = &self.provider.0;
+        let Some(url) = settings.device_authorization_url.clone() else {
+            return Err(Error::config("device_authorization_url is not set"));
+        };
+        let reserved = |(name, _): &&(String, String)| RESERVED.contains(&name.as_str());
+        if let Some((name, _)) = self.extra.iter().find(reserved) {
+            return Err(Error::config(format!("{name} is set by the login itself")));
+        }
+        let scopes = self.scopes.as_ref().unwrap_or(&settings.scopes);
+        let expected = ExpectedIdToken {
+            is_required: scopes.iter().any(|scope| scope == "openid"),
+            nonce: None,
+            subject: self.expected_subject,
+        };
+        if expected.subject.is_some() && !expected.is_required {
+            return Err(Error::config("expected_subject needs the scope openid"));
+        }
+        let scope = scopes.join(" ");
+        let extra = self.extra.iter();
+        let extra = extra.map(|(name, value)| (name.as_str(), value.as_str()));
+        // RFC 6749 section 3.1: a parameter without a value counts as left out.
+        let own = [
+            ("scope", scope.as_str()),
+            // As in the login by a browser (spec 5.2), and as Auth0 expects it.
+            ("audience", settings.audience.as_deref().unwrap_or_default()),
+        ];
+        let own = own.into_iter().filter(|(_, value)| !value.is_empty());
+        let fields: Vec<_> = own.chain(extra).collect();
+        let sent = settings.clock.moment();
+        let codes = endpoint::authorize_device(&self.provider, url, &fields).await?;
+        let received = settings.clock.boot();
+        Ok(DeviceLogin {
+            // Both counted from before the request: the provider's time began later.
+            expires_at: sent.wall + codes.expires_in,
+            deadline: sent.boot.saturating_add(codes.expires_in),
+            next_poll: received.saturating_add(codes.interval),
+            codes,
+            expected,
+            provider: self.provider,
+        })
+    }
+}
+
+impl fmt::Debug for DeviceRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Added parameters may be personal data.
+        f.debug_struct("DeviceRequest")
+            .field("scopes", &self.scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A login that waits for the user's answer on another device. Show [`verification_url`](Self::verification_url) and
+/// [`user_code`](Self::user_code), then await
+/// [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login).
+pub struct DeviceLogin {
+    pub(super) provider: Provider,
+    pub(super) codes: DeviceCodes,
+    pub(super) expected: ExpectedIdToken,
+    expires_at: SystemTime,
+    /// The end of the codes, by the boot clock.
+    pub(super) deadline: Duration,
+    /// When the first poll may be sent, by the boot clock.
+    pub(super) next_poll: Duration,
+}
+
+impl DeviceLogin {
+    /// The code that the user types at [`verification_url`](Self::verification_url), such as `WDJB-MJHT`. Show it as it is,
+    /// to the user only: whoever reads it in time can log this device in as another user.
+    #[must_use]
+    pub fn user_code(&self) -> &str {
+        self.codes.user_code.expose()
+    }
+
+    /// The page that the user opens on another device.
+    #[must_use]
+    pub fn verification_url(&self) -> &Url {
+        &self.codes.verification_url
+    }
+
+    /// The page with the code in its address, for a QR code or a link, if the provider sends one.
+    ///
+    /// Show [`user_code`](Self::user_code) as well: the user compares it with the one on the page (RFC 8628 section 3.3.1).
+    #[must_use]
+    pub fn verification_url_complete(&self) -> Option<&Url> {
+        self.codes.verification_url_complete.as_ref()
+    }
+
+    /// When the codes expire.
+    #[must_use]
+    pub fn expires_at(&self) -> SystemTime {
+        self.expires_at
+    }
+
+    /// The shortest time between two polls; longer once the provider asks for it.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        self.codes.interval
+    }
+}
+
+impl fmt::Debug for DeviceLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither code: who knows one can take over the login.
+        f.debug_struct("DeviceLogin")
+            .field("host", &self.codes.verification_url.host_str())
+            .field("expires_at", &self.expires_at)
+            .field("interval", &self.codes.interval)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,244 @@
+//! Replies of the token endpoint, and what they mean.
+
+use super::*;
+use crate::error::Failure;
+use crate::transport::header::HeaderMap;
+
+fn reply(status: u16, body: &str) -> Reply {
+    Reply {
+        status,
+        headers: HeaderMap::new(),
+        body: body.to_owned().into(),
+    }
+}
+
+fn refusal(status: u16, body: &str) -> Refusal {
+    refusal_of(Grant::RefreshToken, status, body)
+}
+
+fn refusal_of(grant: Grant, status: u16, body: &str) -> Refusal {
+    read_reply(&reply(status, body), grant, SystemTime::UNIX_EPOCH)
+        .err()
+        .unwrap()
+}
+
+/// Row 34.
+#[test]
+fn the_code_decides_and_not_the_status() {
+    for (status, body, class) in [
+        (400, r#"{"error":"invalid_grant"}"#, Class::Dead),
+        (401, r#"{"error":"invalid_grant"}"#, Class::Dead),
+        (
+            403,
+            r#"{"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}"#,
+            Class::Dead,
+        ),
+        (200, r#"{"error":"invalid_grant"}"#, Class::Dead),
+        (429, r#"{"error":"too_many_requests"}"#, Class::Busy),
+        (400, r#"{"error":"slow_down"}"#, Class::Busy),
+        (429, "slow", Class::Busy),
+        (
+            500,
+            r#"{"error":"access_denied","error_description":"Global limit has been reached"}"#,
+            Class::Ambiguous,
+        ),
+        (403, r#"{"error":"access_denied"}"#, Class::Refused),
+        (401, r#"{"error":"invalid_client"}"#, Class::Refused),
+        (403, r#"{"error":"mfa_required"}"#, Class::Refused),
+        (418, r#"{"error":"never_heard_of"}"#, Class::Refused),
+        (500, "", Class::Ambiguous),
+        (502, "<html>", Class::Ambiguous),
+        (503, "{", Class::Ambiguous),
+        (200, "<html>", Class::Ambiguous),
+        (200, "", Class::Ambiguous),
+        (200, "[]", Class::Ambiguous),
+        (302, "", Class::Refused),
+        (404, "<html>", Class::Refused),
+    ] {
+        assert_eq!(refusal(status, body).class, class, "{status} {body}");
+    }
+}
+
+#[test]
+fn only_a_dead_grant_or_an_interaction_requires_a_login() {
+    assert!(
+        refusal(403, r#"{"error":"invalid_grant"}"#)
+            .error
+            .is_reauth_required()
+    );
+    assert!(
+        refusal(403, r#"{"error":"mfa_required"}"#)
+            .error
+            .is_reauth_required()
+    );
+    for body in [
+        r#"{"error":"invalid_client"}"#,
+        r#"{"error":"access_denied"}"#,
+        "<html>",
+    ] {
+        assert!(!refusal(403, body).error.is_reauth_required(), "{body}");
+    }
+    assert!(refusal(503, "").error.is_retryable());
+}
+
+#[test]
+fn a_rotated_token_is_salvaged_from_a_broken_reply() {
+    let salvaged = |body| refusal(200, body).salvaged;
+    let cut = r#"{"access_token":"a","refresh_token" : "r\u002d2","expires_i"#;
+    assert!(salvaged(cut).unwrap().matches("r-2"));
+    let framed = r#"warning: x{"refresh_token":"r-2"}"#;
+    assert!(salvaged(framed).unwrap().matches("r-2"));
+    for nothing in [
+        r#"{"refresh_token":"r-"#,
+        r#"{"refresh_token":"" x"#,
+        r#"{"refresh_token""#,
+        "",
+    ] {
+        assert!(salvaged(nothing).is_none(), "{nothing}");
+    }
+}
+
+#[test]
+fn retry_after_is_passed_on() {
+    let mut reply = reply(429, "");
+    reply.headers.insert("retry-after", "7".parse().unwrap());
+    let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
+        .err()
+        .unwrap();
+    assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
+}
+
+#[test]
+fn transport_failures_are_classified_by_what_may_have_been_received() {
+    for (unsent, timeout, class) in [
+        (Unsent::Surely, false, Class::NotSent),
+        (Unsent::Surely, true, Class::NotSent),
+        (Unsent::Perhaps, false, Class::Ambiguous),
+        (Unsent::Perhaps, true, Class::TimedOut),
+    ] {
+        let what = "x";
+        let failure = Failure {
+            what,
+            timeout,
+            unsent,
+            refused_locally: false,
+        };
+        let refusal = Refusal::without_reply(Error::new(Kind::Transport(failure)));
+        assert_eq!(refusal.class, class);
+        assert!(refusal.error.is_retryable());
+    }
+}
+
+/// RFC 6749 section 7.1: a client must not use an access token whose type it does not know.
+#[test]
+fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_salvaged() {
+    for kind in ["DPoP", "mac", ""] {
+        let body = format!(
+            r#"{{"access_token":"a","token_type":"{kind}","refresh_token":"r-2","expires_in":60}}"#
+        );
+        for grant in [Grant::Code, Grant::RefreshToken] {
+            let refusal = refusal_of(grant, 200, &body);
+            assert!(refusal.error.is_protocol() && !refusal.error.is_retryable());
+            // Not asked again: each try would use up a refresh token.
+            assert_eq!(refusal.class, Class::Refused);
+            assert!(refusal.salvaged.unwrap().matches("r-2"));
+        }
+    }
+}
+
+#[test]
+fn rfc_8628_3_5_two_codes_go_on_and_any_other_ends_the_polls() {
+    for status in [200, 400, 403, 428, 429, 500] {
+        for (code, class) in [
+            ("authorization_pending", Class::Pending),
+            ("slow_down", Class::SlowDown),
+        ] {
+            let body = format!(r#"{{"error":"{code}"}}"#);
+            let refusal = refusal_of(Grant::DeviceCode, status, &body);
+            assert_eq!(refusal.class, class, "{status} {code}");
+        }
+    }
+    for code in [
+        "access_denied",
+        "expired_token",
+        "invalid_client",
+        "unauthorized_client",
+        "server_error",
+        "temporarily_unavailable",
+        "too_many_requests",
+        "mfa_required",
+        "never_heard_of",
+    ] {
+        let body = format!(r#"{{"error":"{code}"}}"#);
+        for status in [200, 400, 401, 403] {
+            let refusal = refusal_of(Grant::DeviceCode, status, &body);
+            assert_eq!(refusal.class, Class::Refused, "{status} {code}");
+        }
+    }
+    // An overloaded server has not judged the device code.
+    for (status, class) in [(429, Class::Busy), (500, Class::Ambiguous)] {
+        let body = r#"{"error":"access_denied"}"#;
+        assert_eq!(refusal_of(Grant::DeviceCode, status, body).class, class);
+    }
+}
+
+#[test]
+fn a_refused_refresh_is_not_a_refused_login() {
+    for code in ["access_denied", "never_heard_of"] {
+        let body = format!(r#"{{"error":"{code}"}}"#);
+        let refresh = refusal_of(Grant::RefreshToken, 403, &body).error;
+        assert!(refresh.is_refresh_refused() && !refresh.is_login_refused());
+        let said = refresh.to_string();
+        assert!(said.contains(code) && !said.contains("login"), "{said}");
+        let login = refusal_of(Grant::Code, 403, &body).error;
+        assert!(login.is_login_refused() && !login.is_refresh_refused());
+    }
+}
+
+/// RFC 6749 section 5.2.
+#[test]
+fn the_description_of_an_error_is_kept_and_not_shown() {
+    for (status, code) in [
+        (400, "invalid_grant"),
+        (401, "invalid_client"),
+        (403, "access_denied"),
+        (403, "mfa_required"),
+        (500, "server_error"),
+        (429, "too_many_requests"),
+    ] {
+        let body =
+            format!(r#"{{"error":"{code}","error_description":"Sam is blocked. \u001b[2J"}}"#);
+        let error = refusal(status, &body).error;
+        assert_eq!(error.error_description(), Some("Sam is blocked. \u{1b}[2J"));
+        assert!(!format!("{error} {error:?}").contains("blocked"));
+        assert!(error.report().contains("Sam is blocked. \\u{1b}"));
+    }
+    for body in [
+        r#"{"error":"invalid_grant"}"#,
+        r#"{"error":"invalid_grant","error_description":""}"#,
+        r#"{"error":"invalid_grant","error_description":["Sam"]}"#,
+    ] {
+        assert_eq!(refusal(400, body).error.error_description(), None);
+    }
+    let long = format!(
+        r#"{{"error":"invalid_grant","error_description":"{}"}}"#,
+        "\u{e4}".repeat(5_000)
+    );
+    let kept = refusal(400, &long).error;
+    assert_eq!(kept.error_description().unwrap(), "\u{e4}".repeat(1_000));
+}
+
+#[test]
+fn a_reply_that_is_not_http_is_ambiguous() {
+    let refusal = Refusal::without_reply(Error::protocol("x"));
+    assert_eq!(refusal.class, Class::Ambiguous);
+}
+
+#[test]
+fn errors_do_not_repeat_the_reply() {
+    let body = r#"{"error":"s3cr3t token","error_description":"s3cr3t","refresh_token":"s3cr3t"}"#;
+    for status in [200, 400, 500] {
+        let error = refusal(status, body).error;
+        assert!(!format!("{error} {error:?}").contains("s3cr3t"));
+    }
+}

@@ -1,0 +1,66 @@
+//! A login on a device without a browser, against the fake (RFC 8628).
+
+use std::time::Duration;
+
+use envd_sdk::Clock;
+use envd_sdk::auth::{DeviceLogin, TokenManager};
+use envd_sdk::fake::{Fake, Fault};
+
+use crate::fixed_date::{fake_builder, noon};
+
+/// A fake on a clock that the test moves, a manager, and a login that has begun.
+async fn begun() -> (Fake, TokenManager, DeviceLogin) {
+    let fake = fake_builder().clock(Clock::manual(noon()));
+    let fake = fake.start().await.unwrap();
+    let manager = TokenManager::builder(fake.provider().build().unwrap());
+    let manager = manager.build().unwrap();
+    let login = manager.provider().device_authorization().start().await;
+    (fake, manager, login.unwrap())
+}
+
+#[tokio::test]
+async fn a_device_login_issues_tokens_that_the_service_accepts() {
+    let (fake, manager, login) = begun().await;
+    assert_eq!(login.interval(), Duration::from_secs(5));
+    assert_eq!(login.expires_at(), noon() + Duration::from_secs(900));
+    let complete = login.verification_url_complete().unwrap().query();
+    assert_eq!(
+        complete.unwrap(),
+        format!("user_code={}", login.user_code())
+    );
+    fake.approve_device(login.user_code()).unwrap();
+    fake.clock().advance(login.interval());
+    let tokens = manager.complete_device_login(login).await.unwrap();
+    assert!(tokens.refresh_token().is_some());
+    assert_eq!(manager.subject().as_deref(), tokens.subject());
+    let client = fake.client().token_source(manager).build().unwrap();
+    client.registered_user().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_device_login_that_is_denied_or_late_is_refused() {
+    let (fake, manager, login) = begun().await;
+    fake.deny_device(login.user_code()).unwrap();
+    fake.clock().advance(login.interval());
+    let error = manager.complete_device_login(login).await.unwrap_err();
+    assert!(error.is_login_refused() && !error.is_reauth_required());
+
+    let (fake, manager, login) = begun().await;
+    fake.clock().advance(Duration::from_secs(900));
+    let error = manager.complete_device_login(login).await.unwrap_err();
+    assert!(error.is_login_refused());
+    assert_eq!(fake.token_requests(), 0);
+}
+
+#[tokio::test]
+async fn a_provider_that_is_down_is_not_a_refused_device_login() {
+    let (fake, manager, _) = begun().await;
+    fake.on_path("/oauth/device/code")
+        .fault(Fault::dropped_before())
+        .fault(Fault::status(503).header("retry-after", "7"));
+    let start = || manager.provider().device_authorization().start();
+    assert!(start().await.unwrap_err().is_retryable());
+    let error = start().await.unwrap_err();
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    start().await.unwrap();
+}
