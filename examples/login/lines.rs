@@ -2,10 +2,12 @@
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use envd_sdk::auth::{PendingLogin, TokenSet};
+use envd_sdk::auth::{DeviceLogin, PendingLogin, TokenSet};
 use serde_json::{Value, json};
+use url::Url;
 
 use super::cli::{self, Failure};
 
@@ -14,14 +16,28 @@ pub(crate) fn begun(login: &PendingLogin) -> Result<(), Failure> {
     print(&json!({"authorize_url": login.url().as_str()}))
 }
 
+/// The first line of a login on another device: the page to open there, and the code to type.
+pub(crate) fn begun_on_device(login: &DeviceLogin) -> Result<(), Failure> {
+    let complete = login.verification_url_complete().map(Url::as_str);
+    print(&json!({
+        "verification_url": login.verification_url().as_str(),
+        "verification_url_complete": complete,
+        "user_code": login.user_code(),
+        "expires_at": rfc_3339(login.expires_at()),
+    }))
+}
+
 /// The last line: the user's id, the expiry of the access token, and the file of the tokens.
 pub(crate) fn done(tokens: &TokenSet, store: Option<&Path>) -> Result<(), Failure> {
-    let expires_at = DateTime::<Utc>::from(tokens.expires_at());
     print(&json!({
         "subject": tokens.subject(),
-        "expires_at": expires_at.to_rfc3339_opts(SecondsFormat::Secs, true),
+        "expires_at": rfc_3339(tokens.expires_at()),
         "store": store.map(|file| file.display().to_string()),
     }))
+}
+
+fn rfc_3339(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Flushed, so that a program that reads the output is not delayed.

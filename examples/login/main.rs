@@ -1,14 +1,19 @@
 //! Logs a user in on this machine and keeps the tokens in a file: `cargo run --example login -- --help`.
 //!
 //! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser (it holds the `state` of the
-//! login, so keep it out of logs that others read); the last one, once the tokens are stored, is
-//! `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end of the access token, in RFC 3339. With no
-//! options a user of the embedded fake logs in. The exit code is 0, 1 when the login failed, 2 for wrong options.
+//! login, so keep it out of logs that others read). With `--device`, for a machine without a browser, it is
+//! `{"verification_url": ..., "verification_url_complete": ..., "user_code": ..., "expires_at": ...}`: the page to open on
+//! another device, the same with the code in it or null, the code to type, and its end; stderr has it in words.
+//!
+//! The last line, once the tokens are stored, is `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end
+//! of the access token, in RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0, 1 when the
+//! login failed, 2 for wrong options.
 
 #[path = "../browser/mod.rs"]
 mod browser;
 #[path = "../cli/mod.rs"]
 mod cli;
+mod device;
 mod lines;
 #[path = "../login_options/mod.rs"]
 mod login_options;
@@ -27,7 +32,8 @@ use login_options::Options;
 
 const WHAT: &str = "\
 Logs a user in through the browser and keeps the tokens in a file. The first line on stdout is
-{\"authorize_url\": ...}, the last one {\"subject\": ..., \"expires_at\": ..., \"store\": ...}.";
+{\"authorize_url\": ...}, with --device {\"verification_url\": ..., \"user_code\": ...}; the last one is
+{\"subject\": ..., \"expires_at\": ..., \"store\": ...}.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -37,7 +43,7 @@ async fn main() -> ExitCode {
         return cli::refuse("--status is an option of access_token", &usage);
     }
     let fake = if options.names_no_provider() {
-        match Fake::builder().start().await {
+        match start_fake(&options).await {
             Ok(fake) => Some(fake),
             Err(error) => return cli::fail(&error.into()),
         }
@@ -47,18 +53,28 @@ async fn main() -> ExitCode {
     let provider = fake
         .as_ref()
         .map_or_else(|| options.provider(), Fake::provider);
-    // Any redirect address serves to check the other settings.
-    if let Err(error) = provider.clone().redirect_uri("http://127.0.0.1/").build() {
+    // Any redirect address serves to check the other settings, and a login on another device has none.
+    let provider = provider.redirect_uri("http://127.0.0.1/");
+    if let Err(error) = provider.clone().build() {
         return cli::refuse(cli::chain(&error), &usage);
     }
     if let Err(error) = can_store(&options).await {
         return cli::fail(&error);
     }
     let tokens = match &options.redirect_uri {
+        _ if options.device => device::log_in(&options, provider, fake).await,
         Some(address) => log_in_by_hand(&options, provider.redirect_uri(address), fake).await,
         None => log_in(&options, provider, fake.is_some()).await,
     };
     cli::end(tokens.and_then(|tokens| lines::done(&tokens, options.store.as_deref())))
+}
+
+async fn start_fake(options: &Options) -> envd_sdk::Result<Fake> {
+    if options.device {
+        device::start_fake().await
+    } else {
+        Fake::builder().start().await
+    }
 }
 
 /// Fails before the login when the file of the tokens cannot be used.

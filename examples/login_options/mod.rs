@@ -20,6 +20,8 @@ const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not
   --redirect-port PORT  port of the loopback listener; 0, a free one, unless set
   --redirect-path PATH  path of the loopback listener; /callback unless set
   --redirect-uri URI    without a listener: prints the address and reads the redirected one from stdin
+  --device              login: without a browser; prints a page and a code, which the user types there on another device
+  --device-url URL      the device authorization endpoint, for --device
   --store FILE          the file of the tokens
   --no-browser          does not open the browser
   --status              access_token only: prints the state of the session
@@ -34,6 +36,7 @@ pub(crate) struct Options {
     token_url: Option<String>,
     revoke_url: Option<String>,
     logout_url: Option<String>,
+    device_url: Option<String>,
     client_id: Option<String>,
     audience: Option<String>,
     scope: Option<String>,
@@ -43,6 +46,7 @@ pub(crate) struct Options {
     pub(crate) store: Option<PathBuf>,
     pub(crate) no_browser: bool,
     pub(crate) status: bool,
+    pub(crate) device: bool,
 }
 
 impl Options {
@@ -64,6 +68,10 @@ impl Options {
                     options.status = true;
                     continue;
                 }
+                Long("device") => {
+                    options.device = true;
+                    continue;
+                }
                 Long("redirect-port") => {
                     let port = |text: &str| text.parse().ok();
                     let expected = "a port, 0 to 65535";
@@ -79,6 +87,7 @@ impl Options {
                 Long("authorize-url") => &mut options.authorize_url,
                 Long("token-url") => &mut options.token_url,
                 Long("revoke-url") => &mut options.revoke_url,
+                Long("device-url") => &mut options.device_url,
                 Long("logout-url") => &mut options.logout_url,
                 Long("client-id") => &mut options.client_id,
                 Long("audience") => &mut options.audience,
@@ -94,6 +103,12 @@ impl Options {
         if !path.starts_with('/') {
             return Err("--redirect-path must begin with /".into());
         }
+        if options.device && options.redirect_uri.is_some() {
+            return Err("--redirect-uri is not used with --device".into());
+        }
+        if options.device && !options.names_no_provider() && options.device_url.is_none() {
+            return Err("--device needs --device-url".into());
+        }
         Ok(options)
     }
 
@@ -103,6 +118,7 @@ impl Options {
             &self.issuer,
             &self.authorize_url,
             &self.token_url,
+            &self.device_url,
             &self.client_id,
             &self.audience,
         ];
@@ -126,6 +142,13 @@ impl Options {
         }
         if let Some(url) = &self.logout_url {
             builder = builder.logout_url(url);
+        }
+        if let Some(url) = &self.device_url {
+            builder = builder.device_authorization_url(url);
+        }
+        if let (true, None, Some(token_url)) = (self.device, &self.authorize_url, &self.token_url) {
+            // Required, and not used.
+            builder = builder.authorize_url(token_url);
         }
         if let Some(scope) = &self.scope {
             builder = builder.scopes(scope.split_whitespace());

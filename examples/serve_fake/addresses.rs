@@ -14,6 +14,10 @@ pub(crate) fn of(fake: &Fake) -> impl Iterator<Item = (&'static str, String)> {
         ),
         ("authorize", fake.authorize_url().into()),
         ("token", fake.token_url().into()),
+        (
+            "device_authorization",
+            fake.device_authorization_url().into(),
+        ),
         ("revoke", fake.revoke_url().into()),
         ("logout", fake.logout_url().into()),
         ("envd_account_id", fake.account_id().to_owned()),

@@ -1,7 +1,8 @@
-//! `login` and `access_token` without a login.
+//! `login` and `access_token` without a login, and `login --device`.
 
 use envd_sdk::auth::{FileStore, TokenManager};
 use envd_sdk::fake::Fake;
+use serde_json::Value;
 
 use super::folder::Folder;
 use super::program::Program;
@@ -91,4 +92,45 @@ async fn the_status_tells_the_session_and_no_token() {
         damaged.stdout.starts_with("state: unknown\n"),
         "{damaged:?}"
     );
+}
+
+#[test]
+fn a_login_on_another_device_prints_the_page_and_the_code() {
+    let ended = Program::new("login").arg("--device").run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let mut lines = ended.stdout.lines();
+    let mut line = || serde_json::from_str::<Value>(lines.next().unwrap()).unwrap();
+    let (first, last) = (line(), line());
+    let (page, code) = (text(&first, "verification_url"), text(&first, "user_code"));
+    assert_eq!(
+        text(&first, "verification_url_complete"),
+        format!("{page}?user_code={code}")
+    );
+    assert!(text(&last, "subject").starts_with("auth0|"));
+    for part in [page, code, "15 minutes"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_login_on_another_device_needs_its_endpoint_and_no_redirect() {
+    let fake = Fake::start().await;
+    let program = || options(Program::new("login"), &fake).arg("--device");
+    let address = fake.device_authorization_url();
+    for (program, named) in [
+        (program(), "--device-url"),
+        (
+            program().args(["--device-url", address.as_str(), "--redirect-uri", "x:y"]),
+            "--redirect-uri",
+        ),
+    ] {
+        let ended = program.run();
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(named), "{ended:?}");
+        assert_eq!(ended.stdout, "");
+    }
+}
+
+fn text<'v>(line: &'v Value, name: &str) -> &'v str {
+    line[name].as_str().unwrap()
 }
