@@ -154,7 +154,9 @@ impl Options {
             builder = builder.scopes(scope.split_whitespace());
         }
         // Not an option: other users of the machine can read the arguments of a process.
-        if let Ok(secret) = std::env::var("ENVD_CLIENT_SECRET") {
+        if let Ok(secret) = std::env::var("ENVD_CLIENT_SECRET")
+            && !secret.is_empty()
+        {
             builder = builder.client_secret(secret);
         }
         builder

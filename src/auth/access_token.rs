@@ -40,13 +40,8 @@ impl AccessToken {
                 "an access token must be visible ASCII characters without spaces",
             ));
         }
-        let mut bytes = Zeroizing::new(Vec::with_capacity(SCHEME.len() + text.len()));
-        bytes.extend_from_slice(SCHEME.as_bytes());
-        bytes.extend_from_slice(text.as_bytes());
-        // Owned bytes, so that all clones share one buffer and it is wiped with the last of them.
-        let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes))
-            .map_err(|_| Error::config("the access token cannot be sent in a header"))?;
-        header.set_sensitive(true);
+        let header = authorization_header(SCHEME, text)
+            .ok_or_else(|| Error::config("the access token cannot be sent in a header"))?;
         Ok(Self {
             header,
             generation: 0,
@@ -84,6 +79,17 @@ impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AccessToken([redacted], generation {})", self.generation)
     }
+}
+
+/// The value of an `authorization` header, hidden in `Debug`; `None` when the text cannot be sent in one.
+pub(super) fn authorization_header(scheme: &str, credentials: &str) -> Option<HeaderValue> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(scheme.len() + credentials.len()));
+    bytes.extend_from_slice(scheme.as_bytes());
+    bytes.extend_from_slice(credentials.as_bytes());
+    // Owned bytes, so that all clones share one buffer and it is wiped with the last of them.
+    let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes)).ok()?;
+    header.set_sensitive(true);
+    Some(header)
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl DeviceRequest {
     /// of the provider, [`is_protocol`](Error::is_protocol) when its reply lacks a field.
     pub async fn start(self) -> Result<DeviceLogin> {
         let settings = &self.provider.0;
-        let Some(url) = settings.device_authorization_url.clone() else {
+        let Some(url) = &settings.device_authorization_url else {
             return Err(Error::config("device_authorization_url is not set"));
         };
         let reserved = |(name, _): &&(String, String)| RESERVED.contains(&name.as_str());

@@ -148,8 +148,10 @@
 pub mod failure_modes {}
 
 mod access_token;
+mod assertion_signer;
 mod callback;
 mod claims;
+mod client_authentication;
 mod device_login;
 mod endpoint;
 mod failure;
@@ -169,6 +171,7 @@ mod token_set;
 mod token_source;
 
 pub use self::access_token::AccessToken;
+pub use self::assertion_signer::AssertionSigner;
 pub use self::callback::CheckedCallback;
 pub use self::device_login::{DeviceLogin, DeviceRequest};
 pub use self::manager::{

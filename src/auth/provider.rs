@@ -13,6 +13,7 @@ use oauth2::basic::BasicClient;
 use url::Url;
 
 pub use self::builder::ProviderBuilder;
+use super::client_authentication::ClientAuthentication;
 use super::{AuthorizationRequest, DeviceRequest, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -47,7 +48,7 @@ pub(super) type OAuth = BasicClient<EndpointSet>;
 pub(super) struct Settings {
     pub(super) oauth: OAuth,
     pub(super) client_id: String,
-    pub(super) client_secret: Option<Secret>,
+    pub(super) authentication: ClientAuthentication,
     pub(super) redirect_uri: String,
     pub(super) token_url: Url,
     pub(super) revoke_url: Option<Url>,

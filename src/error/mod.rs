@@ -108,6 +108,13 @@ impl Error {
         self.changed(|inner| inner.source = Some(Arc::new(source)))
     }
 
+    pub(crate) fn with_boxed_source(
+        self,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    ) -> Self {
+        self.changed(|inner| inner.source = Some(source.into()))
+    }
+
     pub(crate) fn with_operation(self, operation: &str) -> Self {
         self.changed(|inner| inner.operation = Some(operation.to_owned()))
     }

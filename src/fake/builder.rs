@@ -9,7 +9,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
 use super::graphql::Cache;
-use super::provider::{Lifetimes, Provider};
+use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::{ReferenceData, bundled_schema, read_schema};
 use super::register::Register;
@@ -45,6 +45,7 @@ pub struct FakeBuilder {
     user: User,
     world: Option<World>,
     lifetimes: Lifetimes,
+    client_check: ClientCheck,
     accreditations: Vec<(String, bool)>,
     return_to: Vec<Url>,
     first_page: Option<usize>,
@@ -103,6 +104,32 @@ impl FakeBuilder {
     /// token, ends the login.
     pub fn refresh_overlap(mut self, overlap: Duration) -> Self {
         self.lifetimes.refresh_overlap = overlap;
+        self
+    }
+
+    /// The secret by which the client must authenticate at the identity provider, in the body or the header of each request
+    /// (RFC 6749 section 2.3.1). Unless set, no secret is needed and any is accepted.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
+    /// let provider = fake.provider().client_secret("s3cr3t").build()?;
+    /// # let _ = provider;
+    /// # Ok::<(), envd_sdk::Error>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
+        self.client_check = ClientCheck::Secret(secret.into());
+        self
+    }
+
+    /// Requires an assertion of the client with each request to the identity provider (`private_key_jwt`, RFC 7523 section
+    /// 2.2), in place of a secret: for the issuer, at most five minutes long, and used once. The signature must be there,
+    /// and is not verified.
+    pub fn client_assertions(mut self) -> Self {
+        self.client_check = ClientCheck::Assertion;
         self
     }
 
@@ -187,6 +214,7 @@ impl FakeBuilder {
         let mut provider = Provider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());
+        provider.client_check = self.client_check.clone();
         let access_token = Secret::new(provider.grant(self.user, now));
         let first_page = self.first_page.unwrap_or(1);
         let token = self.register_token.map(|token| token.expose().to_owned());

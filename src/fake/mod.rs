@@ -175,7 +175,7 @@ impl Fake {
         self.at("/authorize")
     }
 
-    /// The token endpoint. It ignores a client secret.
+    /// The token endpoint. It ignores a client secret unless [one is set](FakeBuilder::client_secret).
     #[must_use]
     pub fn token_url(&self) -> Url {
         self.at("/oauth/token")

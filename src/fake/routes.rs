@@ -121,16 +121,18 @@ impl State {
         } = &mut *parts;
         let (path, query) = (request.url.path(), request.url.query().unwrap_or_default());
         let media_type = header(request, "content-type").unwrap_or_default();
-        let bearer = header(request, "authorization").and_then(bearer);
+        let authorization = header(request, "authorization");
+        let bearer = authorization.and_then(bearer);
+        let body = &request.body;
         match (request.method.as_str(), path) {
             ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
             ("GET", "/authorize") => provider.authorization(query, now),
-            ("POST", "/oauth/token") => provider.token(media_type, &request.body, now),
+            ("POST", "/oauth/token") => provider.token(authorization, media_type, body, now),
             ("POST", "/oauth/device/code") => {
-                provider.authorize_device(media_type, &request.body, now)
+                provider.authorize_device(authorization, media_type, body, now)
             }
             ("GET", "/activate") => provider.activate(query, now),
-            ("POST", "/oauth/revoke") => provider.revocation(media_type, &request.body),
+            ("POST", "/oauth/revoke") => provider.revocation(authorization, media_type, body, now),
             ("GET", "/v2/logout") => provider.logout(query),
             (
                 "GET",

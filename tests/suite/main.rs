@@ -7,6 +7,7 @@ mod audits;
 mod browser;
 mod builders;
 mod candidates;
+mod client_authentication;
 mod concurrent_requests;
 mod conditions;
 mod cookbook;

@@ -52,10 +52,10 @@ struct ReplyFields {
 /// Asks for the codes of a login. `fields` are those besides the client's.
 pub(in crate::auth) async fn authorize_device(
     provider: &Provider,
-    url: Url,
+    url: &Url,
     fields: &[(&str, &str)],
 ) -> Result<DeviceCodes> {
-    let request = post(&provider.0, url, fields);
+    let request = post(&provider.0, url, fields).await?;
     let reply = provider.0.http.send(request).await.map_err(|error| {
         unavailable("the device authorization endpoint could not be reached").with_source(error)
     })?;
@@ -67,22 +67,18 @@ pub(in crate::auth) async fn poll(
     provider: &Provider,
     device_code: &Secret,
 ) -> Result<Issued, Refusal> {
-    send(
-        provider,
-        Grant::DeviceCode,
-        poll_request(provider, device_code),
-    )
-    .await
+    let request = poll_request(provider, device_code).await;
+    send(provider, Grant::DeviceCode, request).await
 }
 
 /// RFC 8628 section 3.4.
-fn poll_request(provider: &Provider, device_code: &Secret) -> Request {
+async fn poll_request(provider: &Provider, device_code: &Secret) -> Result<Request> {
     let settings = &provider.0;
     let fields = [
         ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
         ("device_code", device_code.expose()),
     ];
-    post(settings, settings.token_url.clone(), &fields)
+    post(settings, &settings.token_url, &fields).await
 }
 
 fn read_reply(reply: &Reply, now: SystemTime) -> Result<DeviceCodes> {

@@ -49,6 +49,21 @@ pub(in crate::auth) struct Refusal {
 }
 
 impl Refusal {
+    /// Of a request that could not be made, so that nothing was sent.
+    pub(super) fn without_request(error: Error) -> Self {
+        let class = if error.is_retryable() {
+            Class::NotSent
+        } else {
+            Class::Refused
+        };
+        Self {
+            class,
+            error,
+            retry_after: None,
+            salvaged: None,
+        }
+    }
+
     /// Of a request without a complete reply.
     pub(super) fn without_reply(error: Error) -> Self {
         let class = match error.kind() {

@@ -108,7 +108,7 @@ impl TokenManagerBuilder {
     ///
     /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout)
     /// and 30 seconds, or twice the time-out) and a minute to store its reply; unless this is set, it follows the
-    /// provider's time-out. When the process has certainly exited, an operator ends the wait with
+    /// provider's time-out, and is ten seconds longer with [`private_key_jwt`](crate::auth::ProviderBuilder::private_key_jwt). When the process has certainly exited, an operator ends the wait with
     /// [`take_over_refresh`](TokenManager::take_over_refresh).
     pub fn mark_wait(mut self, time: Duration) -> Self {
         Arc::make_mut(&mut self.policy).mark_wait = Some(time);
@@ -195,10 +195,10 @@ impl Default for Policy {
 
 impl Policy {
     /// How long the refresh mark of another process stands; by default a request that is sent twice, and a minute to store
-    /// its reply. `timeout` is that of one request.
-    pub(super) fn mark_wait(&self, timeout: Duration) -> Duration {
+    /// its reply. `timeout` is that of one request, and `signing` how much of it may pass before it is sent.
+    pub(super) fn mark_wait(&self, timeout: Duration, signing: Duration) -> Duration {
         self.mark_wait.unwrap_or_else(|| {
-            let first = timeout.max(Duration::from_secs(30));
+            let first = timeout.max(Duration::from_secs(30).saturating_add(signing));
             let store = Duration::from_secs(60);
             first.saturating_add(timeout).saturating_add(store)
         })
@@ -212,9 +212,12 @@ mod tests {
     #[test]
     fn the_mark_wait_covers_two_requests_and_the_time_to_store_the_reply() {
         let secs = Duration::from_secs;
-        let wait = |timeout| Policy::default().mark_wait(secs(timeout));
-        assert_eq!(wait(30), secs(120));
-        assert_eq!(wait(10), secs(100));
-        assert_eq!(wait(60), secs(180));
+        let wait = |timeout, signing| Policy::default().mark_wait(secs(timeout), secs(signing));
+        assert_eq!(wait(30, 0), secs(120));
+        assert_eq!(wait(10, 0), secs(100));
+        assert_eq!(wait(60, 0), secs(180));
+        // A first request that is sent when its assertion is signed.
+        assert_eq!(wait(30, 10), secs(130));
+        assert_eq!(wait(60, 10), secs(180));
     }
 }

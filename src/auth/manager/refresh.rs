@@ -190,13 +190,16 @@ impl Refresh {
     /// unless the server accepts the token twice for long enough.
     fn wait_before_repeat(&self, class: Class, sent: Duration) -> Duration {
         let short = Duration::from_secs(1) + Duration::from_secs(1).mul_f64(fastrand::f64());
-        let overlap = self.epoch.shared.provider.0.rotation_overlap;
+        let provider = &self.epoch.shared.provider.0;
+        let overlap = provider.rotation_overlap;
         let elapsed = self.epoch.shared.clock().boot().saturating_sub(sent);
         let overlap_left = overlap.saturating_sub(elapsed);
         if !overlap_left.is_zero() {
             short.min(overlap_left / 2)
         } else if class == Class::TimedOut {
-            IN_FLIGHT.saturating_sub(elapsed).max(short)
+            // It was sent when its assertion was signed.
+            let in_flight = IN_FLIGHT + provider.authentication.signing_limit();
+            in_flight.saturating_sub(elapsed).max(short)
         } else {
             short
         }

@@ -198,7 +198,9 @@ impl RefreshMark<'_> {
 
 /// When the mark may be replaced, on the boot clock.
 fn claim_at(shared: &Shared, mark: ForeignMark) -> Duration {
-    let wait = shared.policy.mark_wait(shared.provider.0.timeout);
+    let provider = &shared.provider.0;
+    let signing = provider.authentication.signing_limit();
+    let wait = shared.policy.mark_wait(provider.timeout, signing);
     mark.since.saturating_add(wait.saturating_sub(CLAIM_PERIOD))
 }
 

@@ -11,6 +11,8 @@ use url::Url;
 use super::discovery::MetadataCache;
 use super::metadata::Metadata;
 use super::{Provider, Settings};
+use crate::auth::AssertionSigner;
+use crate::auth::client_authentication::AuthenticationSettings;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Http, HttpOptions, parse_endpoint};
@@ -23,7 +25,7 @@ const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 #[must_use]
 pub struct ProviderBuilder {
     client_id: String,
-    client_secret: Option<Secret>,
+    authentication: AuthenticationSettings,
     pub(super) authorize_url: Option<String>,
     pub(super) token_url: Option<String>,
     pub(super) revoke_url: Option<String>,
@@ -49,7 +51,7 @@ impl ProviderBuilder {
     pub(super) fn new(client_id: String) -> Self {
         Self {
             client_id,
-            client_secret: None,
+            authentication: AuthenticationSettings::default(),
             authorize_url: None,
             token_url: None,
             revoke_url: None,
@@ -75,8 +77,57 @@ impl ProviderBuilder {
     }
 
     /// The secret of a confidential client. Leave it out in programs that users install.
+    ///
+    /// It is sent in the body with the client's id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
+    /// 9). Providers that expect something else have a method of their own here, and only one may be set (RFC 6749 section
+    /// 2.3): [`client_secret_basic`](Self::client_secret_basic), or [`private_key_jwt`](Self::private_key_jwt). A client
+    /// that authenticates by its certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and the certificate
+    /// in [`http`](Self::http). All requests to the provider authenticate alike: logins, refreshes and revocations.
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
-        self.client_secret = Some(secret.into());
+        self.authentication.secret_post = Some(secret.into());
+        self
+    }
+
+    /// The secret of a confidential client, for a provider that expects it in the `authorization` header
+    /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client's id is in the header, too, and not in the body.
+    ///
+    /// ```
+    /// use envd_sdk::auth::Provider;
+    ///
+    /// # let secret = "s3cr3t";
+    /// let provider = Provider::builder("my-client-id")
+    ///     .client_secret_basic(secret)
+    ///     .authorize_url("https://sso.example.com/authorize")
+    ///     .token_url("https://sso.example.com/oauth/token")
+    ///     .audience("https://api.example.com/graphql")
+    ///     .redirect_uri("https://app.example.com/callback")
+    ///     .build()?;
+    /// # let _ = provider;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn client_secret_basic(mut self, secret: impl Into<Secret>) -> Self {
+        self.authentication.secret_basic = Some(secret.into());
+        self
+    }
+
+    /// The key of a confidential client that has no secret: each request carries a short-lived JWT that this signer has
+    /// signed (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
+    ///
+    /// The JWT is issued to the [`issuer`](Self::issuer), which must be set, or to the
+    /// [`assertion_audience`](Self::assertion_audience). It is valid for two minutes and for one request.
+    pub fn private_key_jwt(mut self, signer: impl AssertionSigner) -> Self {
+        self.authentication.signer = Some(Arc::new(signer));
+        self
+    }
+
+    /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); the [`issuer`](Self::issuer) unless
+    /// set.
+    ///
+    /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows nothing but the issuer: with another value, a
+    /// malicious provider can make a client that takes its addresses from metadata sign JWTs for another one. Set it only
+    /// for a provider that expects, by the older text, the address of its token endpoint.
+    pub fn assertion_audience(mut self, audience: impl Into<String>) -> Self {
+        self.authentication.audience = Some(audience.into());
         self
     }
 
@@ -230,6 +281,9 @@ impl ProviderBuilder {
         let device_authorization_url =
             optional("device_authorization_url", self.device_authorization_url)?;
         let jwks_uri = optional("jwks_uri", self.jwks_uri)?;
+        let authentication = self.authentication;
+        let authentication =
+            authentication.check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
         let redirect_uri = redirect_uri(required("redirect_uri", self.redirect_uri)?)?;
 
         let mut endpoints = vec![&token_url];
@@ -244,7 +298,7 @@ impl ProviderBuilder {
         Ok(Provider(Arc::new(Settings {
             oauth,
             client_id: self.client_id,
-            client_secret: self.client_secret,
+            authentication,
             redirect_uri: redirect_uri.to_string(),
             token_url,
             revoke_url,

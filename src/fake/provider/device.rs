@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::token_endpoint::TokenError;
-use super::{AUDIENCE, CLIENT_ID, Login, Parameters, Provider, error_reply};
+use super::{AUDIENCE, Login, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
 
 /// Without vowels, so that codes spell no words (section 6.1).
@@ -41,13 +41,14 @@ impl Provider {
     /// `/oauth/device/code` (sections 3.1 and 3.2).
     pub(in crate::fake) fn authorize_device(
         &mut self,
+        authorization: Option<&str>,
         media_type: &str,
         body: &[u8],
         now: SystemTime,
     ) -> Reply {
         let request = Parameters::of_body(media_type, body);
-        if request.get("client_id") != Some(CLIENT_ID) {
-            return error_reply(401, "invalid_client", "client_id is not fake-client");
+        if let Err(error) = self.check_client(authorization, &request, now) {
+            return error.into_reply(authorization);
         }
         // Without an audience the token is valid only for the provider's own endpoints.
         if request.get("audience").is_some_and(|to| to != AUDIENCE) {

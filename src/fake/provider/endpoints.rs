@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::{AUDIENCE, CLIENT_ID, Code, Login, Parameters, Provider, error_reply};
+use super::{AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
 
 impl Provider {
@@ -87,8 +87,19 @@ impl Provider {
     }
 
     /// `/oauth/revoke` (RFC 7009): 200 and an empty body, also for an unknown token.
-    pub(in crate::fake) fn revocation(&mut self, media_type: &str, body: &[u8]) -> Reply {
+    pub(in crate::fake) fn revocation(
+        &mut self,
+        authorization: Option<&str>,
+        media_type: &str,
+        body: &[u8],
+        now: SystemTime,
+    ) -> Reply {
         let request = Parameters::of_body(media_type, body);
+        // RFC 7009 section 2.1
+        let is_confidential = !matches!(self.client_check, ClientCheck::Id);
+        if is_confidential && let Err(error) = self.check_client(authorization, &request, now) {
+            return error.into_reply(authorization);
+        }
         let Some(token) = request.get("token") else {
             return error_reply(400, "invalid_request", "token is missing");
         };
@@ -117,7 +128,7 @@ impl Provider {
     /// The metadata (`OpenID` Connect Discovery 1.0 section 4, RFC 8414 section 3).
     pub(in crate::fake) fn discovery(&self) -> Reply {
         let at = |path: &str| format!("{}{path}", self.issuer);
-        let document = json!({
+        let mut document = json!({
             "issuer": self.issuer,
             "authorization_endpoint": at("authorize"),
             "token_endpoint": at("oauth/token"),
@@ -129,11 +140,16 @@ impl Provider {
             "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": true,
-            "token_endpoint_auth_methods_supported": ["none"],
+            "token_endpoint_auth_methods_supported": self.client_check.methods(),
             "scopes_supported": ["openid", "profile", "email", "offline_access"],
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": ["none"],
         });
+        if matches!(self.client_check, ClientCheck::Assertion) {
+            // RFC 8414 section 2: required beside `private_key_jwt`.
+            document["token_endpoint_auth_signing_alg_values_supported"] =
+                json!(["RS256", "PS256", "ES256", "EdDSA"]);
+        }
         Reply::json(200, &document)
     }
 

@@ -1,5 +1,6 @@
 //! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636), device flow (RFC 8628), with the behaviour of Auth0 (`guide::sources`).
 
+mod client_check;
 mod device;
 mod endpoints;
 mod token_endpoint;
@@ -13,6 +14,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
+pub(super) use self::client_check::ClientCheck;
 use self::device::DeviceGrant;
 use super::instant::epoch_seconds;
 use super::reply::Reply;
@@ -52,6 +54,7 @@ pub(super) struct Provider {
     /// The user who logs in.
     pub(super) user: User,
     pub(super) lifetimes: Lifetimes,
+    pub(super) client_check: ClientCheck,
     /// Whether the user cancels logins.
     pub(super) denies_logins: bool,
     /// Whether callbacks have no `iss`, against the metadata.
@@ -68,6 +71,8 @@ pub(super) struct Provider {
     access_tokens: HashMap<String, (Login, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
     revoked_families: HashSet<u64>,
+    /// The ids of the assertions that were accepted.
+    assertions: HashSet<String>,
     /// By family, the newest generation of which a refresh token was used.
     used_generations: HashMap<u64, u64>,
     /// Whether a user is logged in in the browser.
@@ -107,6 +112,7 @@ impl Provider {
             issuer,
             user,
             lifetimes,
+            client_check: ClientCheck::default(),
             denies_logins: false,
             omits_iss: false,
             return_to: Vec::new(),
@@ -117,6 +123,7 @@ impl Provider {
             access_tokens: HashMap::new(),
             refresh_tokens: HashMap::new(),
             revoked_families: HashSet::new(),
+            assertions: HashSet::new(),
             used_generations: HashMap::new(),
             has_session: false,
             issued: 0,

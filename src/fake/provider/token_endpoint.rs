@@ -5,51 +5,59 @@ use std::time::SystemTime;
 use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
 use serde_json::Value;
 
-use super::{CLIENT_ID, Parameters, Provider, error_reply};
+use super::{Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
 
 /// Error and description.
 pub(super) struct TokenError(pub(super) &'static str, pub(super) &'static str);
+
+impl TokenError {
+    pub(super) fn into_reply(self, authorization: Option<&str>) -> Reply {
+        let Self(error, description) = self;
+        let status = match error {
+            "invalid_grant" | "access_denied" | "authorization_pending" | "expired_token" => 403,
+            "slow_down" => 429,
+            "invalid_client" => 401,
+            _ => 400,
+        };
+        let reply = error_reply(status, error, description);
+        // RFC 6749 section 5.2
+        if status == 401 && authorization.is_some() {
+            return reply.header("www-authenticate", "Basic realm=\"fake\"");
+        }
+        reply
+    }
+}
 
 const BAD_CODE: TokenError = TokenError("invalid_grant", "Invalid authorization code");
 const BAD_VERIFIER: TokenError = TokenError("invalid_grant", "Failed to verify code verifier");
 const BAD_REFRESH: TokenError = TokenError("invalid_grant", "Unknown or invalid refresh token.");
 
 impl Provider {
-    /// `/oauth/token`. A client secret is ignored.
+    /// `/oauth/token`.
     pub(in crate::fake) fn token(
         &mut self,
+        authorization: Option<&str>,
         media_type: &str,
         body: &[u8],
         now: SystemTime,
     ) -> Reply {
         self.token_requests += 1;
         let request = Parameters::of_body(media_type, body);
-        let is_known = request.get("client_id") == Some(CLIENT_ID);
-        let result = match request.get("grant_type") {
-            _ if !is_known => Err(TokenError("invalid_client", "client_id is not fake-client")),
-            Some("authorization_code") => self.exchange(&request, now),
-            Some("refresh_token") => self.refresh(&request, now),
-            Some("urn:ietf:params:oauth:grant-type:device_code") => self.poll(&request, now),
-            _ => Err(TokenError(
-                "unsupported_grant_type",
-                "grant_type must be authorization_code, refresh_token or that of a device code",
-            )),
-        };
+        let result = self
+            .check_client(authorization, &request, now)
+            .and_then(|()| match request.get("grant_type") {
+                Some("authorization_code") => self.exchange(&request, now),
+                Some("refresh_token") => self.refresh(&request, now),
+                Some("urn:ietf:params:oauth:grant-type:device_code") => self.poll(&request, now),
+                _ => Err(TokenError(
+                    "unsupported_grant_type",
+                    "grant_type must be authorization_code, refresh_token or that of a device code",
+                )),
+            });
         let reply = match result {
             Ok(tokens) => Reply::json(200, &tokens),
-            Err(TokenError(error, description)) => {
-                let status = match error {
-                    "invalid_grant"
-                    | "access_denied"
-                    | "authorization_pending"
-                    | "expired_token" => 403,
-                    "slow_down" => 429,
-                    "invalid_client" => 401,
-                    _ => 400,
-                };
-                error_reply(status, error, description)
-            }
+            Err(error) => error.into_reply(authorization),
         };
         // RFC 6749 section 5.1
         reply.header("cache-control", "no-store")

@@ -1,5 +1,6 @@
 //! The fake over HTTP, without the client of this crate.
 
+mod client_authentication;
 mod consignments;
 mod device;
 mod http;

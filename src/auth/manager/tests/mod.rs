@@ -1,6 +1,7 @@
 //! The manager against a scripted token endpoint, on a clock that is moved by hand.
 
 mod bench;
+mod client_authentication;
 mod damage;
 mod device;
 mod device_ends;

@@ -1,0 +1,234 @@
+//! How the client authenticates at the provider (RFC 6749 section 2.3).
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use oauth2::CsrfToken;
+use serde_json::json;
+use url::form_urlencoded::byte_serialize;
+use zeroize::Zeroizing;
+
+use super::AssertionSigner;
+use super::access_token::authorization_header;
+use super::failure::unavailable;
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+use crate::transport::Clock;
+use crate::transport::header::HeaderValue;
+
+/// How long an assertion is valid: less than the five minutes that Auth0 allows, and enough for a clock that is a minute
+/// late.
+const ASSERTION_LIFETIME: Duration = Duration::from_secs(120);
+
+/// A signer that takes longer is most likely down. At most half of the time for the whole request.
+const SIGNING_LIMIT: Duration = Duration::from_secs(10);
+
+/// RFC 7523 section 2.2.
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// The methods that were set, of which there may be one.
+#[derive(Clone, Default)]
+pub(super) struct AuthenticationSettings {
+    pub(super) secret_post: Option<Secret>,
+    pub(super) secret_basic: Option<Secret>,
+    pub(super) signer: Option<Arc<dyn AssertionSigner>>,
+    pub(super) audience: Option<String>,
+}
+
+impl AuthenticationSettings {
+    /// RFC 6749 section 2.3: a client must not use more than one method in a request. `timeout` is that of one request.
+    pub(super) fn check(
+        self,
+        client_id: &str,
+        issuer: Option<&str>,
+        timeout: Duration,
+    ) -> Result<ClientAuthentication> {
+        let is_empty = |secret: &Option<Secret>| secret.as_ref().is_some_and(Secret::is_empty);
+        if is_empty(&self.secret_post) || is_empty(&self.secret_basic) {
+            return Err(Error::config("client_secret is empty: leave it out"));
+        }
+        match (self.secret_post, self.secret_basic, self.signer) {
+            (None, None, None) => Ok(ClientAuthentication::None),
+            (Some(secret), None, None) => Ok(ClientAuthentication::SecretPost(secret)),
+            (None, Some(secret), None) => ClientAuthentication::secret_basic(client_id, &secret),
+            (None, None, Some(signer)) => {
+                let audience = self.audience.as_deref().or(issuer).unwrap_or_default();
+                if audience.trim().is_empty() {
+                    return Err(Error::config(
+                        "private_key_jwt needs the issuer, or an assertion_audience",
+                    ));
+                }
+                let limit = SIGNING_LIMIT.min(timeout / 2);
+                ClientAssertions::new(signer, audience.to_owned(), limit)
+                    .map(ClientAuthentication::PrivateKeyJwt)
+            }
+            _ => Err(Error::config(
+                "only one of client_secret, client_secret_basic and private_key_jwt may be set",
+            )),
+        }
+    }
+}
+
+/// The one method by which a client authenticates.
+pub(super) enum ClientAuthentication {
+    /// By nothing but its id: a public client, or one whose certificate is checked (RFC 8705 section 2).
+    None,
+    SecretPost(Secret),
+    /// The `authorization` header.
+    SecretBasic(HeaderValue),
+    PrivateKeyJwt(ClientAssertions),
+}
+
+/// What one request carries to authenticate the client.
+pub(super) struct Credentials<'a> {
+    pub(super) header: Option<HeaderValue>,
+    client_id: Option<&'a str>,
+    secret: Option<&'a Secret>,
+    assertion: Option<Secret>,
+}
+
+impl ClientAuthentication {
+    /// RFC 6749 section 2.3.1: id and secret are form-encoded before they become user name and password.
+    fn secret_basic(client_id: &str, secret: &Secret) -> Result<Self> {
+        let size = 3 * (client_id.len() + secret.expose().len()) + 1;
+        let mut pair = Zeroizing::new(String::with_capacity(size));
+        pair.extend(byte_serialize(client_id.as_bytes()));
+        pair.push(':');
+        pair.extend(byte_serialize(secret.expose().as_bytes()));
+        let mut encoded = Zeroizing::new(String::with_capacity(4 * pair.len().div_ceil(3)));
+        STANDARD.encode_string(pair.as_bytes(), &mut encoded);
+        authorization_header("Basic ", &encoded)
+            .map(Self::SecretBasic)
+            .ok_or_else(|| Error::config("client_secret_basic cannot be sent in a header"))
+    }
+
+    /// The credentials of one request. Each has an assertion of its own: a provider accepts one only once.
+    pub(super) async fn credentials<'a>(
+        &'a self,
+        client_id: &'a str,
+        clock: &Clock,
+    ) -> Result<Credentials<'a>> {
+        let mut credentials = Credentials {
+            header: None,
+            client_id: Some(client_id),
+            secret: None,
+            assertion: None,
+        };
+        match self {
+            Self::None => {}
+            Self::SecretPost(secret) => credentials.secret = Some(secret),
+            Self::SecretBasic(header) => {
+                credentials.header = Some(header.clone());
+                // The header has it (RFC 6749 section 4.1.3).
+                credentials.client_id = None;
+            }
+            Self::PrivateKeyJwt(assertions) => {
+                credentials.assertion = Some(assertions.issue(client_id, clock).await?);
+            }
+        }
+        Ok(credentials)
+    }
+
+    /// How long signing may delay a request.
+    pub(super) fn signing_limit(&self) -> Duration {
+        match self {
+            Self::PrivateKeyJwt(assertions) => assertions.limit,
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+impl Credentials<'_> {
+    /// The fields of the form.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
+        let client_id = self.client_id.map(|id| ("client_id", id));
+        let secret = self.secret.map(|secret| ("client_secret", secret.expose()));
+        let assertion = self.assertion.as_ref().map(|assertion| {
+            let assertion = ("client_assertion", assertion.expose());
+            [("client_assertion_type", ASSERTION_TYPE), assertion]
+        });
+        client_id
+            .into_iter()
+            .chain(secret)
+            .chain(assertion.into_iter().flatten())
+    }
+}
+
+/// Makes client assertions: JWTs that the client's own key signs (RFC 7523 section 2.2).
+pub(super) struct ClientAssertions {
+    signer: Arc<dyn AssertionSigner>,
+    /// In base64url.
+    header: String,
+    audience: String,
+    limit: Duration,
+}
+
+impl ClientAssertions {
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the signer has no algorithm, or that of an unsigned token.
+    fn new(signer: Arc<dyn AssertionSigner>, audience: String, limit: Duration) -> Result<Self> {
+        let alg = signer.alg();
+        if alg.is_empty() || alg.eq_ignore_ascii_case("none") {
+            // RFC 7523 section 3, rule 9.
+            return Err(Error::config(
+                "private_key_jwt: alg of the signer is empty or none, and must be that of its key, such as ES256",
+            ));
+        }
+        let mut header = json!({"alg": alg, "typ": signer.typ()});
+        if let Some(kid) = signer.kid() {
+            header["kid"] = kid.into();
+        }
+        Ok(Self {
+            header: URL_SAFE_NO_PAD.encode(header.to_string()),
+            signer,
+            audience,
+            limit,
+        })
+    }
+
+    /// RFC 7523 section 3.
+    async fn issue(&self, client_id: &str, clock: &Clock) -> Result<Secret> {
+        let began = clock.boot();
+        let payload = URL_SAFE_NO_PAD.encode(self.claims(client_id, clock.now()));
+        let input = format!("{}.{payload}", self.header);
+        let signature = clock
+            .within(self.limit, self.signer.sign(input.as_bytes()))
+            .await
+            // A machine that slept meanwhile has an assertion that is out of date.
+            .filter(|_| clock.boot().saturating_sub(began) <= self.limit)
+            .ok_or_else(|| unavailable("the client assertion was not signed in time"))?
+            .map_err(|source| {
+                unavailable("the client assertion could not be signed").with_boxed_source(source)
+            })?;
+        let signature = Zeroizing::new(signature);
+        if signature.is_empty() {
+            return Err(Error::config(
+                "private_key_jwt: the signer returned an empty signature",
+            ));
+        }
+        // All at once: a text that grows leaves copies behind.
+        let size = input.len() + 1 + 4 * signature.len().div_ceil(3);
+        let mut assertion = String::with_capacity(size);
+        assertion.push_str(&input);
+        assertion.push('.');
+        URL_SAFE_NO_PAD.encode_string(&*signature, &mut assertion);
+        Ok(Secret::new(assertion))
+    }
+
+    fn claims(&self, client_id: &str, now: SystemTime) -> String {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let claims = json!({
+            "iss": client_id,
+            "sub": client_id,
+            "aud": self.audience,
+            // 128 random bits.
+            "jti": CsrfToken::new_random().secret(),
+            "iat": now.as_secs(),
+            "exp": (now + ASSERTION_LIFETIME).as_secs(),
+        });
+        claims.to_string()
+    }
+}

@@ -1,0 +1,388 @@
+//! The requests to the provider, field by field.
+
+use std::error::Error as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::auth::claims::ExpectedIdToken;
+use crate::auth::{AssertionSigner, BoxFuture, ProviderBuilder};
+use crate::transport::Clock;
+
+fn settings() -> ProviderBuilder {
+    Provider::builder("app")
+        .authorize_url("http://127.0.0.1:1/authorize")
+        .token_url("http://127.0.0.1:1/oauth/token")
+        .revoke_url("http://127.0.0.1:1/oauth/revoke")
+        .issuer("https://id.example/")
+        .audience("https://api.example")
+        .redirect_uri("https://app.example/cb")
+}
+
+fn callback(provider: Provider) -> CheckedCallback {
+    CheckedCallback {
+        provider,
+        code: "c/1".into(),
+        verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".into(),
+        expected: ExpectedIdToken {
+            is_required: true,
+            nonce: Some("n".into()),
+            subject: None,
+        },
+    }
+}
+
+/// A login, a refresh and a revocation.
+async fn requests(provider: &Provider) -> [Request; 3] {
+    let (url, token) = (provider.0.revoke_url.as_ref().unwrap(), "rt".into());
+    [
+        exchange_request(&callback(provider.clone())).await.unwrap(),
+        refresh_request(provider, &token).await.unwrap(),
+        revoke_request(provider, url, &token).await.unwrap(),
+    ]
+}
+
+fn form(request: &Request) -> Vec<(String, String)> {
+    let mut pairs: Vec<_> = url::form_urlencoded::parse(&request.body)
+        .into_owned()
+        .collect();
+    pairs.sort();
+    pairs
+}
+
+fn field(request: &Request, name: &str) -> Option<String> {
+    let mut found = form(request).into_iter().filter(|(known, _)| known == name);
+    let value = found.next();
+    assert!(found.next().is_none(), "{name} is repeated");
+    value.map(|(_, value)| value)
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    expected.iter().map(owned).collect()
+}
+
+#[tokio::test]
+async fn a_public_client_sends_the_fields_of_the_spec() {
+    let requests = requests(&settings().build().unwrap()).await;
+    for (request, path, expected) in [
+        (
+            &requests[0],
+            "/oauth/token",
+            &[
+                ("client_id", "app"),
+                ("code", "c/1"),
+                (
+                    "code_verifier",
+                    "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+                ),
+                ("grant_type", "authorization_code"),
+                ("redirect_uri", "https://app.example/cb"),
+            ][..],
+        ),
+        (
+            &requests[1],
+            "/oauth/token",
+            &[
+                ("client_id", "app"),
+                ("grant_type", "refresh_token"),
+                ("refresh_token", "rt"),
+            ],
+        ),
+        (
+            &requests[2],
+            "/oauth/revoke",
+            &[
+                ("client_id", "app"),
+                ("token", "rt"),
+                ("token_type_hint", "refresh_token"),
+            ],
+        ),
+    ] {
+        assert_eq!(request.url.path(), path);
+        assert_eq!(form(request), pairs(expected));
+        assert!(!request.headers.contains_key(AUTHORIZATION));
+    }
+}
+
+/// Spec 5.5.
+#[tokio::test]
+async fn a_secret_is_in_the_body_of_every_request_by_default() {
+    let provider = settings().client_secret("s&1").build().unwrap();
+    for request in requests(&provider).await {
+        assert_eq!(field(&request, "client_id").unwrap(), "app");
+        assert_eq!(field(&request, "client_secret").unwrap(), "s&1");
+        assert!(!request.headers.contains_key(AUTHORIZATION));
+    }
+}
+
+#[tokio::test]
+async fn rfc_6749_2_3_1_basic_is_in_the_header_of_every_request_and_nothing_of_it_in_the_body() {
+    let provider = settings().client_secret_basic("s3cr3t").build().unwrap();
+    for request in requests(&provider).await {
+        let header = &request.headers[AUTHORIZATION];
+        // printf 'app:s3cr3t' | base64
+        assert_eq!(header.to_str().unwrap(), "Basic YXBwOnMzY3IzdA==");
+        assert!(header.is_sensitive());
+        assert!(
+            form(&request)
+                .iter()
+                .all(|(name, _)| !name.contains("client"))
+        );
+    }
+}
+
+/// RFC 6749 appendix B has the encoding, and its example.
+#[tokio::test]
+async fn rfc_6749_2_3_1_id_and_secret_are_form_encoded_before_they_are_base64() {
+    let secret = " %&+\u{a3}\u{20ac}";
+    let provider = Provider::builder("a:b")
+        .authorize_url("http://127.0.0.1:1/authorize")
+        .token_url("http://127.0.0.1:1/oauth/token")
+        .audience("https://api.example")
+        .redirect_uri("https://app.example/cb")
+        .client_secret_basic(secret)
+        .build()
+        .unwrap();
+    let request = refresh_request(&provider, &"rt".into()).await.unwrap();
+    let header = request.headers[AUTHORIZATION].to_str().unwrap();
+    // printf 'a%%3Ab:+%%25%%26%%2B%%C2%%A3%%E2%%82%%AC' | base64
+    assert_eq!(header, "Basic YSUzQWI6KyUyNSUyNiUyQiVDMiVBMyVFMiU4MiVBQw==");
+}
+
+/// A signer whose signature is the number of the call, or an error.
+#[derive(Default)]
+struct Key {
+    calls: AtomicUsize,
+    fails: bool,
+    hangs: bool,
+    alg: &'static str,
+}
+
+impl AssertionSigner for Key {
+    fn alg(&self) -> &str {
+        self.alg
+    }
+
+    fn kid(&self) -> Option<&str> {
+        Some("k\"1")
+    }
+
+    fn sign<'a>(
+        &'a self,
+        input: &'a [u8],
+    ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>> {
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            if self.fails {
+                return Err("the module is locked".into());
+            }
+            Ok(format!("{call} signed {} bytes", input.len()).into_bytes())
+        })
+    }
+}
+
+fn key() -> Key {
+    Key {
+        alg: "ES256",
+        ..Key::default()
+    }
+}
+
+fn json_of(part: &str) -> Value {
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+}
+
+fn clock() -> Clock {
+    Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_176_000_900))
+}
+
+#[tokio::test]
+async fn rfc_7523_2_2_every_request_carries_an_assertion_of_its_own() {
+    let provider = settings().clock(clock()).private_key_jwt(key());
+    let provider = provider.build().unwrap();
+    let mut ids = Vec::new();
+    for (call, request) in requests(&provider).await.iter().enumerate() {
+        assert_eq!(
+            field(request, "client_assertion_type").unwrap(),
+            "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+        );
+        // RFC 7521 section 4.2: optional, and the same client.
+        assert_eq!(field(request, "client_id").unwrap(), "app");
+        assert!(field(request, "client_secret").is_none());
+        assert!(!request.headers.contains_key(AUTHORIZATION));
+        let assertion = field(request, "client_assertion").unwrap();
+        let [header, payload, signature]: [&str; 3] =
+            assertion.split('.').collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(
+            json_of(header),
+            json!({"alg": "ES256", "kid": "k\"1", "typ": "client-authentication+jwt"})
+        );
+        let mut claims = json_of(payload);
+        let id = claims["jti"].take();
+        let id = id.as_str().unwrap().to_owned();
+        // 128 bits, and no longer than Auth0's limit.
+        assert!((22..=64).contains(&id.len()), "{id}");
+        ids.push(id);
+        assert_eq!(
+            claims,
+            json!({
+                "iss": "app", "sub": "app", "aud": "https://id.example/", "jti": null,
+                "iat": 1_795_176_000, "exp": 1_795_176_120,
+            })
+        );
+        let signed = format!("{call} signed {} bytes", header.len() + 1 + payload.len());
+        assert_eq!(
+            URL_SAFE_NO_PAD.decode(signature).unwrap(),
+            signed.as_bytes()
+        );
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+#[tokio::test]
+async fn the_audience_of_assertions_can_be_the_token_endpoint() {
+    let provider = settings()
+        .private_key_jwt(key())
+        .assertion_audience("https://id.example/oauth/token")
+        .build()
+        .unwrap();
+    let request = refresh_request(&provider, &"rt".into()).await.unwrap();
+    let assertion = field(&request, "client_assertion").unwrap();
+    let claims = json_of(assertion.split('.').nth(1).unwrap());
+    assert_eq!(claims["aud"], "https://id.example/oauth/token");
+}
+
+#[tokio::test]
+async fn a_signer_that_fails_leaves_nothing_to_send_and_its_reason() {
+    let fails = true;
+    let provider = settings().private_key_jwt(Key { fails, ..key() });
+    let provider = provider.build().unwrap();
+    let refusal = refresh(&provider, &"rt".into()).await.err().unwrap();
+    assert_eq!(refusal.class, Class::NotSent);
+    assert!(refusal.error.is_retryable() && refusal.salvaged.is_none());
+    assert_eq!(
+        refusal.error.to_string(),
+        "no token is available for now: the client assertion could not be signed"
+    );
+    let source = refusal.error.source().unwrap();
+    assert_eq!(source.to_string(), "the module is locked");
+}
+
+#[tokio::test]
+async fn a_signer_that_hangs_is_given_up_after_ten_seconds() {
+    let (clock, hangs) = (clock(), true);
+    let provider = settings().clock(clock.clone());
+    let provider = provider.private_key_jwt(Key { hangs, ..key() });
+    let provider = provider.build().unwrap();
+    let refresh = tokio::spawn(async move { refresh(&provider, &"rt".into()).await.err() });
+    while clock.sleepers() == 0 {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(Duration::from_secs(10));
+    let refusal = refresh.await.unwrap().unwrap();
+    assert_eq!(refusal.class, Class::NotSent);
+    assert!(refusal.error.to_string().contains("signed in time"));
+}
+
+/// RFC 7523 section 3, rule 9: an unsigned assertion is refused.
+#[tokio::test]
+async fn rfc_7523_3_nothing_is_sent_without_a_signature() {
+    struct Empty;
+    impl AssertionSigner for Empty {
+        fn alg(&self) -> &str {
+            "ES256"
+        }
+
+        fn sign<'a>(
+            &'a self,
+            _: &'a [u8],
+        ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+    }
+    let provider = settings().private_key_jwt(Empty).build().unwrap();
+    let refusal = refresh(&provider, &"rt".into()).await.err().unwrap();
+    assert_eq!(refusal.class, Class::Refused);
+    assert!(refusal.error.is_config());
+    assert!(refusal.error.to_string().contains("empty signature"));
+}
+
+/// The time limit is that of both: other processes do not wait longer for a refresh.
+#[tokio::test]
+async fn the_time_for_signing_is_taken_from_that_for_the_request() {
+    struct Slow(Clock);
+    impl AssertionSigner for Slow {
+        fn alg(&self) -> &str {
+            "ES256"
+        }
+
+        fn sign<'a>(
+            &'a self,
+            _: &'a [u8],
+        ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>> {
+            Box::pin(async {
+                self.0.advance(Duration::from_secs(4));
+                Ok(vec![1])
+            })
+        }
+    }
+    let clock = clock();
+    let slow = |seconds| {
+        let settings = settings().clock(clock.clone());
+        let settings = settings.private_key_jwt(Slow(clock.clone()));
+        settings
+            .timeout(Duration::from_secs(seconds))
+            .build()
+            .unwrap()
+    };
+    let request = refresh_request(&slow(30), &"rt".into()).await.unwrap();
+    assert_eq!(request.timeout, Some(Duration::from_secs(26)));
+    // Half of it at most is for signing.
+    let error = refresh_request(&slow(7), &"rt".into()).await.err().unwrap();
+    assert!(error.is_retryable());
+}
+
+#[test]
+fn rfc_7523_3_an_algorithm_without_a_signature_is_refused_at_build() {
+    for alg in ["", "none", "NONE", "None"] {
+        let error = settings().private_key_jwt(Key { alg, ..key() }).build();
+        let error = error.unwrap_err();
+        assert!(error.is_config());
+        assert!(error.to_string().contains("alg of the signer"), "{error}");
+    }
+}
+
+#[test]
+fn rfc_6749_2_3_more_than_one_method_is_refused_at_build() {
+    let both = settings().client_secret("s3cr3t");
+    for (builder, text) in [
+        (both.clone().client_secret_basic("s3cr3t"), "only one of"),
+        (both.private_key_jwt(key()), "only one of"),
+        (
+            settings().client_secret_basic("s").private_key_jwt(key()),
+            "only one of",
+        ),
+        (settings().client_secret(""), "client_secret is empty"),
+        (settings().client_secret_basic(""), "client_secret is empty"),
+        (settings().issuer(" ").private_key_jwt(key()), "issuer"),
+        (
+            settings().assertion_audience("").private_key_jwt(key()),
+            "assertion_audience",
+        ),
+    ] {
+        let error = builder.build().unwrap_err();
+        assert!(error.is_config());
+        let said = error.to_string();
+        assert!(said.contains(text) && !said.contains("s3cr3t"), "{said}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Each way of a client to authenticate, at a fake that requires it: for logins, refreshes and revocations.
+
+use std::error::Error;
+
+use envd_sdk::auth::{
+    AssertionSigner, BoxFuture, MemoryStore, ProviderBuilder, TokenManager, TokenSource,
+};
+use envd_sdk::fake::{Fake, FakeBuilder};
+
+use crate::fixed_date::fake_builder;
+
+struct Key;
+
+impl AssertionSigner for Key {
+    fn alg(&self) -> &'static str {
+        "ES256"
+    }
+
+    fn sign<'a>(
+        &'a self,
+        _: &'a [u8],
+    ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn Error + Send + Sync>>> {
+        Box::pin(async { Ok(b"s1gn4ture-of-the-client".to_vec()) })
+    }
+}
+
+async fn log_in(fake: &Fake, manager: &TokenManager) -> envd_sdk::Result<()> {
+    let login = manager.provider().authorization().start().unwrap();
+    let callback = fake.consent(login.url()).unwrap();
+    let tokens = manager.complete_login(login, callback.as_str()).await;
+    tokens.map(drop)
+}
+
+/// A login, a refresh and a revocation; all must succeed.
+async fn session(fake: FakeBuilder, settings: impl Fn(ProviderBuilder) -> ProviderBuilder) -> Fake {
+    let fake = fake.start().await.unwrap();
+    let provider = settings(fake.provider()).build().unwrap();
+    let manager = TokenManager::builder(provider).build().unwrap();
+    log_in(&fake, &manager).await.unwrap();
+    fake.expire_access_tokens();
+    let client = fake.client().token_source(manager.clone()).build().unwrap();
+    client.registered_user().await.unwrap();
+    assert_eq!(manager.access_token().await.unwrap().generation(), 2);
+    let report = manager.logout(None).await;
+    assert!(report.problems.is_empty(), "{report:?}");
+    fake
+}
+
+#[tokio::test]
+async fn a_session_with_each_way_to_authenticate() {
+    let secret = "s&cret 1";
+    let with_secret = || fake_builder().client_secret(secret);
+    session(with_secret(), |provider| provider.client_secret(secret)).await;
+    session(with_secret(), |provider| {
+        provider.client_secret_basic(secret)
+    })
+    .await;
+    let assertions = fake_builder().client_assertions();
+    let fake = session(assertions, |provider| provider.private_key_jwt(Key)).await;
+    let requests = fake.requests();
+    let to_provider = requests.iter().filter(|r| r.path().starts_with("/oauth/"));
+    assert_eq!(to_provider.count(), 3);
+}
+
+#[tokio::test]
+async fn rfc_6749_5_2_a_client_that_is_not_accepted_keeps_its_session() {
+    let fake = fake_builder()
+        .client_secret("s3cr3t")
+        .start()
+        .await
+        .unwrap();
+    let store = MemoryStore::new();
+    let manager = |provider: ProviderBuilder| {
+        let builder = TokenManager::builder(provider.build().unwrap());
+        builder.store(store.clone()).build().unwrap()
+    };
+    let right = manager(fake.provider().client_secret("s3cr3t"));
+    log_in(&fake, &right).await.unwrap();
+    let token = right.access_token().await.unwrap();
+    for provider in [
+        fake.provider(),
+        fake.provider().client_secret("wr0ng"),
+        fake.provider().client_secret_basic("wr0ng"),
+        fake.provider().private_key_jwt(Key),
+    ] {
+        let wrong = manager(provider);
+        assert_eq!(wrong.access_token().await.unwrap().expose(), token.expose());
+        let error = wrong.renew(&token).await.unwrap_err();
+        assert!(error.is_config() && !error.is_reauth_required(), "{error}");
+        assert!(!format!("{error} {error:?} {wrong:?}").contains("wr0ng"));
+        // The token is still good, and stays in use.
+        assert_eq!(wrong.access_token().await.unwrap().expose(), token.expose());
+    }
+    fake.expire_access_tokens();
+    let client = fake.client().token_source(right.clone()).build().unwrap();
+    client.registered_user().await.unwrap();
+    assert_eq!(right.access_token().await.unwrap().generation(), 2);
+}
+
+#[tokio::test]
+async fn a_login_with_wrong_credentials_is_an_error_of_the_settings() {
+    let fake = fake_builder()
+        .client_secret("s3cr3t")
+        .start()
+        .await
+        .unwrap();
+    let provider = fake.provider().client_secret("wr0ng").build().unwrap();
+    let manager = TokenManager::builder(provider).build().unwrap();
+    let error = log_in(&fake, &manager).await.unwrap_err();
+    assert!(error.is_config() && !error.is_login_refused(), "{error}");
+}
+
+#[tokio::test]
+async fn rfc_7009_2_1_the_fake_revokes_nothing_for_a_client_that_does_not_authenticate() {
+    let fake = fake_builder()
+        .client_secret("s3cr3t")
+        .start()
+        .await
+        .unwrap();
+    let provider = fake.provider().client_secret("s3cr3t").build().unwrap();
+    let manager = TokenManager::builder(provider).build().unwrap();
+    log_in(&fake, &manager).await.unwrap();
+    let token = manager.access_token().await.unwrap();
+    let stranger = fake.provider().build().unwrap();
+    let revoked = stranger.revoke(&token.expose().into()).await;
+    assert!(revoked.is_err());
+    let client = fake.client().token_source(manager).build().unwrap();
+    client.registered_user().await.unwrap();
+}
