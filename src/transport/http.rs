@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
+use std::iter::successors;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -20,6 +21,7 @@ use crate::error::{Error, Failure, Kind, Unsent};
 pub(crate) struct Http {
     client: reqwest::Client,
     max_body_bytes: usize,
+    keep_alive: bool,
     user_agent: String,
     /// One permit for each request that may be in transfer.
     slots: Option<Arc<Semaphore>>,
@@ -53,7 +55,7 @@ impl Http {
         if let Some(proxy) = proxy {
             builder = builder.proxy(proxy_rule(proxy)?);
         }
-        let client = tls::configure(builder, secure, &options.extra_roots_pem)?
+        let client = tls::configure(builder, secure, options)?
             .build()
             .map_err(|source| {
                 Error::config("the HTTP client cannot be set up").with_source(source.without_url())
@@ -61,6 +63,7 @@ impl Http {
         Ok(Self {
             client,
             max_body_bytes: options.max_body_bytes,
+            keep_alive: options.keep_alive,
             user_agent: options.user_agent.clone(),
             slots: options
                 .max_concurrent_requests
@@ -108,6 +111,7 @@ impl Http {
         request: Request,
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
         let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
+        let is_first = !self.keep_alive;
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
         // Without reqwest's builder, which copies the headers.
         let mut outgoing = reqwest::Request::new(request.method, request.url);
@@ -120,7 +124,13 @@ impl Http {
         }
         let reply = self.client.execute(outgoing);
         async move {
-            let mut reply = reply.await.map_err(failed)?;
+            let mut reply = reply.await.map_err(|error| {
+                if is_first || error.is_connect() {
+                    failed_first(error)
+                } else {
+                    failed(error)
+                }
+            })?;
             let status = reply.status().as_u16();
             let mut headers = std::mem::take(reply.headers_mut());
             let (body, cut) = if is_secret {
@@ -180,8 +190,30 @@ pub(super) fn too_large() -> Error {
     }))
 }
 
+const CERTIFICATE_REFUSED: &str =
+    "the server does not accept the client_certificate, or requires one";
+
+/// As [`failed`], for a request that was the first on its connection if it was sent at all: a server that refuses the
+/// client's certificate has not read it.
+fn failed_first(source: reqwest::Error) -> Error {
+    if refuses_certificate(&source) {
+        return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
+    }
+    failed(source)
+}
+
 /// Sorts a failure by what may have happened at the server.
 pub(super) fn failed(source: reqwest::Error) -> Error {
+    if refuses_certificate(&source) {
+        // A connection that was in use may have carried the request before.
+        return Error::new(Kind::Transport(Failure {
+            what: CERTIFICATE_REFUSED,
+            timeout: false,
+            unsent: Unsent::Perhaps,
+            refused_locally: true,
+        }))
+        .with_source(source.without_url());
+    }
     // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
     let unsent = if source.is_connect() || source.is_builder() {
         Unsent::Surely
@@ -220,16 +252,17 @@ fn is_foreign(source: &reqwest::Error) -> bool {
             ErrorKind::InvalidInput | ErrorKind::InvalidData
         )
     };
-    let mut cause = source.source();
-    while let Some(error) = cause {
-        if error.downcast_ref().is_some_and(is_parse)
-            || error.downcast_ref().is_some_and(is_framing)
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    causes(source).any(|error| {
+        error.downcast_ref().is_some_and(is_parse) || error.downcast_ref().is_some_and(is_framing)
+    })
+}
+
+fn refuses_certificate(error: &reqwest::Error) -> bool {
+    causes(error).any(|error| error.downcast_ref().is_some_and(tls::refuses_certificate))
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    successors(error.source(), |&error| error.source())
 }
 
 #[cfg(test)]

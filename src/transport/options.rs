@@ -7,6 +7,7 @@ use url::{Host, Url};
 
 use super::gzip;
 use crate::error::Error;
+use crate::secret::Secret;
 
 /// How HTTP requests are made: proxy, trusted certificates, time limits, the largest reply.
 ///
@@ -27,6 +28,7 @@ pub struct HttpOptions {
     pub(super) max_body_bytes: usize,
     pub(super) proxy: Option<Url>,
     pub(super) extra_roots_pem: Vec<Vec<u8>>,
+    pub(super) client_certificate_pem: Option<Secret>,
     pub(super) keep_alive: bool,
     pub(super) max_concurrent_requests: Option<usize>,
     /// Whether a sender asks for compressed replies.
@@ -47,6 +49,7 @@ impl Default for HttpOptions {
             max_body_bytes: 64 << 20,
             proxy: None,
             extra_roots_pem: Vec::new(),
+            client_certificate_pem: None,
             keep_alive: true,
             max_concurrent_requests: None,
             gzip: gzip::IS_DEFAULT,
@@ -100,6 +103,41 @@ impl HttpOptions {
         self
     }
 
+    /// The certificate by which this client identifies itself to servers that ask for one (mutual TLS), with its private key: a
+    /// PEM text with the client's certificate, further ones up to that of an authority that the server knows, and one
+    /// private key that is not encrypted. A text that is something else is refused when the client is built.
+    ///
+    /// An identity provider may accept it in place of a client secret (`tls_client_auth` and `self_signed_tls_client_auth`, RFC
+    /// 8705 section 2): give these options to [`ProviderBuilder::http`](crate::auth::ProviderBuilder::http) and set no secret.
+    /// Some providers have other addresses for it, and issue tokens that the service accepts over connections with the same
+    /// certificate only: give it to the client as well.
+    ///
+    /// Every server of the client that asks for a certificate receives this one, and so does a proxy with an `https` address. The
+    /// text is wiped from memory with the options; the copy that the TLS library reads is not. With the feature `native-tls` the
+    /// key must be PKCS#8 (`BEGIN PRIVATE KEY`); the others read PKCS#1 and SEC 1 as well.
+    ///
+    /// ```
+    /// # let pem = concat!("-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n");
+    /// use envd_sdk::HttpOptions;
+    /// use envd_sdk::auth::Provider;
+    ///
+    /// // From a file that only this user can read, or from the secret store of the platform.
+    /// let http = HttpOptions::default().client_certificate(pem);
+    /// let provider = Provider::builder("my-client-id")
+    ///     .http(http)
+    ///     .authorize_url("https://sso.example.com/authorize")
+    ///     .token_url("https://mtls.sso.example.com/oauth/token")
+    ///     .audience("https://api.example.com/graphql")
+    ///     .redirect_uri("https://app.example.com/callback")
+    ///     .build();
+    /// // This text has no private key.
+    /// assert!(provider.unwrap_err().is_config());
+    /// ```
+    pub fn client_certificate(mut self, pem: impl Into<Secret>) -> Self {
+        self.client_certificate_pem = Some(pem.into());
+        self
+    }
+
     /// How many requests a client and those made from it have in transfer at a time; further ones wait for their turn, and
     /// no longer than the deadline of their call. No limit unless set; 0 is refused when the client is built.
     ///
@@ -126,7 +164,7 @@ impl HttpOptions {
     }
 }
 
-/// Without the address of the proxy, which may hold a password.
+/// Without the address of the proxy, which may hold a password, and the client's certificate and key.
 impl fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpOptions")
@@ -136,6 +174,7 @@ impl fmt::Debug for HttpOptions {
             .field("max_body_bytes", &self.max_body_bytes)
             .field("proxy", &self.proxy.is_some())
             .field("extra_roots", &self.extra_roots_pem.len())
+            .field("client_certificate", &self.client_certificate_pem.is_some())
             .field("max_concurrent_requests", &self.max_concurrent_requests)
             .field("gzip", &self.gzip)
             .finish_non_exhaustive()
@@ -176,12 +215,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_password_of_a_proxy_is_not_shown() {
+    fn the_password_of_a_proxy_and_the_key_of_a_certificate_are_not_shown() {
         let proxy = "http://clerk:pa55w0rd@proxy.example:8080";
         let options = HttpOptions::default().proxy(Url::parse(proxy).unwrap());
+        let options = options.client_certificate("-----BEGIN PRIVATE KEY-----\ns3cr3t");
         let shown = format!("{options:#?}");
-        assert!(!shown.contains("pa55w0rd"), "{shown}");
+        assert!(
+            !shown.contains("pa55w0rd") && !shown.contains("s3cr3t"),
+            "{shown}"
+        );
         assert!(shown.contains("proxy: true"), "{shown}");
+        assert!(shown.contains("client_certificate: true"), "{shown}");
     }
 
     /// Row 49.

@@ -2,6 +2,8 @@
 //!
 //! The forms are not those of oauth2, which leaves copies of the tokens in memory.
 
+#[cfg(all(test, feature = "rustls"))]
+mod certificate_tests;
 mod device;
 mod issued;
 mod refusal;

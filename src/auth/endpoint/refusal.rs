@@ -66,6 +66,10 @@ impl Refusal {
 
     /// Of a request without a complete reply.
     pub(super) fn without_reply(error: Error) -> Self {
+        if matches!(error.kind(), Kind::Config(_)) {
+            // A certificate that the server does not accept: nothing was processed.
+            return Self::without_request(error);
+        }
         let class = match error.kind() {
             Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
             Kind::Transport(failure) if failure.timeout => Class::TimedOut,

@@ -1,29 +1,54 @@
 //! TLS by rustls with ring, trusting what the operating system trusts.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::ClientBuilder;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, pem::PemObject};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use rustls::{AlertDescription, ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
+use super::client_certificate::{ClientCertificate, refused};
 use crate::error::Error;
+use crate::transport::HttpOptions;
 
 /// Sets up TLS, or does without it when no endpoint needs it: a machine without a certificate bundle can still use a fake.
 pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,
-    extra_roots_pem: &[Vec<u8>],
+    options: &HttpOptions,
 ) -> Result<ClientBuilder, Error> {
-    let roots = certificates(extra_roots_pem)?;
-    let config = if secure && !roots.is_empty() {
-        config(secure, roots)?
+    let roots = certificates(&options.extra_roots_pem)?;
+    let client = options.client_certificate_pem.as_ref();
+    let client = client.map(ClientCertificate::read).transpose()?;
+    let config = if client.is_some() || secure && !roots.is_empty() {
+        config(secure, roots, client.as_ref())?
     } else {
         shared_config(secure)?
     };
     Ok(builder.tls_backend_preconfigured(config))
+}
+
+/// Whether the server ended the handshake because of the client's certificate, or because there was none (RFC 8446 section
+/// 6.2). It has processed nothing then, although with TLS 1.3 the client has already sent its request.
+pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(
+        inner,
+        Some(rustls::Error::AlertReceived(
+            AlertDescription::NoCertificate
+                | AlertDescription::BadCertificate
+                | AlertDescription::UnsupportedCertificate
+                | AlertDescription::CertificateRevoked
+                | AlertDescription::CertificateExpired
+                | AlertDescription::CertificateUnknown
+                | AlertDescription::UnknownCA
+                | AlertDescription::AccessDenied
+                | AlertDescription::CertificateRequired
+        ))
+    )
 }
 
 /// What all clients without certificates of their own use, made by the first of them: reading the certificates of the
@@ -35,25 +60,39 @@ fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
     if let Some(config) = &*shared {
         return Ok(config.clone());
     }
-    Ok(shared.insert(config(secure, Vec::new())?).clone())
+    Ok(shared.insert(config(secure, Vec::new(), None)?).clone())
 }
 
-fn config(secure: bool, roots: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Error> {
+fn config(
+    secure: bool,
+    roots: Vec<CertificateDer<'static>>,
+    client: Option<&ClientCertificate<'_>>,
+) -> Result<ClientConfig, Error> {
     // The provider is passed in, never installed for the process: an application may install another one.
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|source| Error::config("TLS cannot be set up").with_source(source))?;
-    let mut config = if secure {
+    let config = if secure {
         let verifier = verifier(provider, roots)?;
         config
             .dangerous()
             .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth()
     } else {
-        config
-            .with_root_certificates(RootCertStore::empty())
-            .with_no_client_auth()
+        config.with_root_certificates(RootCertStore::empty())
+    };
+    let mut config = match client {
+        Some(client) => {
+            let (chain, key) = chain_and_key(client)?;
+            let config = config.with_client_auth_cert(chain, key);
+            config.map_err(|error| match error {
+                rustls::Error::InconsistentKeys(_) => {
+                    refused("the private key is not that of the first certificate")
+                }
+                _ => refused("a private key that cannot be used"),
+            })?
+        }
+        None => config.with_no_client_auth(),
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
@@ -71,14 +110,34 @@ fn certificates(pem: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> 
             return Err(wrong("no certificate in the PEM text"));
         }
         for certificate in found {
-            // OK to read each for itself and drop the store: it parses what it takes in.
-            RootCertStore::empty()
-                .add(certificate.clone())
-                .map_err(|_| wrong("damaged certificate"))?;
+            if !is_readable(&certificate) {
+                return Err(wrong("damaged certificate"));
+            }
             certificates.push(certificate);
         }
     }
     Ok(certificates)
+}
+
+fn chain_and_key(
+    client: &ClientCertificate<'_>,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
+    let certificate = |pem: &&str| {
+        CertificateDer::from_pem_slice(pem.as_bytes())
+            .ok()
+            .filter(is_readable)
+            .ok_or_else(|| refused("damaged certificate"))
+    };
+    let chain = client.chain.iter().map(certificate);
+    let chain = chain.collect::<Result<_, _>>()?;
+    let key = PrivateKeyDer::from_pem_slice(client.key.as_bytes())
+        .map_err(|_| refused("damaged private key"))?;
+    Ok((chain, key))
+}
+
+fn is_readable(certificate: &CertificateDer<'static>) -> bool {
+    // OK to read each for itself and drop the store: it parses what it takes in.
+    RootCertStore::empty().add(certificate.clone()).is_ok()
 }
 
 fn verifier(
@@ -99,22 +158,4 @@ fn verifier(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_certificate_is_refused_whatever_the_endpoint() {
-        let damaged = "-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n";
-        let unfinished = "-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n";
-        let key = "-----BEGIN PRIVATE KEY-----\nZ2FyYmFnZQ==\n-----END PRIVATE KEY-----\n";
-        for garbage in ["garbage", "", damaged, unfinished, key] {
-            for secure in [true, false] {
-                let pem = [garbage.as_bytes().to_vec()];
-                let error = configure(ClientBuilder::new(), secure, &pem);
-                let error = error.err().unwrap_or_else(|| panic!("{garbage} {secure}"));
-                assert!(error.is_config());
-                assert!(error.to_string().starts_with("extra_root_certificate"));
-            }
-        }
-    }
-}
+mod tests;

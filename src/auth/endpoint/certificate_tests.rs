@@ -1,0 +1,56 @@
+//! The certificate of the client in place of a secret, at a token endpoint that requires one.
+
+use super::*;
+use crate::auth::ProviderBuilder;
+use crate::transport::{HttpOptions, TlsServer};
+
+const RENEWED: &str = r#"{"access_token":"at-2","refresh_token":"rt-2","expires_in":60}"#;
+
+fn settings(server: &TlsServer, http: HttpOptions) -> ProviderBuilder {
+    Provider::builder("app")
+        .authorize_url("https://id.example/authorize")
+        .token_url(server.url.as_str())
+        .audience("https://api.example")
+        .redirect_uri("https://app.example/cb")
+        .http(http.extra_root_certificate(TlsServer::AUTHORITY))
+}
+
+#[tokio::test]
+async fn rfc_8705_2_a_certificate_and_the_id_in_the_body_authenticate_the_client() {
+    let server = TlsServer::start(RENEWED);
+    let http = HttpOptions::default().client_certificate(TlsServer::CLIENT);
+    let provider = settings(&server, http).build().unwrap();
+    let issued = refresh(&provider, &"rt".into()).await.ok().unwrap();
+    assert_eq!(issued.refresh_token.unwrap().expose(), "rt-2");
+    let requests = server.requests();
+    let (_, body) = requests[0].split_once("\r\n\r\n").unwrap();
+    let expected = "grant_type=refresh_token&refresh_token=rt&client_id=app";
+    assert_eq!((requests.len(), body), (1, expected));
+}
+
+/// The refresh token was not used, so the session does not end.
+#[tokio::test]
+async fn a_certificate_that_the_provider_refuses_is_an_error_of_the_settings_and_nothing_was_processed()
+ {
+    let server = TlsServer::start(RENEWED);
+    let foreign = HttpOptions::default().client_certificate(TlsServer::SERVER);
+    for http in [HttpOptions::default(), foreign] {
+        let provider = settings(&server, http).build().unwrap();
+        let refusal = refresh(&provider, &"rt".into()).await.err().unwrap();
+        assert_eq!(refusal.class, Class::Refused);
+        assert!(refusal.error.is_config() && !refusal.error.is_reauth_required());
+        assert!(refusal.error.to_string().contains("client_certificate"));
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn the_key_of_a_certificate_is_not_shown_by_a_provider() {
+    let server = TlsServer::start(RENEWED);
+    let http = HttpOptions::default().client_certificate(TlsServer::CLIENT);
+    let key = TlsServer::CLIENT.lines().rev().nth(1).unwrap();
+    let builder = settings(&server, http);
+    let shown = format!("{builder:?}");
+    let shown = format!("{shown} {:?}", builder.build().unwrap());
+    assert!(!shown.contains(key), "{shown}");
+}
