@@ -1,9 +1,14 @@
 //! Memory that held secrets is overwritten (zeroized) before it is freed. The global allocator scans each freed block.
 
+use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
-use envd_sdk::auth::{FileStore, PendingLogin, Provider, ProviderBuilder, Record, TokenManager};
+use envd_sdk::HttpOptions;
+use envd_sdk::auth::{
+    AssertionSigner, BoxFuture, FileStore, PendingLogin, Provider, ProviderBuilder, Record,
+    TokenManager,
+};
 
 /// Searches each freed block of memory for a text.
 ///
@@ -279,6 +284,76 @@ fn the_code_and_the_secret_of_a_login_are_wiped() {
             let tokens = manager.complete_login(login, callback.expose()).await;
             assert!(tokens.is_ok(), "{tokens:?}");
         });
+    });
+    assert_eq!(found, Vec::<usize>::new());
+}
+
+/// A login, in which the credentials of the client are sent.
+fn log_in_with(provider: &Provider) {
+    let login = provider.authorization().start().unwrap();
+    let state = login.url().query_pairs().find(|(name, _)| name == "state");
+    let callback = format!("code=c0de&state={}", state.unwrap().1);
+    runtime().block_on(async {
+        let manager = TokenManager::builder(provider.clone()).build().unwrap();
+        let tokens = manager.complete_login(login, &callback).await;
+        assert!(tokens.is_ok(), "{tokens:?}");
+    });
+}
+
+/// The HTTP library keeps a copy of each header, in base64, as it does of access tokens.
+#[test]
+fn the_secret_of_a_basic_header_is_wiped() {
+    const TOKEN: &str = "n33dle-of-the-header-and-longer-than-any-register-of-the-machine-is";
+    let server = serve(&[RENEWED]);
+    let ((), found) = freed_blocks::with(TOKEN, || {
+        let provider = provider(server).client_secret_basic(TOKEN);
+        log_in_with(&provider.build().unwrap());
+    });
+    assert_eq!(found, Vec::<usize>::new());
+}
+
+const SIGNATURE: &str = "n33dle of the signature, which is longer than a register of any machine.";
+/// printf '%s' "$SIGNATURE" | base64, which has no padding.
+const IN_BASE64: &str = "bjMzZGxlIG9mIHRoZSBzaWduYXR1cmUsIHdoaWNoIGlzIGxvbmdlciB0aGFuIGEgcmVnaXN0ZXIgb2YgYW55IG1hY2hpbmUu";
+
+struct Key;
+
+impl AssertionSigner for Key {
+    fn alg(&self) -> &'static str {
+        "ES256"
+    }
+
+    fn sign<'a>(
+        &'a self,
+        _: &'a [u8],
+    ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn Error + Send + Sync>>> {
+        Box::pin(async { Ok(SIGNATURE.as_bytes().to_vec()) })
+    }
+}
+
+#[test]
+fn a_client_assertion_is_wiped_with_its_signature() {
+    for needle in [SIGNATURE, IN_BASE64] {
+        let server = serve(&[RENEWED]);
+        let ((), found) = freed_blocks::with(needle, || {
+            let provider = provider(server).issuer("https://id.example/");
+            log_in_with(&provider.private_key_jwt(Key).build().unwrap());
+        });
+        assert_eq!(found, Vec::<usize>::new(), "{needle}");
+    }
+}
+
+#[test]
+fn the_text_of_a_client_certificate_is_wiped() {
+    // The last line but one of its key.
+    const PEM: &str = include_str!("fixtures/tls/client.pem");
+    let key: &'static str = PEM.lines().rev().nth(2).unwrap();
+    assert!(key.len() == 64, "{key}");
+    let server = serve(&[]);
+    let ((), found) = freed_blocks::with(key, || {
+        let options = HttpOptions::default().client_certificate(PEM);
+        drop(provider(server).http(options.clone()));
+        drop(options);
     });
     assert_eq!(found, Vec::<usize>::new());
 }

@@ -63,6 +63,7 @@ pub trait AssertionSigner: Send + Sync + 'static {
 
     /// The type of the assertion (RFC 7515 section 4.1.9); `client-authentication+jwt` unless implemented, as the update of
     /// RFC 7523 (`draft-ietf-oauth-rfc7523bis`) registers it. A provider that does not know it yet may accept `JWT` only.
+    #[allow(clippy::unnecessary_literal_bound)] // Other signers may have it from their settings.
     fn typ(&self) -> &str {
         "client-authentication+jwt"
     }

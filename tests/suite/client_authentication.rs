@@ -7,6 +7,7 @@ use envd_sdk::auth::{
 };
 use envd_sdk::fake::{Fake, FakeBuilder};
 
+use super::trace_recorder::{recorded, trace_in_separate_process};
 use crate::fixed_date::fake_builder;
 
 struct Key;
@@ -126,4 +127,35 @@ async fn rfc_7009_2_1_the_fake_revokes_nothing_for_a_client_that_does_not_authen
     assert!(revoked.is_err());
     let client = fake.client().token_source(manager).build().unwrap();
     client.registered_user().await.unwrap();
+}
+
+/// Row 47.
+#[test]
+fn no_credential_of_the_client_appears_in_the_traces() {
+    trace_in_separate_process(
+        "client_authentication::no_credential_of_the_client_appears_in_the_traces",
+        async {
+            let secret = "b4sic-s3cr3t";
+            let with_secret = || fake_builder().client_secret(secret);
+            session(with_secret(), |provider| {
+                provider.client_secret_basic(secret)
+            })
+            .await;
+            session(with_secret(), |provider| provider.client_secret(secret)).await;
+            let assertions = fake_builder().client_assertions();
+            session(assertions, |provider| provider.private_key_jwt(Key)).await;
+            let traced = recorded();
+            assert!(traced.contains("tokens renewed"));
+            for credential in [
+                secret,
+                // printf 'fake-client:b4sic-s3cr3t' | base64
+                "ZmFrZS1jbGllbnQ6YjRzaWMtczNjcjN0",
+                "s1gn4ture",
+                // printf 's1gn4ture-of-the-client' | base64
+                "czFnbjR0dXJlLW9mLXRoZS1jbGllbnQ",
+            ] {
+                assert!(!traced.contains(credential), "{credential} is traced");
+            }
+        },
+    );
 }

@@ -77,6 +77,7 @@ async fn rfc_7523_3_a_refresh_that_is_repeated_has_another_assertion() {
     assert_ne!(assertion(0), assertion(1));
 }
 
+/// Row 29.
 #[tokio::test]
 async fn while_the_signer_fails_a_valid_token_stays_in_use_and_nothing_is_sent() {
     let bench = Bench::new().await;
@@ -128,7 +129,7 @@ async fn a_signer_that_panics_ends_one_refresh_and_not_the_manager() {
     assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
 }
 
-/// RFC 6749 section 5.2: the client was not accepted, which says nothing about the grant.
+/// Row 35. The client was not accepted, which says nothing about the grant.
 #[tokio::test]
 async fn rfc_6749_5_2_invalid_client_blames_the_settings_and_ends_no_session() {
     let bench = Bench::new().await;
