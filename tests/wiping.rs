@@ -357,3 +357,27 @@ fn the_text_of_a_client_certificate_is_wiped() {
     });
     assert_eq!(found, Vec::<usize>::new());
 }
+
+#[test]
+fn the_codes_of_a_login_on_another_device_are_wiped() {
+    const CODE: &str = "n33dle-of-the-device-and-longer-than-any-register-of-the-machine-is";
+    // For both endpoints.
+    let body = format!(
+        r#"{{"device_code":"{CODE}","user_code":"{CODE}","verification_uri":"https://id.example/","expires_in":60,"access_token":"a"}}"#
+    );
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let server = serve(vec![&*head.leak(), &*body.leak()].leak());
+    let clock = envd_sdk::Clock::manual(std::time::SystemTime::UNIX_EPOCH);
+    let ((), found) = freed_blocks::with(CODE, || {
+        let provider = provider(server).device_authorization_url(format!("http://{server}/device"));
+        let provider = provider.clock(clock.clone()).build().unwrap();
+        runtime().block_on(async {
+            let manager = TokenManager::builder(provider.clone()).build().unwrap();
+            let login = provider.device_authorization().start().await.unwrap();
+            assert_eq!(login.user_code(), CODE);
+            clock.advance(login.interval());
+            manager.complete_device_login(login).await.unwrap();
+        });
+    });
+    assert_eq!(found, Vec::<usize>::new());
+}
