@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use envd_sdk::Error;
-use envd_sdk::auth::{Inspection, Provider, SessionState, TokenManager};
+use envd_sdk::auth::{Inspection, Provider, ProviderBuilder, SessionState, TokenManager};
 use envd_sdk::fake::Fake;
 
 use cli::{Failure, chain, printable};
@@ -37,12 +37,14 @@ async fn main() -> ExitCode {
     } else if options.store.is_none() {
         return cli::refuse("--store FILE is needed, the file that login wrote", &usage);
     } else {
-        match options.renewal().build() {
+        let provider = options.provider().await;
+        match provider.and_then(ProviderBuilder::build) {
             Ok(provider) => match options.manager(provider).build() {
                 Ok(manager) => print_token(&manager).await,
                 Err(error) => Err(error.into()),
             },
-            Err(error) => return cli::refuse(chain(&error), &usage),
+            Err(error) if error.is_config() => return cli::refuse(chain(&error), &usage),
+            Err(error) => Err(error.into()),
         }
     };
     match outcome {
@@ -96,7 +98,6 @@ async fn status_of_the_file(options: &Options) -> Result<ExitCode, Failure> {
     let provider = Provider::builder("unused")
         .authorize_url("http://127.0.0.1/")
         .token_url("http://127.0.0.1/")
-        .audience("unused")
         .redirect_uri("http://127.0.0.1/");
     let manager = options.manager(provider.build()?).build()?;
     print_status(&manager.inspect().await)

@@ -50,14 +50,23 @@ async fn main() -> ExitCode {
     } else {
         None
     };
-    let provider = fake
-        .as_ref()
-        .map_or_else(|| options.provider(), Fake::provider);
-    // Any redirect address serves to check the other settings, and a login on another device has none.
-    let provider = provider.redirect_uri("http://127.0.0.1/");
-    if let Err(error) = provider.clone().build() {
-        return cli::refuse(cli::chain(&error), &usage);
-    }
+    let provider = match &fake {
+        Some(fake) => Ok(fake.provider()),
+        None => options.provider().await,
+    };
+    let checked = provider.and_then(|provider| {
+        // Any redirect address serves to check the other settings.
+        let complete = match options.device {
+            true => provider.clone(),
+            false => provider.clone().redirect_uri("http://127.0.0.1/"),
+        };
+        complete.build().map(|_| provider)
+    });
+    let provider = match checked {
+        Ok(provider) => provider,
+        Err(error) if error.is_config() => return cli::refuse(cli::chain(&error), &usage),
+        Err(error) => return cli::fail(&error.into()),
+    };
     if let Err(error) = can_store(&options).await {
         return cli::fail(&error);
     }

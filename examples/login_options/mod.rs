@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use envd_sdk::Error;
 use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager, TokenManagerBuilder};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
@@ -9,7 +10,8 @@ use lexopt::ValueExt;
 use super::cli;
 
 /// Follows the description of the program.
-const OPTIONS: &str = "  --issuer NAME         iss of the provider's tokens; not checked unless set
+const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not checked unless set. Without --token-url the provider's addresses are
+                        read from what it publishes under this one
   --authorize-url URL   the address that the browser opens to log in
   --token-url URL       the token endpoint
   --revoke-url URL      the revocation endpoint
@@ -106,7 +108,7 @@ impl Options {
         if options.device && options.redirect_uri.is_some() {
             return Err("--redirect-uri is not used with --device".into());
         }
-        if options.device && !options.names_no_provider() && options.device_url.is_none() {
+        if options.device && options.token_url.is_some() && options.device_url.is_none() {
             return Err("--device needs --device-url".into());
         }
         Ok(options)
@@ -125,12 +127,23 @@ impl Options {
         provider.iter().all(|option| option.is_none())
     }
 
-    /// The provider of the options. `build` names a missing setting.
-    pub(crate) fn provider(&self) -> ProviderBuilder {
-        let text = |option: &Option<String>| option.clone().unwrap_or_default();
-        let mut builder = Provider::builder(text(&self.client_id))
-            .authorize_url(text(&self.authorize_url))
-            .token_url(text(&self.token_url));
+    /// The provider of the options, discovered if only its issuer is given. `build` names a missing setting.
+    pub(crate) async fn provider(&self) -> Result<ProviderBuilder, Error> {
+        let builder = self.settings();
+        match (&self.issuer, &self.token_url) {
+            (Some(_), None) => builder.discover().await,
+            _ => Ok(builder),
+        }
+    }
+
+    fn settings(&self) -> ProviderBuilder {
+        let mut builder = Provider::builder(self.client_id.as_deref().unwrap_or_default());
+        if let Some(url) = &self.authorize_url {
+            builder = builder.authorize_url(url);
+        }
+        if let Some(url) = &self.token_url {
+            builder = builder.token_url(url);
+        }
         if let Some(audience) = &self.audience {
             builder = builder.audience(audience);
         }
@@ -146,10 +159,6 @@ impl Options {
         if let Some(url) = &self.device_url {
             builder = builder.device_authorization_url(url);
         }
-        if let (true, None, Some(token_url)) = (self.device, &self.authorize_url, &self.token_url) {
-            // Required, and not used.
-            builder = builder.authorize_url(token_url);
-        }
         if let Some(scope) = &self.scope {
             builder = builder.scopes(scope.split_whitespace());
         }
@@ -158,16 +167,6 @@ impl Options {
             && !secret.is_empty()
         {
             builder = builder.client_secret(secret);
-        }
-        builder
-    }
-
-    /// The provider for refreshes only; the settings of a login may be missing.
-    #[allow(dead_code)] // Unused in `login`.
-    pub(crate) fn renewal(&self) -> ProviderBuilder {
-        let mut builder = self.provider().redirect_uri("http://127.0.0.1/callback");
-        if let (None, Some(token_url)) = (&self.authorize_url, &self.token_url) {
-            builder = builder.authorize_url(token_url);
         }
         builder
     }

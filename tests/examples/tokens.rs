@@ -1,7 +1,7 @@
 //! `login` and `access_token` without a login, and `login --device`.
 
 use envd_sdk::auth::{FileStore, TokenManager};
-use envd_sdk::fake::Fake;
+use envd_sdk::fake::{Fake, Fault};
 use serde_json::Value;
 
 use super::folder::Folder;
@@ -24,6 +24,34 @@ async fn without_a_login_access_token_fails() {
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert_eq!(ended.stdout, "");
     assert!(ended.stderr.starts_with("error: "), "{ended:?}");
+}
+
+#[tokio::test]
+async fn the_issuer_is_enough_to_find_the_provider() {
+    let fake = Fake::start().await;
+    let folder = Folder::new("tokens_issuer");
+    let run = |program: &str| {
+        let program = Program::new(program)
+            .args(["--issuer", fake.issuer(), "--client-id", fake.client_id()])
+            .args(["--redirect-uri", "http://127.0.0.1/callback"]);
+        program.arg("--store").arg(folder.path("tokens.json")).run()
+    };
+    // Stdin is empty, where a user pastes the address.
+    let ended = run("login");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stdout.contains(fake.authorize_url().as_str()),
+        "{ended:?}"
+    );
+    assert_eq!(run("access_token").code, Some(3));
+    fake.on_path("/.well-known/openid-configuration")
+        .fault(Fault::status(503))
+        .times(2);
+    for program in ["login", "access_token"] {
+        let ended = run(program);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("503"), "{ended:?}");
+    }
 }
 
 #[tokio::test]
