@@ -100,8 +100,9 @@ impl AuthorizationRequest {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when an added parameter is one that the login itself sets, or a subject is expected
-    /// without the scope `openid`: then there is no id token to check.
+    /// [`is_config`](Error::is_config) when no [`redirect_uri`](super::ProviderBuilder::redirect_uri) is set, an added
+    /// parameter is one that the login itself sets, or a subject is expected without the scope `openid`: then there is no id
+    /// token to check.
     pub fn start(self) -> Result<PendingLogin> {
         let settings = &self.provider.0;
         let reserved = |(name, _): &&(String, String)| RESERVED.contains(&name.as_str());
@@ -116,7 +117,7 @@ impl AuthorizationRequest {
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let nonce = CsrfToken::new_random_len(32);
         let mut request = settings
-            .oauth
+            .browser()?
             .authorize_url(|| CsrfToken::new_random_len(32))
             .add_scopes(scopes.iter().cloned().map(Scope::new))
             .set_pkce_challenge(challenge)

@@ -46,10 +46,10 @@ pub struct Provider(pub(super) Arc<Settings>);
 pub(super) type OAuth = BasicClient<EndpointSet>;
 
 pub(super) struct Settings {
-    pub(super) oauth: OAuth,
+    /// What a login in a browser needs.
+    pub(super) browser: Option<OAuth>,
     pub(super) client_id: String,
     pub(super) authentication: ClientAuthentication,
-    pub(super) redirect_uri: String,
     pub(super) token_url: Url,
     pub(super) revoke_url: Option<Url>,
     pub(super) logout_url: Option<Url>,
@@ -66,6 +66,16 @@ pub(super) struct Settings {
     pub(super) timeout: Duration,
     pub(super) rotation_overlap: Duration,
     pub(super) default_lifetime: Duration,
+}
+
+impl Settings {
+    pub(super) fn browser(&self) -> Result<&OAuth> {
+        self.browser.as_ref().ok_or_else(|| {
+            Error::config(
+                "redirect_uri is not set: a login in a browser needs it, and authorize_url",
+            )
+        })
+    }
 }
 
 impl Provider {

@@ -66,11 +66,12 @@ pub(super) async fn revoke(provider: &Provider, token: &Secret) -> Result<()> {
 /// Spec 5.3 and 5.4.
 async fn exchange_request(callback: &CheckedCallback) -> Result<Request> {
     let settings = &callback.provider.0;
+    let redirect_uri = settings.browser()?.redirect_uri();
     let fields = [
         ("grant_type", "authorization_code"),
         ("code", callback.code.expose()),
         ("code_verifier", callback.verifier.expose()),
-        ("redirect_uri", &settings.redirect_uri),
+        ("redirect_uri", redirect_uri.map_or("", |uri| uri)),
     ];
     post(settings, &settings.token_url, &fields).await
 }

@@ -131,7 +131,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// Where the user logs in, such as `https://sso.example.com/authorize`. Required, unless it is
+    /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for a login in a browser, unless it is
     /// [discovered](Self::discover).
     pub fn authorize_url(mut self, url: impl Into<String>) -> Self {
         self.authorize_url = Some(url.into());
@@ -201,7 +201,7 @@ impl ProviderBuilder {
     }
 
     /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or a scheme of the
-    /// application. Required.
+    /// application. Required for a login in a browser.
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = Some(uri.into());
         self
@@ -273,9 +273,8 @@ impl ProviderBuilder {
         if require_iss && self.issuer.is_none() {
             return Err(Error::config("require_iss needs the issuer"));
         }
-        let authorize_url = required("authorize_url", self.authorize_url)?;
         let token_url = parse_endpoint("token_url", &required("token_url", self.token_url)?)?;
-        let authorize_url = parse_endpoint("authorize_url", &authorize_url)?;
+        let authorize_url = optional("authorize_url", self.authorize_url)?;
         let revoke_url = optional("revoke_url", self.revoke_url)?;
         let logout_url = optional("logout_url", self.logout_url)?;
         let device_authorization_url =
@@ -284,7 +283,10 @@ impl ProviderBuilder {
         let authentication = self.authentication;
         let authentication =
             authentication.check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
-        let redirect_uri = redirect_uri(required("redirect_uri", self.redirect_uri)?)?;
+        let redirect_uri = self.redirect_uri.map(redirect_uri).transpose()?;
+        if redirect_uri.is_some() && authorize_url.is_none() {
+            return Err(Error::config("authorize_url is not set"));
+        }
 
         let mut endpoints = vec![&token_url];
         endpoints.extend(&revoke_url);
@@ -292,14 +294,17 @@ impl ProviderBuilder {
         endpoints.extend(&jwks_uri);
         let http = Http::new(&http, &endpoints)?;
 
-        let oauth = BasicClient::new(ClientId::new(self.client_id.clone()))
-            .set_auth_uri(AuthUrl::from_url(authorize_url))
-            .set_redirect_uri(redirect_uri.clone());
+        let browser = authorize_url
+            .zip(redirect_uri)
+            .map(|(authorize, redirect)| {
+                BasicClient::new(ClientId::new(self.client_id.clone()))
+                    .set_auth_uri(AuthUrl::from_url(authorize))
+                    .set_redirect_uri(redirect)
+            });
         Ok(Provider(Arc::new(Settings {
-            oauth,
+            browser,
             client_id: self.client_id,
             authentication,
-            redirect_uri: redirect_uri.to_string(),
             token_url,
             revoke_url,
             logout_url,

@@ -80,6 +80,18 @@ fn a_missing_or_unsafe_setting_is_named() {
     }
 }
 
+/// A device or a service has no browser to redirect.
+#[test]
+fn without_a_redirect_uri_only_a_login_in_a_browser_is_refused() {
+    let builder = Provider::builder("app").token_url("https://id.example/token");
+    let provider = builder.clone().build().unwrap();
+    let refused = provider.authorization().start().unwrap_err();
+    assert!(refused.is_config() && refused.to_string().contains("redirect_uri"));
+    let forgotten = builder.redirect_uri("https://app.example/cb").build();
+    let forgotten = forgotten.unwrap_err();
+    assert!(forgotten.is_config() && forgotten.to_string().contains("authorize_url"));
+}
+
 #[test]
 fn a_redirect_uri_may_be_loopback_or_a_private_scheme() {
     for good in [
