@@ -8,7 +8,7 @@ mod sessions;
 use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::auth::{FileStore, TokenStore};
+use envd_sdk::auth::{Event, FileStore, SessionState, TokenStore};
 use envd_sdk::fake::Fake;
 
 use child::Child;
@@ -138,4 +138,38 @@ async fn two_managers_of_one_file_in_one_process_refresh_once() {
         assert_eq!(a.unwrap().expose(), b.unwrap().expose());
         assert_eq!(fake.token_requests() - before, round);
     }
+}
+
+/// Row 52.
+#[tokio::test]
+async fn a_refresh_and_a_logout_in_another_process_are_reported_as_such() {
+    let (fake, folder, file) = logged_in().await;
+    let token_url = fake.token_url();
+    let clock = Clock::manual(start());
+    let manager = manager(token_url.as_str(), file, clock).build().unwrap();
+    manager.access_token().await.unwrap();
+    let mut events = manager.events();
+    let mut other = Child::take_tokens(token_url.as_str(), &folder.path());
+    fake.clock().advance(LIFETIME);
+    other.send("expire");
+    let token = other.receive();
+    assert!(token.starts_with("token "), "{token}");
+    assert_eq!(manager.inspect().await.generation, Some(2));
+    other.send("logout");
+    assert_eq!(other.receive(), "logged out");
+    let session = manager.inspect().await;
+    assert!(matches!(session.state, SessionState::LoggedOut));
+    // The last events of a manager that is gone: nothing is waited for.
+    drop(manager);
+    let first = events.next().await;
+    assert!(
+        matches!(first, Some(Event::Adopted { generation: 2 })),
+        "{first:?}"
+    );
+    let second = events.next().await;
+    assert!(
+        matches!(second, Some(Event::LoggedOut { elsewhere: true })),
+        "{second:?}"
+    );
+    assert!(events.next().await.is_none());
 }

@@ -27,7 +27,7 @@ pub(super) struct Child {
 
 impl Child {
     /// Starts a child that replies to each "expire" with a token, after it has advanced its clock by the lifetime of a token,
-    /// and to each "save" when its tokens are stored.
+    /// to each "save" when its tokens are stored, and to each "logout" when the user is logged out.
     pub(super) fn take_tokens(token_url: &str, path: &str) -> Self {
         Self::spawn("tokens", path, token_url)
     }
@@ -110,19 +110,26 @@ async fn take_tokens() {
     let store = open(&env::var(STORE_PATH).unwrap());
     let manager = manager(&token_url, store, clock.clone()).build().unwrap();
     for line in std::io::stdin().lines() {
-        if line.unwrap() == "save" {
-            // In steps: the task that stores may not wait on the clock yet.
-            while !manager.flush(Duration::ZERO).await {
-                clock.advance(Duration::from_millis(100));
-                tokio::task::yield_now().await;
+        match line.unwrap().as_str() {
+            "save" => {
+                // In steps: the task that stores may not wait on the clock yet.
+                while !manager.flush(Duration::ZERO).await {
+                    clock.advance(Duration::from_millis(100));
+                    tokio::task::yield_now().await;
+                }
+                reply("saved");
             }
-            reply("saved");
-            continue;
-        }
-        clock.advance(LIFETIME);
-        match manager.access_token().await {
-            Ok(token) => reply(&fingerprint(&token)),
-            Err(error) => reply(&format!("error {error:?}")),
+            "logout" => {
+                manager.logout(None).await;
+                reply("logged out");
+            }
+            _ => {
+                clock.advance(LIFETIME);
+                match manager.access_token().await {
+                    Ok(token) => reply(&fingerprint(&token)),
+                    Err(error) => reply(&format!("error {error:?}")),
+                }
+            }
         }
     }
 }
