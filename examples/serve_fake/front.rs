@@ -9,6 +9,7 @@ use minijinja::{Environment, context};
 use serde_json::Value;
 
 use super::cli::Failure;
+use super::server::files::{CSS, SCRIPT};
 use super::{cors, landing};
 
 /// The pages load their own files only. `GraphiQL` sets styles as it runs.
@@ -16,8 +17,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const HTML: &str = "text/html; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
 
 /// The pages, and the delay of all other replies.
 pub(crate) struct Front {
@@ -76,13 +75,13 @@ impl Front {
         let accept = request.header("accept").unwrap_or_default();
         Some(match request.path() {
             "/" => page(HTML, self.landing.as_str()),
-            "/style.css" => page(STYLE, include_str!("../look/style.css")),
+            "/style.css" => page(CSS, include_str!("../look/style.css")),
             "/landing.js" => page(SCRIPT, include_str!("pages/landing.js")),
             "/v2/graphql" | "/graphql" if accept.contains("text/html") => {
                 page(HTML, self.graphiql.as_str())
             }
             "/graphiql/graphiql.js" => compressed(SCRIPT, self.script.as_ref()?),
-            "/graphiql/graphiql.css" => compressed(STYLE, self.style.as_ref()?),
+            "/graphiql/graphiql.css" => compressed(CSS, self.style.as_ref()?),
             _ => return None,
         })
     }

@@ -12,9 +12,9 @@ mod cors;
 mod front;
 mod landing;
 mod options;
-mod signals;
+#[path = "../server/mod.rs"]
+mod server;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use envd_sdk::fake::Fake;
@@ -34,22 +34,21 @@ async fn serve(options: Options) -> Result<(), Failure> {
     let front = Front::of(&fake, options.latency, options.token_lifetime).await?;
     fake.on_every_request(move |request| Some(front.fault(request)));
     // Before the line is printed: a program may send SIGTERM as soon as it has read it.
-    let stop = signals::stop()?;
-    announce(&fake).map_err(|error| format!("cannot write to stdout: {error}"))?;
+    let stop = server::stop()?;
+    server::announce(&first_line(&fake))
+        .map_err(|error| format!("cannot write to stdout: {error}"))?;
     by_hand::explain(&fake);
     stop.await;
     Ok(())
 }
 
-/// Prints one line of JSON and flushes it.
-fn announce(fake: &Fake) -> io::Result<()> {
+/// What a client needs.
+fn first_line(fake: &Fake) -> Value {
     let addresses = addresses::of(fake).map(|(name, value)| (name.to_owned(), value.into()));
     let mut line: Map<String, Value> = addresses.collect();
     line.insert(
         "access_token".to_owned(),
         fake.access_token().expose().into(),
     );
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", Value::from(line))?;
-    out.flush()
+    line.into()
 }

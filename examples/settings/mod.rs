@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::{MemoryStore, PendingLogin, Provider, StaticToken, TokenManager};
-use envd_sdk::fake::Fake;
+use envd_sdk::fake::{Fake, FakeBuilder};
 use envd_sdk::model::{AccountId, UserDetails};
 use envd_sdk::register::{Register, RegisterBuilder};
 use envd_sdk::{Client, ClientBuilder, Clock};
@@ -32,6 +32,12 @@ const SETTINGS: [&str; 12] = [
     "ENVD_ACCOUNT_ID",
 ];
 
+/// A fake whose clock is fixed at 2026-11-20, so that each run shows the same.
+pub(crate) fn fixed_fake() -> FakeBuilder {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+    Fake::builder().clock(clock)
+}
+
 /// The servers of an example.
 pub(crate) struct Settings {
     fake: Option<Fake>,
@@ -39,14 +45,11 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Starts the fake unless a setting names another server.
-    ///
-    /// The fake's clock is fixed at 2026-11-20, so that each run prints the same.
     pub(crate) async fn read() -> Result<Self, Failure> {
         if Self::name_servers() {
             return Ok(Self { fake: None });
         }
-        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-        let fake = Fake::builder().clock(clock).start().await?;
+        let fake = fixed_fake().start().await?;
         Ok(Self { fake: Some(fake) })
     }
 

@@ -1,10 +1,8 @@
 //! How a copy stays in step, told on a fake.
 
 use std::io::{self, Write};
-use std::time::{Duration, SystemTime};
 
-use envd_sdk::Clock;
-use envd_sdk::fake::{Assumptions, Deleted, Fake, WebsiteEdit};
+use envd_sdk::fake::{Assumptions, Deleted, WebsiteEdit};
 use envd_sdk::model::ConsignmentStatus;
 use envd_sdk::sync::replica::{Replica, SyncReport};
 use envd_sdk::sync::store::{MemorySync, Order};
@@ -13,13 +11,12 @@ use serde_json::json;
 
 use super::cli::{Failure, printable};
 use super::output::Output;
+use super::settings::fixed_fake;
 use super::with_progress;
 
 pub(crate) async fn tell() -> Result<(), Failure> {
-    // The clock is fixed at 2026-11-20, so that each run prints the same.
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
     let assumed = Assumptions::default().deleted(Deleted::Hidden);
-    let fake = Fake::builder().clock(clock).assume(assumed).start().await?;
+    let fake = fixed_fake().assume(assumed).start().await?;
     let account = fake.client().build()?.account(fake.account_id());
     say("1. Started a fake of the service on this machine. The copy of its account is in memory;")?;
     say("   --store FILE keeps one in a file.")?;

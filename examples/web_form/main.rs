@@ -1,167 +1,74 @@
 //! A declaration as a web page, on a fake: `cargo run --example web_form -- [--port N]`.
 //!
-//! The first line on stdout is `{"url": ".."}`. The page shows what [`Form`](envd_sdk::validate::Form) says: the questions that
-//! apply and why, what is wrong, what is missing. The outbox saves and submits it; a button cuts the line to the fake. What is
-//! entered stays in memory.
+//! The first line on stdout is a JSON object with the `url`. The page shows what [`Form`](envd_sdk::validate::Form) says: the
+//! questions that apply and why, what is wrong, what is missing. The outbox saves and submits it; a button cuts the line to
+//! the fake. What is entered stays in memory.
 
+mod app;
 #[path = "../cli/mod.rs"]
 mod cli;
-mod declaration;
-mod guard;
 mod page;
-mod post;
+#[path = "../server/mod.rs"]
+mod server;
+#[path = "../settings/mod.rs"]
+mod settings;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{StatusCode, header::CONTENT_TYPE};
-use axum::middleware::from_fn_with_state;
-use axum::response::{Html, Redirect};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{Html, Redirect, Result};
 use axum::routing::get;
-use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::model::{Day, Jurisdiction};
-use envd_sdk::sync::{bank::Bank, outbox::Outbox, store::MemorySync};
-use envd_sdk::{Clock, RetryPolicy, validate::Context};
-use lexopt::Arg::{Long, Short};
-use serde_json::json;
-use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
+use app::App;
 use cli::{Failure, chain};
-use declaration::Declaration;
-use post::Post;
+use server::fields::Fields;
+use server::files::{CSS, SCRIPT, SVG, file};
+use server::guard::Guard;
 
-const USAGE: &str = "usage: web_form [--port N]
-
-Serves a declaration as a web page on 127.0.0.1, on a fake of its own, until Ctrl-C.
-
-  --port N    the port; a free one unless set";
-
-/// What all requests share.
-struct App {
-    fake: Fake,
-    bank: Bank,
-    context: Context,
-    outbox: Outbox,
-    declaration: Mutex<Declaration>,
-    is_cut: AtomicBool,
-    /// The name of this server in requests.
-    host: String,
-    /// What each page posts, and other sites do not know.
-    token: String,
-}
-
-/// The status of a reply, and why it is no page.
-type Refusal = (StatusCode, String);
+/// What it does, for `--help`.
+const PURPOSE: &str = "Serves a declaration as a web page on 127.0.0.1, on a fake of its own.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let port = cli::arguments(USAGE, |given| {
-        let mut port = 0;
-        while let Some(argument) = given.next()? {
-            match argument {
-                Long("port") => port = cli::value(given, "--port", "a port", |n| n.parse().ok())?,
-                Short('h') | Long("help") => cli::help(USAGE),
-                _ => return Err(argument.unexpected()),
-            }
-        }
-        Ok(port)
-    });
-    cli::end(serve(port).await)
+    cli::end(serve(server::only_port("web_form", PURPOSE)).await)
 }
 
 async fn serve(port: u16) -> Result<(), Failure> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-    let app = Arc::new(start(listener.local_addr()?.to_string()).await?);
-    println!("{}", json!({ "url": format!("http://{}/", app.host) }));
-    let file = |kind: &'static str, text: &'static str| get(([(CONTENT_TYPE, kind)], text));
-    let script = file("text/javascript", include_str!("script.js"));
+    let (listener, home) = server::listen(port).await?;
     let routes = Router::new()
         .route("/", get(show).post(edit))
-        .route("/style.css", file("text/css", include_str!("style.css")))
-        .route("/script.js", script)
-        .route("/icon.svg", file("image/svg+xml", include_str!("icon.svg")))
-        .layer(DefaultBodyLimit::max(256 * 1024))
-        .layer(from_fn_with_state(app.clone(), guard::check));
-    Ok(axum::serve(listener, routes.with_state(app)).await?)
+        .route("/style.css", file(CSS, include_str!("style.css")))
+        .route("/script.js", file(SCRIPT, include_str!("script.js")))
+        .route("/icon.svg", file(SVG, include_str!("icon.svg")))
+        .with_state(Arc::new(Mutex::new(App::start().await?)));
+    // Nothing but the files of this program.
+    let policy = "script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'";
+    let guard = Guard::new(&home, policy)?.only_host_of(&home)?;
+    server::serve(listener, guard.protect(routes), &home).await
 }
 
-async fn start(host: String) -> Result<App, Failure> {
-    // The clock is fixed at 2026-11-20, so that each run shows the same.
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    let fake = Fake::builder().clock(clock).start().await?;
-    let client = fake.client().retry(RetryPolicy::none()).build()?;
-    let account = client.account(fake.account_id());
-    let store = MemorySync::new();
-    let bank = account.banks(store.clone()).refresh().await?.bank;
-    // The PIC of the account is left to the service, so that its refusal can be seen.
-    let context = Context::on(Day::today_in(Jurisdiction::Qld, fake.clock().now()));
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)?;
-    Ok(App {
-        declaration: Mutex::new(Declaration::new(&bank, &context)),
-        outbox: account.outbox(store),
-        is_cut: AtomicBool::new(false),
-        token: format!("{:032x}", u128::from_ne_bytes(random)),
-        fake,
-        bank,
-        context,
-        host,
-    })
-}
-
-async fn show(State(app): State<Arc<App>>) -> Result<Html<String>, Refusal> {
-    let declaration = app.declaration.lock().await;
-    let page = page::render(&app, &declaration).await;
-    page.map(Html).map_err(failed)
+async fn show(State(app): State<Arc<Mutex<App>>>) -> Result<Html<String>> {
+    let page = page::render(&*app.lock().await);
+    Ok(Html(page.map_err(|error| {
+        (StatusCode::INTERNAL_SERVER_ERROR, chain(&error))
+    })?))
 }
 
 /// Takes over what was entered, and does what the button says.
-async fn edit(State(app): State<Arc<App>>, body: String) -> Result<Redirect, Refusal> {
-    let refused = |status, text: &str| Err((status, text.to_owned()));
-    let Some(post) = Post::read(&body) else {
-        return refused(StatusCode::BAD_REQUEST, "a field is not UTF-8");
-    };
-    if post.value("token") != app.token {
+async fn edit(State(app): State<Arc<Mutex<App>>>, body: String) -> Result<Redirect> {
+    let mut app = app.lock().await;
+    let fields = Fields::read(&body).ok_or((StatusCode::BAD_REQUEST, "a field is not UTF-8"))?;
+    if fields.get("token") != Some(&app.token) {
         let text = "the page is of an earlier run, or of another site";
-        return refused(StatusCode::FORBIDDEN, text);
+        return Err((StatusCode::FORBIDDEN, text).into());
     }
-    let mut declaration = app.declaration.lock().await;
-    if let Err(error) = declaration.fill_in(&post) {
-        return refused(StatusCode::BAD_REQUEST, &chain(&error));
-    }
-    let pressed = press(&app, &mut declaration, post).await;
-    pressed.map_err(|error| failed(error.into()))?;
+    let filled_in = app.fill_in(fields);
+    filled_in.map_err(|error| (StatusCode::BAD_REQUEST, chain(&error)))?;
+    let pressed = app.press().await;
+    pressed.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, chain(&error)))?;
     Ok(Redirect::to("/"))
-}
-
-async fn press(app: &App, declaration: &mut Declaration, post: Post) -> envd_sdk::Result<()> {
-    match post.value("do").as_str() {
-        "save" => declaration.send(&app.outbox, post, false).await?,
-        "submit" => declaration.send(&app.outbox, post, true).await?,
-        "new" => *declaration = Declaration::new(&app.bank, &app.context),
-        "cut" => {
-            // Later than the outbox trusts its copy of the account: it reads first, so that surely nothing was sent.
-            app.fake.clock().advance(Duration::from_secs(600));
-            let line = app.fake.on_path("/v2/graphql");
-            line.fault(Fault::dropped_before()).forever();
-            app.is_cut.store(true, Ordering::Relaxed);
-        }
-        "connect" => {
-            app.fake.clear_scripts();
-            app.is_cut.store(false, Ordering::Relaxed);
-            declaration.send_kept(&app.outbox).await?;
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn failed(error: Failure) -> Refusal {
-    let status = StatusCode::INTERNAL_SERVER_ERROR;
-    (status, chain(error.as_ref()))
 }

@@ -1,83 +1,102 @@
-//! The page, from its template.
+//! The page from its template, and the names of its fields: `q.4.0` is question 4 in row 0, `f.origin.pic` a field of the input.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
-use envd_sdk::model::{Program, QuestionId};
-use envd_sdk::validate::{Blocker, Finding, Rule};
-use minijinja::{Environment, UndefinedBehavior, Value, context};
+use envd_sdk::model::Program;
+use envd_sdk::sync::outbox::EntryState;
+use envd_sdk::validate::{Blocker, EditError, Finding, QuestionRef, Report, Rule, compare};
+use minijinja::{Environment, Error, UndefinedBehavior, context};
 
-use super::{App, Declaration, Failure};
+use super::app::App;
 
-/// The name of the field that a finding is about.
-pub(crate) fn place(finding: &Finding) -> String {
-    let path = finding.input_path();
-    // Of a list the field as a whole.
-    let path = path.iter().take_while(|name| name.parse::<u64>().is_err());
-    let path: Vec<&str> = path.map(String::as_str).collect();
-    let question = finding.question.as_ref();
-    question.map_or(format!("f.{}", path.join(".")), |question| {
-        name(&question.id, question.row)
-    })
-}
-
-fn name(id: &QuestionId, row: Option<i64>) -> String {
-    let row = row.map_or(String::new(), |row| row.to_string());
-    format!("q.{id}.{row}")
-}
-
-/// The whole page. The names of the templates end in .html, so what they show is escaped.
-pub(crate) async fn render(app: &App, shown: &Declaration) -> Result<String, Failure> {
+/// The names of the templates end in .html, so what they show is escaped.
+pub(crate) fn render(app: &App) -> Result<String, Error> {
     let mut pages = Environment::new();
     pages.set_undefined_behavior(UndefinedBehavior::Strict);
-    pages.add_template("item.html", include_str!("item.html"))?;
     pages.add_template("page.html", include_str!("page.html"))?;
+    pages.add_template("item.html", include_str!("item.html"))?;
     let forms = app.bank.forms().iter();
     let forms = forms.filter(|form| form.closed_from().is_none());
-    let forms = forms.map(|form| {
-        let program = form.program().map(Program::as_str);
-        context!(id => form, species => form.species(), program)
-    });
-    let entries = shown.entries(&app.outbox).await?;
-    let entries = entries.iter().map(|entry| {
+    let forms = forms.map(|form| (form, form.species(), form.program().map(Program::as_str)));
+    let blockers = app.form.blockers();
+    let blockers = blockers
+        .iter()
+        .map(|found| (element(found), found.to_string()));
+    let entries = app.entries.iter().map(|entry| {
         let reason = entry.reason.map(|reason| reason.to_string());
         context!(state => entry.state, code => entry.reason, reason, number => entry.number)
     });
-    let page = context! {
+    pages.get_template("page.html")?.render(context! {
         token => app.token,
-        forms => forms.collect::<Vec<Value>>(),
-        input => shown.form.to_input(),
-        items => shown.form.items(),
-        progress => shown.form.progress(),
-        blockers => shown.form.blockers().iter().map(blocker).collect::<Vec<Value>>(),
-        notes => notes(shown),
-        is_stopped => shown.is_stopped,
-        is_cut => app.is_cut.load(Ordering::Relaxed),
-        entries => entries.collect::<Vec<Value>>(),
-    };
-    Ok(pages.get_template("page.html")?.render(page)?)
+        forms => forms.collect::<Vec<_>>(),
+        input => app.form.to_input(),
+        items => app.form.items(),
+        progress => app.form.progress(),
+        blockers => blockers.collect::<Vec<_>>(),
+        notes => notes(app),
+        is_stopped => app.is_stopped,
+        is_cut => app.is_cut,
+        entries => entries.collect::<Vec<_>>(),
+    })
 }
 
 /// What is wrong, by field. What is missing is shown once it was to be sent.
-fn notes(shown: &Declaration) -> BTreeMap<String, Vec<String>> {
-    let findings = shown.form.report().findings().iter();
-    let missing = [Rule::Required, Rule::PicPresent];
-    let findings = findings.filter(|found| shown.is_stopped || !missing.contains(&found.rule));
-    let found = findings.map(|finding| (place(finding), finding.sentence()));
-    let mut notes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (field, text) in found.chain(shown.remarks.iter().cloned()) {
-        notes.entry(field).or_default().push(text);
+fn notes(app: &App) -> BTreeMap<String, Vec<String>> {
+    let report = app.form.report();
+    let is_missing = |rule| matches!(rule, Rule::Required | Rule::PicPresent);
+    let mut found = report.findings().to_vec();
+    found.retain(|found| app.is_stopped || !is_missing(found.rule));
+    for entry in &app.entries {
+        // What the service refuses beyond that, as long as the field is as it was sent.
+        if entry.state == EntryState::Refused {
+            let service = Report::from_server_errors(&entry.findings);
+            let mut service = compare(report, &service).only_server;
+            service.retain(|found| app.fields.get(&place(found)) == app.sent.get(&place(found)));
+            found.extend(service);
+        }
+    }
+    let mut notes = BTreeMap::<_, Vec<String>>::new();
+    for found in found {
+        notes
+            .entry(place(&found))
+            .or_default()
+            .push(found.sentence());
     }
     notes
 }
 
-/// A blocker in words, and the element that it is about.
-fn blocker(blocker: &Blocker) -> Value {
-    let place = match blocker {
+/// The name of the field that a finding is about.
+fn place(finding: &Finding) -> String {
+    let mut path = finding.input_path();
+    // Of a list the field as a whole.
+    path.retain(|name| name.parse::<u64>().is_err());
+    let field = format!("f.{}", path.join("."));
+    let question = finding.question.as_ref();
+    question.map_or(field, |question| name(question, question.row))
+}
+
+/// The element that a blocker is about.
+fn element(blocker: &Blocker) -> String {
+    match blocker {
         Blocker::Finding(finding) => place(finding),
-        Blocker::NoRow { section, .. } => format!("add.{}", name(&section.id, section.row)),
-        Blocker::EmptyRow { section, row, .. } => format!("row.{}", name(&section.id, *row)),
+        Blocker::NoRow { section, .. } => format!("add.{}", name(section, section.row)),
+        Blocker::EmptyRow { section, row, .. } => format!("row.{}", name(section, *row)),
         _ => String::new(),
-    };
-    context!(place, text => blocker.to_string())
+    }
+}
+
+fn name(question: &QuestionRef, row: Option<i64>) -> String {
+    let row = row.map_or(String::new(), |row| row.to_string());
+    format!("q.{}.{row}", question.id)
+}
+
+/// The question of a name without its `q.`.
+pub(crate) fn question(name: &str) -> Result<QuestionRef, EditError> {
+    let unknown = || EditError::UnknownQuestion(name.into());
+    let (id, row) = name.rsplit_once('.').ok_or_else(unknown)?;
+    let mut question = QuestionRef::from(id);
+    if !row.is_empty() {
+        question.row = Some(row.parse().map_err(|_| unknown())?);
+    }
+    Ok(question)
 }

@@ -3,7 +3,7 @@
 use lexopt::Arg::{Long, Short};
 use url::Url;
 
-use super::cli;
+use super::{cli, server};
 
 const USAGE: &str = "\
 usage: web_login [--serve [--port N] [--address URL]]
@@ -34,10 +34,7 @@ impl Arguments {
         while let Some(argument) = given.next()? {
             match argument {
                 Long("serve") => read.serve = true,
-                Long("port") => {
-                    let port = |text: &str| text.parse().ok();
-                    read.port = cli::value(given, "--port", "a port, 0 to 65535", port)?;
-                }
+                Long("port") => read.port = server::port(given)?,
                 Long("address") => {
                     let expected = "an http or https address without a path";
                     read.address = Some(cli::value(given, "--address", expected, address)?);

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::pages::Problem;
+use super::server;
 
 /// The names and attributes of the cookies at an address.
 ///
@@ -54,11 +55,9 @@ impl Cookies {
     }
 }
 
-/// 128 random bits.
+/// The value of a new cookie.
 pub(crate) fn new_id() -> Result<String, Problem> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| Problem::NoRandomness)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+    server::random_id().map_err(|_| Problem::NoRandomness)
 }
 
 /// SHA-256 of an id, under which the server keeps what belongs to it: a copy of its store reveals no cookie. Ids are long

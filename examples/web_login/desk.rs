@@ -13,6 +13,7 @@ use url::form_urlencoded;
 
 use super::App;
 use super::pages::{self, Problem};
+use super::server::fields::Fields;
 
 /// The number of consignments on the page.
 const LATEST: u32 = 10;
@@ -31,11 +32,9 @@ pub(crate) async fn page(
         .with_token_source(app.managers.manager(&session)?);
     let user = client.registered_user().await?;
     // Only an account of the user's own; the service would refuse another one as well.
-    let query = query.unwrap_or_default();
-    let mut pairs = form_urlencoded::parse(query.as_bytes());
-    let wanted = pairs.find(|(name, _)| name == "account");
-    let account = match wanted {
-        Some((_, id)) => Some(find(&user.value, &id).ok_or(Problem::NoSuchAccount)?),
+    let query = Fields::read(&query.unwrap_or_default()).ok_or(Problem::NoSuchAccount)?;
+    let account = match query.get("account") {
+        Some(id) => Some(find(&user.value, id).ok_or(Problem::NoSuchAccount)?),
         None => user.value.default_account().or(user.value.accounts.first()),
     };
     let mut has_problems = !user.problems.is_empty();

@@ -13,10 +13,10 @@ mod cli;
 mod command_line;
 mod cookies;
 mod desk;
-mod headers;
 mod login;
 mod pages;
 mod pending;
+#[path = "../server/mod.rs"]
 mod server;
 mod sessions;
 mod visit;
@@ -24,21 +24,20 @@ mod visit;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
-use axum::{Router, middleware};
 use envd_sdk::Client;
 use envd_sdk::auth::{MemoryStore, Provider, TokenManager, TokenManagerSet};
 use envd_sdk::fake::Fake;
-use tokio::net::TcpListener;
-use url::Url;
 
 use cli::Failure;
 use command_line::Arguments;
 use cookies::Cookies;
-use headers::Headers;
 use pages::Problem;
 use pending::Pending;
+use server::files::{CSS, file};
+use server::guard::Guard;
 use sessions::Sessions;
 
 /// The state that all requests share. A server on many hosts stores the last two in a database, under the same keys.
@@ -69,11 +68,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
-    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
-    let home = match arguments.address {
-        Some(address) => address,
-        None => Url::parse(&format!("http://{}/", listener.local_addr()?))?,
-    };
+    let (listener, local) = server::listen(arguments.port).await?;
+    let home = arguments.address.unwrap_or(local);
     // After a logout the provider redirects the browser to the application's default page (spec 5.8).
     let fake = Fake::builder().allow_return_to(home.clone());
     let fake = fake.start().await?;
@@ -91,19 +87,22 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         sessions: Sessions::default(),
         cookies: Cookies::at(&home),
     };
-    let headers = Headers::of(&home, &fake.logout_url())?;
+    // The form of the logout goes on to the identity provider, and browsers hold such a redirect to `form-action`.
+    let provider = fake.logout_url().origin().ascii_serialization();
+    let policy = format!("img-src data:; form-action 'self' {provider}");
     let routes = Router::new()
         .route("/", get(desk::page))
-        .route("/style.css", get(pages::style))
+        .route("/style.css", file(CSS, include_str!("../look/style.css")))
         .route("/login", get(login::log_in))
         .route("/callback", get(login::callback))
         .route("/logout", post(login::log_out))
         .fallback(async || Problem::NoSuchPage)
-        .layer(middleware::from_fn_with_state(headers, headers::secure))
         .with_state(Arc::new(app));
+    let routes = Guard::new(&home, &policy)?.protect(routes);
     if arguments.serve {
-        server::stay(listener, routes, &home).await
+        server::serve(listener, routes, &home).await
     } else {
-        server::show(listener, routes, &home).await
+        tokio::spawn(axum::serve(listener, routes).into_future());
+        visit::play(&home).await
     }
 }

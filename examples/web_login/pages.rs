@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::{Environment, Value, context};
 
@@ -22,15 +21,6 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     }
     pages
 });
-
-/// The look of all pages.
-pub(crate) async fn style() -> impl IntoResponse {
-    let headers = [
-        (CONTENT_TYPE, "text/css; charset=utf-8"),
-        (CACHE_CONTROL, "max-age=3600"),
-    ];
-    (headers, include_str!("../look/style.css"))
-}
 
 /// The page without a login.
 pub(crate) fn login_needed() -> Response {
@@ -77,7 +67,6 @@ pub(crate) enum Problem {
     OtherLogin,
     NoSuchAccount,
     NoSuchPage,
-    OtherOrigin,
     NoRandomness,
 }
 
@@ -115,12 +104,6 @@ impl IntoResponse for Problem {
                 StatusCode::NOT_FOUND,
                 "No such page",
                 "There is nothing at this address.",
-                BACK,
-            ),
-            Self::OtherOrigin => (
-                StatusCode::FORBIDDEN,
-                "Not from this page",
-                "Another page sent this request. Nothing was changed.",
                 BACK,
             ),
             Self::NoRandomness => (

@@ -34,7 +34,8 @@ struct WebForm {
 impl WebForm {
     fn start() -> Self {
         let mut program = Program::new("web_form");
-        let mut child = program.0.stdout(Stdio::piped()).spawn().unwrap();
+        program.0.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = program.0.spawn().unwrap();
         let mut line = String::new();
         let stdout = child.stdout.take().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();

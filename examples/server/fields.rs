@@ -1,0 +1,49 @@
+//! What a browser sends as the fields of a form or of an address.
+
+use url::form_urlencoded;
+
+/// The names and values of fields, in the order of the page.
+#[derive(Clone, Default)]
+pub(crate) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// `None` for what is not UTF-8.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut fields = Self::default();
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            // The mark of bytes that could not be read.
+            if name.contains('\u{fffd}') || value.contains('\u{fffd}') {
+                return None;
+            }
+            fields.add(&name, &value);
+        }
+        Some(fields)
+    }
+
+    /// The boxes of one list stand in a row: their values are one, with commas between those that are not empty.
+    fn add(&mut self, name: &str, value: &str) {
+        match self.0.last_mut() {
+            Some((last, values)) if last == name => {
+                let comma = if values.is_empty() || value.is_empty() {
+                    ""
+                } else {
+                    ","
+                };
+                values.extend([comma, value]);
+            }
+            _ => self.0.push((name.to_owned(), value.to_owned())),
+        }
+    }
+
+    /// The value of the first field with this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    /// Each name with its value.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+        let pairs = self.0.iter();
+        pairs.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}

@@ -1,0 +1,17 @@
+//! Files beside the pages.
+
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::routing::{MethodRouter, get};
+
+pub(crate) const CSS: &str = "text/css; charset=utf-8";
+pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const SVG: &str = "image/svg+xml";
+
+/// A file of the program. It is fetched again after a minute: the next build may have another one.
+pub(crate) fn file<S>(media_type: &'static str, text: &'static str) -> MethodRouter<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    let headers = [(CONTENT_TYPE, media_type), (CACHE_CONTROL, "max-age=60")];
+    get((headers, text))
+}

@@ -1,0 +1,89 @@
+//! Which requests are refused, and the headers of all replies.
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{Method, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use url::{Position, Url};
+
+use super::Failure;
+
+/// Keeps other sites out of an application.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    policy: HeaderValue,
+    origin: HeaderValue,
+    host: Option<HeaderValue>,
+}
+
+impl Guard {
+    /// The pages load what `policy` names, and their styles from the application.
+    pub(crate) fn new(home: &Url, policy: &str) -> Result<Self, Failure> {
+        let policy = format!(
+            "default-src 'none'; {policy}; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+        );
+        Ok(Self {
+            policy: policy.parse()?,
+            origin: home.origin().ascii_serialization().parse()?,
+            host: None,
+        })
+    }
+
+    /// Refuses other host names, which a site can point at this machine (DNS rebinding). Not behind a proxy, which may send
+    /// another name on.
+    pub(crate) fn only_host_of(mut self, home: &Url) -> Result<Self, Failure> {
+        let host = &home[Position::BeforeHost..Position::AfterPort];
+        self.host = Some(host.parse()?);
+        Ok(self)
+    }
+
+    /// The application behind the guard. A body has at most 256 kB.
+    pub(crate) fn protect(self, application: Router) -> Router {
+        application
+            .layer(DefaultBodyLimit::max(256 * 1024))
+            .layer(from_fn_with_state(self, check))
+    }
+
+    /// The reason to refuse a request. `SameSite` cookies alone let a page on another port of this machine send changes.
+    fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
+        let header = |name| request.headers().get(name);
+        if self.host.is_some() && header(HOST) != self.host.as_ref() {
+            return Some((StatusCode::MISDIRECTED_REQUEST, "another host name"));
+        }
+        let is_change = !matches!(*request.method(), Method::GET | Method::HEAD);
+        let is_foreign = header(ORIGIN).is_some_and(|origin| *origin != self.origin);
+        let text = "Another page sent this request. Nothing was changed.";
+        (is_change && is_foreign).then_some((StatusCode::FORBIDDEN, text))
+    }
+}
+
+/// Refuses what other pages send, and sets the headers of the reply.
+async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let mut reply = match guard.refusal(&request) {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    };
+    let own = reply.headers_mut();
+    // Personal data, and redirects with codes. Files set their own.
+    own.entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    own.insert(CONTENT_SECURITY_POLICY, guard.policy);
+    for (name, value) in [
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        // The address of a callback holds a code. Not `no-referrer`, under which browsers send no `Origin`.
+        (REFERRER_POLICY, "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ] {
+        own.insert(name, HeaderValue::from_static(value));
+    }
+    reply
+}
