@@ -180,7 +180,11 @@ pub(crate) fn summary(form: &Form) {
             "  "
         };
         match (&item.value, item.kind) {
-            (Some(value), _) => println!("{indent}{text}: {}", printable(value::name(item, value))),
+            (Some(value), _) => {
+                let colon = if text.ends_with('?') { "" } else { ":" };
+                let answer = printable(value::name(item, value));
+                println!("{indent}{text}{colon} {answer}");
+            }
             (None, ItemKind::Rows) if !item.rows.is_empty() => println!("{indent}{text}"),
             _ => {}
         }

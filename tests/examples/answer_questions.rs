@@ -51,6 +51,14 @@ fn typed(mut program: Program, lines: &[&str]) -> Ended {
     child.wait_with_output().unwrap().into()
 }
 
+/// The text of a line of SVG, without its tags.
+fn plain(line: &str) -> String {
+    let parts = line.split('<').filter_map(|part| part.split_once('>'));
+    let text: String = parts.map(|(_, text)| text).collect();
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    text.replace("&amp;", "&")
+}
+
 /// As above, with a saved form in the folder; the answers that the consignment has then.
 fn piped(folder: &Folder, lines: &[&str]) -> (Ended, Vec<(String, Option<i64>, String)>) {
     let program = Program::new("answer_questions")
@@ -110,6 +118,21 @@ fn the_file_has_the_same_contents_as_stdout() {
         "{ended:?}"
     );
     assert!(!ended.stderr.contains('\u{1b}'), "{ended:?}");
+}
+
+#[test]
+fn the_recording_shows_what_the_example_prints() {
+    let recording = include_str!("../../examples/answer_questions/recording.svg");
+    let lines = recording.lines().filter(|line| line.starts_with("<text "));
+    // After the first line, which is the command; the summary at the end is for terminals only.
+    let lines: Vec<String> = lines.skip(1).map(plain).collect();
+    let ended = Program::new("answer_questions").run();
+    let printed = ended.stderr.lines().filter(|line| !line.is_empty());
+    let printed: Vec<String> = printed.map(str::to_owned).collect();
+    assert!(
+        lines.starts_with(&printed),
+        "run examples/answer_questions/record.py: {lines:#?}"
+    );
 }
 
 #[test]
@@ -376,7 +399,7 @@ fn a_terminal_has_colours_unless_no_color_is_set_and_a_summary_for_people() {
         assert_eq!(ended.stderr.contains("\u{1b}["), !no_color, "{ended:?}");
         let shown = console::strip_ansi_codes(&ended.stderr);
         assert!(
-            shown.contains("Did the vendor breed all of them?: Yes\r\n"),
+            shown.contains("Did the vendor breed all of them? Yes\r\n"),
             "{shown}"
         );
         assert!(!shown.contains("questionId"), "{shown}");
