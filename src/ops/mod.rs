@@ -13,7 +13,7 @@
 //! | read declarations of the electronic declaration system | [`Account::edecs`](crate::Account::edecs) |
 //! | compare the server's schema with ours | [`Client::schema_drift`](crate::Client::schema_drift) |
 //!
-//! Each is a [`Call`](crate::Call): set what this one needs, and await it. Properties are in [`register`](crate::register).
+//! Each is a [`Call`](crate::Call), to be awaited, or a [`Pager`](crate::Pager) over a list. Properties are in [`register`](crate::register).
 //!
 //! # Flows without an operation
 //!
