@@ -141,6 +141,42 @@
 //! # }
 //! ```
 //!
+//! # A service
+//!
+//! A job at night, or a host of a fleet (`guide::fleet`), has no user before it: it renews what a user has logged in
+//! elsewhere, in a store that both share. It needs neither a browser nor a redirect address. A client with a key of its own
+//! shows who it is with signed assertions ([`ProviderBuilder::private_key_jwt`]) or a certificate
+//! ([`HttpOptions::client_certificate`](crate::HttpOptions::client_certificate)), which no dump of settings gives away.
+//!
+//! ```
+//! use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
+//! use std::sync::Arc;
+//! # use envd_sdk::fake::Fake;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> envd_sdk::Result<()> {
+//! # let fake = Fake::start().await;
+//! // `PostgresStore`: that of the web application in which the user has logged in.
+//! let store = Arc::new(MemoryStore::new());
+//! # let web = TokenManager::builder(fake.provider().build()?).shared_store(store.clone()).account("sam").build()?;
+//! # let login = web.provider().authorization().start()?;
+//! # let callback = fake.consent(login.url())?;
+//! # web.complete_login(login, callback.as_str()).await?;
+//! let provider = Provider::builder(fake.client_id()).token_url(fake.token_url()).build()?;
+//! let manager = TokenManager::builder(provider)
+//!     .shared_store(store)
+//!     .account("sam")
+//!     .build()?;
+//! match manager.access_token().await {
+//!     Ok(token) => println!("generation {}", token.generation()),
+//!     // Only the user can mend it: say so where the user reads it, and go on with the next account.
+//!     Err(error) if error.is_reauth_required() => println!("{error}"),
+//!     Err(error) => return Err(error),
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
 //! programs of these kinds.
 
