@@ -3,19 +3,34 @@
 use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::auth::{DeviceLogin, TokenManager};
-use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::auth::{DeviceLogin, Provider, ProviderBuilder, TokenManager, TokenSet};
+use envd_sdk::fake::{Fake, FakeBuilder, Fault};
 
 use crate::fixed_date::{fake_builder, noon};
 
 /// A fake on a clock that the test moves, a manager, and a login that has begun.
 async fn begun() -> (Fake, TokenManager, DeviceLogin) {
-    let fake = fake_builder().clock(Clock::manual(noon()));
-    let fake = fake.start().await.unwrap();
-    let manager = TokenManager::builder(fake.provider().build().unwrap());
+    let fake = manual().start().await.unwrap();
+    let (manager, login) = begun_with(fake.provider()).await;
+    (fake, manager, login)
+}
+
+fn manual() -> FakeBuilder {
+    fake_builder().clock(Clock::manual(noon()))
+}
+
+async fn begun_with(provider: ProviderBuilder) -> (TokenManager, DeviceLogin) {
+    let manager = TokenManager::builder(provider.build().unwrap());
     let manager = manager.build().unwrap();
     let login = manager.provider().device_authorization().start().await;
-    (fake, manager, login.unwrap())
+    (manager, login.unwrap())
+}
+
+/// The user approves, and the login completes.
+async fn finish(fake: &Fake, manager: &TokenManager, login: DeviceLogin) -> TokenSet {
+    fake.approve_device(login.user_code()).unwrap();
+    fake.clock().advance(login.interval());
+    manager.complete_device_login(login).await.unwrap()
 }
 
 #[tokio::test]
@@ -28,9 +43,7 @@ async fn a_device_login_issues_tokens_that_the_service_accepts() {
         complete.unwrap(),
         format!("user_code={}", login.user_code())
     );
-    fake.approve_device(login.user_code()).unwrap();
-    fake.clock().advance(login.interval());
-    let tokens = manager.complete_device_login(login).await.unwrap();
+    let tokens = finish(&fake, &manager, login).await;
     assert!(tokens.refresh_token().is_some());
     assert_eq!(manager.subject().as_deref(), tokens.subject());
     let client = fake.client().token_source(manager).build().unwrap();
@@ -63,4 +76,26 @@ async fn a_provider_that_is_down_is_not_a_refused_device_login() {
     let error = start().await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     start().await.unwrap();
+}
+
+#[tokio::test]
+async fn rfc_8628_3_1_a_confidential_client_authenticates_at_both_endpoints() {
+    let fake = manual().client_secret("s3cr3t").start().await.unwrap();
+    let provider = fake.provider().build().unwrap();
+    let anonymous = provider.device_authorization().start().await;
+    assert!(anonymous.unwrap_err().is_config());
+    let provider = fake.provider().client_secret_basic("s3cr3t");
+    let (manager, login) = begun_with(provider).await;
+    finish(&fake, &manager, login).await;
+}
+
+#[tokio::test]
+async fn rfc_8628_4_the_endpoint_is_discovered() {
+    let fake = manual().start().await.unwrap();
+    let provider = Provider::builder(fake.client_id())
+        .issuer(fake.issuer())
+        .clock(fake.clock().clone())
+        .redirect_uri(fake.redirect_uri());
+    let (manager, login) = begun_with(provider.discover().await.unwrap()).await;
+    finish(&fake, &manager, login).await;
 }
