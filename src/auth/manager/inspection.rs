@@ -200,7 +200,7 @@ fn session_state(state: &State, now: Moment, can_serve: bool, is_unread: bool) -
                 let reason = pause.error.clone();
                 return SessionState::NeedsLogin { reason };
             }
-            let until = now.wall + (pause.until - now.boot);
+            let until = now.wall + pause.until.saturating_sub(now.boot);
             SessionState::BackingOff { until }
         }
         _ if cached.tokens.refresh_token.is_none() && !can_serve => SessionState::NeedsLogin {
