@@ -7,22 +7,24 @@ mod cli;
 #[allow(dead_code)] // The lines of JSON are for `outbox`.
 #[path = "outbox/output.rs"]
 mod output;
+mod settings;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use envd_sdk::RetryPolicy;
 use envd_sdk::fake::{Fake, Fault, WebsiteEdit};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::sync::outbox::{Decision, EntryId, Outbox};
 use envd_sdk::sync::replica::{Depth, Replica};
 use envd_sdk::sync::store::MemorySync;
-use envd_sdk::{Clock, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use cli::{Failure, printable};
 use output::Output;
+use settings::fixed_fake;
 
 const USAGE: &str = "usage: offline_farm
 
@@ -43,9 +45,7 @@ async fn main() -> ExitCode {
 }
 
 async fn tell() -> Result<(), Failure> {
-    // The clock is fixed at 2026-11-20, so that each run prints the same.
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    let fake = Fake::builder().clock(clock).start().await?;
+    let fake = fixed_fake().start().await?;
     let client = fake.client().retry(RetryPolicy::none()).build()?;
     let replica = client
         .account(fake.account_id())
@@ -56,7 +56,32 @@ async fn tell() -> Result<(), Failure> {
     say("1. Breakfast, with reception. The account is copied to the phone.")?;
     let held = replica.sync().await?.seen;
     say(&format!("   It has {held} consignments now."))?;
+    let shared = in_the_paddock(&fake, &replica, &outbox).await?;
 
+    say(&format!(
+        "\n3. At home somebody edits {SHARED} on the website, too: it is to leave later."
+    ))?;
+    let edit = WebsiteEdit::change(SHARED, json!({"movementTime": "06:00"}));
+    fake.edit(fake.account_id(), edit);
+
+    on_the_hill(&fake, &outbox).await?;
+
+    say("\n5. They talk. Cattle travel better in the cool: the time of the phone counts.\n")?;
+    outbox.decide(shared, Decision::KeepMine).await?;
+    send(&outbox).await?;
+
+    say("\n6. In the evening the phone knows how each of them ended:\n")?;
+    show(&outbox).await?;
+    show_attempts(&outbox).await?;
+    count_at_the_service(&fake, held)
+}
+
+/// Writes without reception. Returns the edit of the draft that somebody else edits as well.
+async fn in_the_paddock(
+    fake: &Fake,
+    replica: &Replica,
+    outbox: &Outbox,
+) -> Result<EntryId, Failure> {
     say(
         "\n2. In the paddock there is none. Two loads leave next Friday, so two declarations are written;",
     )?;
@@ -66,20 +91,18 @@ async fn tell() -> Result<(), Failure> {
     fake.on_path("/v2/graphql")
         .fault(Fault::dropped_before())
         .forever();
-    let shared = write_down(&replica, &outbox).await?;
+    let shared = write_down(replica, outbox).await?;
     let report = outbox.send().await?;
     say(&format!(
         "   All are kept, none is sent: {} wait.\n",
         report.waiting
     ))?;
-    show(&outbox).await?;
+    show(outbox).await?;
+    Ok(shared)
+}
 
-    say(&format!(
-        "\n3. At home somebody edits {SHARED} on the website, too: it is to leave later."
-    ))?;
-    let edit = WebsiteEdit::change(SHARED, json!({"movementTime": "06:00"}));
-    fake.edit(fake.account_id(), edit);
-
+/// The first reply is lost.
+async fn on_the_hill(fake: &Fake, outbox: &Outbox) -> Result<(), Failure> {
     say(
         "\n4. On the hill there is reception again, and at once it is lost: the service saves the first",
     )?;
@@ -89,27 +112,11 @@ async fn tell() -> Result<(), Failure> {
         .fault(Fault::dropped_after());
     fake.clock().advance(Duration::from_secs(600));
     say("   What happens then, step by step:\n")?;
-    send(&outbox).await?;
+    send(outbox).await?;
     say(
         "\n   The lost one was looked for, found, and not sent again. The draft that two people changed",
     )?;
-    say("   is not overwritten: it waits for a decision.")?;
-
-    say("\n5. They talk. Cattle travel better in the cool: the time of the phone counts.\n")?;
-    outbox.decide(shared, Decision::KeepMine).await?;
-    send(&outbox).await?;
-
-    say("\n6. In the evening the phone knows how each of them ended:\n")?;
-    show(&outbox).await?;
-    say("\n   What was sent, and what came back:")?;
-    for entry in outbox.history(None).await?.entries.iter().rev() {
-        for attempt in &entry.attempts {
-            let came = attempt.outcome.as_deref().unwrap_or("nothing yet");
-            let (at, came) = (printable(&attempt.at), printable(came));
-            say(&format!("   {} {} at {at}: {came}", entry.id, entry.kind))?;
-        }
-    }
-    count_at_the_service(&fake, held)
+    say("   is not overwritten: it waits for a decision.")
 }
 
 /// What is written in the paddock. Returns the edit of the draft that somebody else edits as well.
@@ -152,6 +159,18 @@ async fn show(outbox: &Outbox) -> Result<(), Failure> {
     let mut output = Output::new(false);
     for entry in &entries {
         output.listed(entry)?;
+    }
+    Ok(())
+}
+
+async fn show_attempts(outbox: &Outbox) -> Result<(), Failure> {
+    say("\n   What was sent, and what came back:")?;
+    for entry in outbox.history(None).await?.entries.iter().rev() {
+        for attempt in &entry.attempts {
+            let came = attempt.outcome.as_deref().unwrap_or("nothing yet");
+            let (at, came) = (printable(&attempt.at), printable(came));
+            say(&format!("   {} {} at {at}: {came}", entry.id, entry.kind))?;
+        }
     }
     Ok(())
 }

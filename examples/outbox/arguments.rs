@@ -31,8 +31,9 @@ waits and what became of it. All commands but `run` work without reception and w
                       and then sent again. One run sends at a time; --lease seconds (3 unless set)
                       after one was killed another goes on
   list [--json]       shows all entries, also those at their end
-  edit ENTRY INPUT.json
-                      replaces what an entry saves
+  edit [--not-after RFC3339] ENTRY INPUT.json
+                      replaces what an entry saves. --not-after gives it another limit, also
+                      after its own has passed
   decide ENTRY keep-mine|take-theirs|resend|discard|adopt ID
                       decides what only a person can
 
@@ -55,7 +56,7 @@ pub(crate) enum Command {
     Copy(ConsignmentId),
     Run(Run),
     List { json: bool },
-    Edit { entry: EntryId, input: PathBuf },
+    Edit(Edit),
     Decide { entry: EntryId, choice: Choice },
 }
 
@@ -63,6 +64,12 @@ pub(crate) struct Add {
     pub(crate) submit: bool,
     pub(crate) not_after: Option<Timestamp>,
     pub(crate) base: Option<PathBuf>,
+    pub(crate) input: PathBuf,
+}
+
+pub(crate) struct Edit {
+    pub(crate) not_after: Option<Timestamp>,
+    pub(crate) entry: EntryId,
     pub(crate) input: PathBuf,
 }
 
@@ -156,6 +163,7 @@ impl Given {
             "add" => &["--submit", "--not-after", "--base"],
             "run" => &["--once", "--settle", "--for", "--lease", "--json"],
             "list" => &["--json"],
+            "edit" => &["--not-after"],
             _ => &[],
         };
         let command = match (*name, words) {
@@ -179,10 +187,11 @@ impl Given {
             ("list", []) => Command::List {
                 json: self.has("--json"),
             },
-            ("edit", [entry, input]) => Command::Edit {
+            ("edit", [entry, input]) => Command::Edit(Edit {
+                not_after: self.not_after.take(),
                 entry: number(entry)?,
                 input: input.into(),
-            },
+            }),
             ("decide", [entry, choice @ ..]) => Command::Decide {
                 entry: number(entry)?,
                 choice: self::choice(choice)?,

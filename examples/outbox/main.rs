@@ -18,10 +18,10 @@ mod settings;
 
 use std::process::ExitCode;
 
-use envd_sdk::model::CommentInput;
+use envd_sdk::model::{CommentInput, Timestamp};
 use envd_sdk::sync::outbox::{Decision, Entry, Outbox};
 
-use arguments::{Add, Arguments, Choice, Command, USAGE};
+use arguments::{Add, Arguments, Choice, Command, Edit, USAGE};
 use cli::Failure;
 use file::File;
 use input::Input;
@@ -56,17 +56,7 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
             outbox.comment(CommentInput::new(number, text)).await?
         }
         Command::Copy(id) => outbox.copy(id).await?,
-        Command::Edit { entry, input } => {
-            let Input {
-                input,
-                is_submitted,
-            } = input::input(&input)?;
-            let edited = outbox.edit(entry, input).await?;
-            if is_submitted {
-                outbox.submit(edited.id).await?;
-            }
-            edited
-        }
+        Command::Edit(options) => edit(outbox, options).await?,
         Command::Decide { entry, choice } => {
             let decision = match choice {
                 Choice::KeepMine => Decision::KeepMine,
@@ -87,10 +77,7 @@ async fn add(outbox: Outbox, options: Add) -> Result<Entry, Failure> {
         input,
         is_submitted,
     } = input::input(&options.input)?;
-    let outbox = match options.not_after {
-        Some(time) => outbox.not_after(time),
-        None => outbox,
-    };
+    let outbox = limited(outbox, options.not_after);
     let record = options.base.as_deref().map(input::record);
     Ok(
         match (record.transpose()?, is_submitted || options.submit) {
@@ -100,6 +87,26 @@ async fn add(outbox: Outbox, options: Add) -> Result<Entry, Failure> {
             (Some(record), true) => outbox.update_and_submit(&record, input).await?,
         },
     )
+}
+
+async fn edit(outbox: Outbox, options: Edit) -> Result<Entry, Failure> {
+    let Input {
+        input,
+        is_submitted,
+    } = input::input(&options.input)?;
+    let outbox = limited(outbox, options.not_after);
+    let edited = outbox.edit(options.entry, input).await?;
+    if is_submitted {
+        outbox.submit(edited.id).await?;
+    }
+    Ok(edited)
+}
+
+fn limited(outbox: Outbox, not_after: Option<Timestamp>) -> Outbox {
+    match not_after {
+        Some(time) => outbox.not_after(time),
+        None => outbox,
+    }
 }
 
 /// All entries by number, those at their end included.

@@ -398,6 +398,15 @@ async fn nothing_is_sent_after_its_time() {
     assert_eq!(farm.fake.request_count(SAVE), 0);
     farm.write_down(["decide", "1", "discard"]);
     assert_eq!(farm.run().0, 0);
+
+    // An edit gives another one a new limit.
+    farm.write_down(["add", "--not-after", "2020-01-01T00:00:00+10:00", "in.json"]);
+    assert_eq!(farm.run().0, 1);
+    let later = ["edit", "--not-after", "2100-01-01T00:00:00+10:00"];
+    farm.write_down([later[0], later[1], later[2], "2", "in.json"]);
+    let (code, _, last) = farm.run();
+    assert_eq!((code, &last["confirmed"]), (0, &json!(1)), "{last}");
+    assert_eq!(farm.new_records().len(), 1);
 }
 
 #[tokio::test]
