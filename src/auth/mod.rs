@@ -1,6 +1,7 @@
 //! Login, and tokens that are renewed and stored.
 //!
-//! A [`Provider`] holds the settings of the identity provider. [`Provider::authorization`] starts a login, the user's
+//! A [`Provider`] holds the settings of the identity provider; [`Provider::discover`] reads its addresses from what it
+//! publishes. [`Provider::authorization`] starts a login, the user's
 //! browser is redirected with a callback, and [`TokenManager::complete_login`] turns it into tokens. From then on
 //! [`TokenManager`] serves access tokens, renews them before they expire, and stores them in a [`TokenStore`].
 //!

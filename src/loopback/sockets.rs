@@ -144,7 +144,7 @@ mod tests {
             let (_, state) = pairs.find(|(name, _)| name == "state").unwrap();
             let target = format!("/callback?code=c0d3&state={state}");
             let receiving = tokio::spawn(listener.receive(login));
-            for other in [format!("{}:{port}", address), "evil.example".to_owned()] {
+            for other in [format!("{address}:{port}"), "evil.example".to_owned()] {
                 let response = get((address, port), &other, &target).await;
                 assert!(response.starts_with("HTTP/1.1 400"), "{other}: {response}");
             }

@@ -1,4 +1,4 @@
-//! Discovery of a provider's addresses by its issuer (RFC 8414, OpenID Connect Discovery 1.0).
+//! Discovery of a provider's addresses by its issuer (RFC 8414, OIDC Discovery 1.0).
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ impl ProviderBuilder {
     /// [`issuer`](Self::issuer), with the [`http`](Self::http) settings: set both before. Nothing of it is needed when the
     /// addresses are set.
     ///
-    /// It is read at `/.well-known/openid-configuration` below the issuer (OpenID Connect Discovery 1.0 section 4) or, if
+    /// It is read at `/.well-known/openid-configuration` below the issuer (OIDC Discovery 1.0 section 4) or, if
     /// that answers 4xx, at `/.well-known/oauth-authorization-server` before the issuer's path (RFC 8414 section 3).
     /// Redirects are not followed. From it come
     /// [`authorize_url`](Self::authorize_url), [`token_url`](Self::token_url), [`revoke_url`](Self::revoke_url),

@@ -1,4 +1,4 @@
-//! What an identity provider publishes about itself (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Does no
+//! What an identity provider publishes about itself (RFC 8414 section 2, OIDC Discovery 1.0 section 3). Does no
 //! I/O.
 
 use std::time::Duration;
@@ -99,7 +99,7 @@ impl Metadata {
     }
 }
 
-/// The addresses of an issuer's metadata, in the order in which they are tried: first OpenID Connect Discovery 1.0
+/// The addresses of an issuer's metadata, in the order in which they are tried: first OIDC Discovery 1.0
 /// section 4, which appends to the path, then RFC 8414 section 3.1, which inserts before it.
 pub(super) fn addresses(issuer: &str) -> Result<[Url; 2]> {
     let base = parse_endpoint("issuer", issuer)?;
@@ -173,7 +173,7 @@ mod tests {
         error.to_string()
     }
 
-    /// `OpenID` Connect Discovery 1.0 section 4.1, RFC 8414 section 3.1.
+    /// OIDC Discovery 1.0 section 4.1, RFC 8414 section 3.1.
     #[test]
     fn the_two_addresses_are_those_of_their_specifications() {
         for (issuer, openid, oauth) in [

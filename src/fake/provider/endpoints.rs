@@ -125,7 +125,7 @@ impl Provider {
         Reply::raw(400, "text/html", page)
     }
 
-    /// The metadata (`OpenID` Connect Discovery 1.0 section 4, RFC 8414 section 3).
+    /// The metadata (OIDC Discovery 1.0 section 4, RFC 8414 section 3).
     pub(in crate::fake) fn discovery(&self) -> Reply {
         let at = |path: &str| format!("{}{path}", self.issuer);
         let mut document = json!({
