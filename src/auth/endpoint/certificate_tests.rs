@@ -40,6 +40,8 @@ async fn a_certificate_that_the_provider_refuses_is_an_error_of_the_settings_and
         assert_eq!(refusal.class, Class::Refused);
         assert!(refusal.error.is_config() && !refusal.error.is_reauth_required());
         assert!(refusal.error.to_string().contains("client_certificate"));
+        let error = authorize_device(&provider, &server.url, &[]).await;
+        assert!(error.err().unwrap().is_config());
     }
     assert!(server.requests().is_empty());
 }

@@ -56,10 +56,9 @@ pub(in crate::auth) async fn authorize_device(
     fields: &[(&str, &str)],
 ) -> Result<DeviceCodes> {
     let request = post(&provider.0, url, fields).await?;
-    let reply = provider.0.http.send(request).await;
-    let reply = reply.map_err(|error| {
+    let reply = provider.0.http.send(request).await.map_err(|error| {
         if error.is_config() {
-            // A certificate that the server does not accept.
+            // A client certificate that the server does not accept.
             return error;
         }
         unavailable("the device authorization endpoint could not be reached").with_source(error)

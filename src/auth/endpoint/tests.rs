@@ -299,7 +299,7 @@ async fn a_signer_that_hangs_is_given_up_after_ten_seconds() {
 async fn rfc_7523_3_nothing_is_sent_without_a_signature() {
     struct Empty;
     impl AssertionSigner for Empty {
-        fn alg(&self) -> &str {
+        fn alg(&self) -> &'static str {
             "ES256"
         }
 
@@ -322,7 +322,7 @@ async fn rfc_7523_3_nothing_is_sent_without_a_signature() {
 async fn the_time_for_signing_is_taken_from_that_for_the_request() {
     struct Slow(Clock);
     impl AssertionSigner for Slow {
-        fn alg(&self) -> &str {
+        fn alg(&self) -> &'static str {
             "ES256"
         }
 
