@@ -12,6 +12,21 @@ use crate::secret::Secret;
 
 /// A callback that belongs to its login and carries a code, ready to be exchanged once by
 /// [`TokenManager::redeem`](super::TokenManager::redeem).
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// # let manager = envd_sdk::auth::TokenManager::builder(fake.provider().build()?).build()?;
+/// let login = manager.provider().authorization().start()?;
+/// # let callback = fake.consent(login.url())?;
+/// // Nothing is sent yet: a forged or refused callback ends here.
+/// let checked = login.check(callback.as_str())?;
+/// manager.redeem(checked).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CheckedCallback {
     pub(super) provider: Provider,

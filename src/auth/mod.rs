@@ -5,6 +5,18 @@
 //! browser is redirected with a callback, and [`TokenManager::complete_login`] turns it into tokens. From then on
 //! [`TokenManager`] serves access tokens, renews them before they expire, and stores them in a [`TokenStore`].
 //!
+//! | task | see |
+//! | --- | --- |
+//! | name the identity provider and the client | [`Provider::builder`], [`ProviderBuilder`] |
+//! | begin a login, and end it with the callback | [`Provider::authorization`], [`PendingLogin`], [`TokenManager::complete_login`] |
+//! | get a token that is valid | [`TokenManager::access_token`]; a [`Client`](crate::Client) does it by itself |
+//! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`] |
+//! | have many users | [`TokenManagerSet`] |
+//! | follow logins, renewals and logouts | [`TokenManager::events`], [`Event`] |
+//! | show the state of a session to support | [`TokenManager::inspect`], [`Inspection`] |
+//! | log out | [`TokenManager::logout`], [`LogoutReport`] |
+//! | use a token that you have | [`StaticToken`], [`TokenSource`] |
+//!
 //! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh
 //! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; new
 //! tokens are stored before they are served; and a failed refresh leaves a valid token in use. [`failure_modes`] lists

@@ -158,6 +158,23 @@ impl fmt::Debug for AuthorizationRequest {
 /// A login that is open in the user's browser; valid for one callback and for ten minutes.
 ///
 /// A web application whose callback may reach another host stores it as text: [`to_secret_json`](Self::to_secret_json).
+///
+/// ```
+/// use envd_sdk::auth::PendingLogin;
+/// # use envd_sdk::auth::Provider;
+/// # let provider = Provider::builder("my-client-id").authorize_url("https://login.example.com/authorize")
+/// #     .token_url("https://login.example.com/oauth/token").audience("https://api.example.com")
+/// #     .redirect_uri("https://app.example.com/callback").build()?;
+///
+/// let login = provider.authorization().start()?;
+/// println!("open {}", login.url());
+/// let stored = login.to_secret_json();
+///
+/// // On the host that gets the callback.
+/// let login = PendingLogin::from_secret_json(&provider, &stored)?;
+/// assert!(!login.expects("https://app.example.com/callback?code=1&state=forged"));
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
 pub struct PendingLogin {
     provider: Provider,
     stored: StoredLogin,

@@ -39,6 +39,7 @@ use crate::transport::{Clock, Http};
 /// # let _ = provider;
 /// # Ok::<(), envd_sdk::Error>(())
 /// ```
+#[doc(alias("OAuth", "OpenID Connect", "OIDC", "SSO"))]
 #[derive(Clone)]
 pub struct Provider(pub(super) Arc<Settings>);
 
@@ -120,6 +121,7 @@ impl Provider {
     }
 
     /// Starts a login: the address to open in the user's browser, and the state to keep until the callback.
+    #[doc(alias("login", "sign in", "PKCE", "SSO", "OIDC"))]
     pub fn authorization(&self) -> AuthorizationRequest {
         AuthorizationRequest::new(self.clone())
     }

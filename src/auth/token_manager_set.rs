@@ -47,6 +47,8 @@ struct Inner {
 }
 
 /// Settings of a [`TokenManagerSet`].
+///
+/// See [`TokenManagerSet`] for an example.
 #[derive(Debug)]
 #[must_use]
 pub struct TokenManagerSetBuilder {

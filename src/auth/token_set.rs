@@ -9,6 +9,24 @@ use super::secret_json;
 use crate::secret::Secret;
 
 /// An access token with the refresh token that renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
+///
+/// [`TokenManager::complete_login`](super::TokenManager::complete_login) returns one; what is served to clients is an
+/// [`AccessToken`](super::AccessToken).
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// # let manager = envd_sdk::auth::TokenManager::builder(fake.provider().build()?).build()?;
+/// # let login = manager.provider().authorization().start()?;
+/// # let callback = fake.consent(login.url())?;
+/// let tokens = manager.complete_login(login, callback.as_str()).await?;
+/// println!("user {:?}, until {:?}", tokens.subject(), tokens.expires_at());
+/// assert!(tokens.refresh_token().is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TokenSet {

@@ -7,6 +7,8 @@ use super::failure::{auth, reauth, unavailable};
 use crate::error::{AuthProblem, Error, Result};
 
 /// A boxed future that can be sent to another thread.
+///
+/// [`TokenSource::token`] returns it. See [`TokenSource`] for an example.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A source of access tokens for a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.

@@ -195,6 +195,9 @@ impl LoopbackBuilder {
 }
 
 /// Listens on the loopback address for the callback of one login.
+///
+/// The [module](self) has an example.
+#[doc(alias("redirect", "callback", "native app"))]
 #[derive(Debug)]
 pub struct Loopback {
     sockets: Sockets,

@@ -262,8 +262,8 @@ pub struct Consignment {
     /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
+    #[doc(alias = "animals")]
     #[doc(alias = "head count")]
-    #[doc(alias = "number of animals")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The address of the printed declaration. It carries a token in its query: treat it as a secret.
@@ -460,8 +460,8 @@ pub struct ConsignmentSummary {
     /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
+    #[doc(alias = "animals")]
     #[doc(alias = "head count")]
-    #[doc(alias = "number of animals")]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The user who created the consignment.

@@ -111,7 +111,7 @@ pub(crate) fn search_words(item: &str) -> &'static [&'static str] {
     match item {
         "Consignment" | "ConsignmentInput" => &["NVD", "eNVD", "waybill", "movement"],
         "ConsignmentStatus" => &["state"],
-        "Consignment.heads" => &["head count", "number of animals"],
+        "Consignment.heads" => &["animals", "head count"],
         "Consignment.pdfUrl" => &["print"],
         "Consignment.origin" | "CreateOrSaveConsignmentInput.origin" => &["consignor", "vendor"],
         "Declaration" | "DeclarationInput" => &["vendor declaration"],

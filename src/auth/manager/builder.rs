@@ -11,6 +11,22 @@ use crate::error::{Error, Result};
 use crate::transport::Clock;
 
 /// Settings of a [`TokenManager`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use envd_sdk::auth::{FileStore, Provider, TokenManager};
+///
+/// # let provider = Provider::builder("my-client-id").authorize_url("https://login.example.com/authorize")
+/// #     .token_url("https://login.example.com/oauth/token").audience("https://api.example.com")
+/// #     .redirect_uri("http://127.0.0.1:4100/callback").build()?;
+/// let manager = TokenManager::builder(provider)
+///     .store(FileStore::new("tokens.json"))
+///     .wait(Duration::from_secs(5)) // How long a caller waits for a refresh.
+///     .build()?;
+/// # let _ = manager;
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct TokenManagerBuilder {

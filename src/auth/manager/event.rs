@@ -98,6 +98,8 @@ pub enum Event {
 }
 
 /// The events of a manager since the subscription; made by [`TokenManager::events`](super::TokenManager::events).
+///
+/// See [`Event`] for an example.
 #[derive(Debug)]
 pub struct Events(pub(super) broadcast::Receiver<Event>);
 

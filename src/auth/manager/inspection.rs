@@ -16,6 +16,8 @@ use crate::transport::Moment;
 ///
 /// The user, the account's key and the store may name a person or a path: print them on request only. `Debug` leaves them
 /// out.
+///
+/// See [`TokenManager::inspect`] for an example.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -50,6 +52,8 @@ pub struct Inspection {
 }
 
 /// The state of a session, in an [`Inspection`].
+///
+/// See [`TokenManager::inspect`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SessionState {
@@ -72,6 +76,8 @@ pub enum SessionState {
 }
 
 /// A failure and its time, in an [`Inspection`].
+///
+/// See [`TokenManager::inspect`] for an example of the inspection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastFailure {

@@ -16,6 +16,23 @@ use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 /// The result of a logout. The tokens are wiped from memory in any case.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let fake = Fake::start().await;
+/// # let manager = fake.token_manager().await?;
+/// let report = manager.logout(None).await;
+/// for problem in &report.problems {
+///     println!("logged out here, but: {problem}");
+/// }
+/// if let Some(url) = report.url {
+///     println!("to end the session of the browser too, open {url}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[non_exhaustive]
 pub struct LogoutReport {
     /// Open this in the user's browser to end the session at the identity provider (spec 5.8). `None` when the provider

@@ -55,6 +55,7 @@ use crate::transport::Moment;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("refresh", "refresh token", "session"))]
 #[derive(Clone)]
 pub struct TokenManager(pub(super) Arc<Shared>);
 
@@ -84,6 +85,7 @@ impl TokenManager {
     /// [`StoreError`](crate::auth::StoreError) as source that [is
     /// unreadable](crate::auth::StoreError::is_unreadable): the user is logged in for as long as this process lives, and
     /// nothing was stored; [`logout`](Self::logout) sets the unreadable record aside, and the next login is stored.
+    #[doc(alias("login", "sign in"))]
     pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
         self.redeem(login.check(callback)?).await
     }
@@ -108,6 +110,7 @@ impl TokenManager {
     /// [`is_reauth_required`](Error::is_reauth_required): no user is logged in, or the session has ended.
     /// [`is_retryable`](Error::is_retryable): the token endpoint has a temporary problem;
     /// [`retry_at`](Error::retry_at) is the time of the next request.
+    #[doc(alias = "refresh")]
     pub async fn access_token(&self) -> Result<AccessToken> {
         match self.current() {
             Some(token) => Ok(token),
@@ -134,6 +137,7 @@ impl TokenManager {
     ///
     /// Memory is wiped before the first await; the rest runs in a task of its own and continues if the caller is dropped. A
     /// stored record that cannot be read is set aside, if the store can do that, and the report has the error.
+    #[doc(alias = "sign out")]
     pub fn logout(
         &self,
         return_to: Option<&str>,
