@@ -55,6 +55,10 @@
     doc = "| receive the login's redirect on the user's own machine | [`loopback`] |"
 )]
 #![cfg_attr(
+    feature = "jwks",
+    doc = "| verify the signatures of id tokens | [`auth::jwks`] |"
+)]
+#![cfg_attr(
     feature = "keyring",
     doc = "| keep tokens in the keyring of the operating system | [`auth::keyring`] |"
 )]
@@ -126,6 +130,7 @@
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
+//! | `jwks` | no | the module `auth::jwks`: signatures of id tokens are verified, if set |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
 //! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` and `sync::fleet` |

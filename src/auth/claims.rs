@@ -1,6 +1,7 @@
-//! Reads the claims of a JSON Web Token. Signatures are not checked here.
+//! Reads the claims of a JSON Web Token. Signatures are not verified here.
 //!
-//! In the code flow the TLS connection to the token endpoint authenticates the id token (OIDC Core 3.1.3.7, point 6).
+//! In the code flow the TLS connection to the token endpoint authenticates the id token (OIDC Core 3.1.3.7, point 6); the
+//! feature `jwks` verifies the signature as well.
 //! Claims of an access token are used to schedule its renewal only, never to decide what it allows.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,10 +52,11 @@ pub(super) struct ExpectedIdToken {
     pub(super) subject: Option<Secret>,
 }
 
-/// The values that the id token of a login must have.
+/// The values that an id token must have.
 pub(super) struct Expected<'a> {
     pub(super) issuer: Option<&'a str>,
     pub(super) client_id: &'a str,
+    /// `None` for a token that no authorization request asked for.
     pub(super) nonce: Option<&'a Secret>,
     pub(super) subject: Option<&'a str>,
     pub(super) now: SystemTime,

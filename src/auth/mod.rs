@@ -204,9 +204,13 @@ mod client_authentication;
 mod device_login;
 mod endpoint;
 mod failure;
+#[cfg(feature = "jwks")]
+pub mod jwks;
 #[cfg(feature = "keyring")]
 pub mod keyring;
 mod manager;
+#[cfg(not(feature = "jwks"))]
+mod no_jwks;
 mod pending_login;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -223,10 +227,14 @@ pub use self::access_token::AccessToken;
 pub use self::assertion_signer::AssertionSigner;
 pub use self::callback::CheckedCallback;
 pub use self::device_login::{DeviceLogin, DeviceRequest};
+#[cfg(feature = "jwks")]
+use self::jwks::IdTokenKeys;
 pub use self::manager::{
     Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManager,
     TokenManagerBuilder,
 };
+#[cfg(not(feature = "jwks"))]
+use self::no_jwks::IdTokenKeys;
 pub use self::pending_login::{AuthorizationRequest, PendingLogin};
 pub use self::provider::{Provider, ProviderBuilder};
 pub use self::store::{

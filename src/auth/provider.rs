@@ -14,7 +14,7 @@ use url::Url;
 
 pub use self::builder::ProviderBuilder;
 use super::client_authentication::ClientAuthentication;
-use super::{AuthorizationRequest, DeviceRequest, endpoint};
+use super::{AuthorizationRequest, DeviceRequest, IdTokenKeys, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Http};
@@ -55,9 +55,6 @@ pub(super) struct Settings {
     pub(super) revoke_url: Option<Url>,
     pub(super) logout_url: Option<Url>,
     pub(super) device_authorization_url: Option<Url>,
-    // Used where signatures of id tokens are checked.
-    #[allow(dead_code)]
-    pub(super) jwks_uri: Option<Url>,
     pub(super) issuer: Option<String>,
     pub(super) require_iss: bool,
     pub(super) audience: Option<String>,
@@ -67,6 +64,7 @@ pub(super) struct Settings {
     pub(super) timeout: Duration,
     pub(super) rotation_overlap: Duration,
     pub(super) default_lifetime: Duration,
+    pub(super) id_token_keys: Option<IdTokenKeys>,
 }
 
 impl Settings {

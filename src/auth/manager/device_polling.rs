@@ -172,6 +172,20 @@ impl DevicePolling {
 /// revoked.
 async fn poll(login: Arc<Login>, device_code: Secret) -> Result<Result<TokenSet>, Refusal> {
     let provider = &login.shared.provider;
+    if let Err(error) = login.prepare_keys().await {
+        let retry_after = error.retry_after();
+        let class = if error.is_retryable() {
+            Class::NotSent
+        } else {
+            Class::Refused
+        };
+        return Err(Refusal {
+            class,
+            error,
+            retry_after,
+            salvaged: None,
+        });
+    }
     let sent_at = provider.clock().now();
     match endpoint::poll(provider, &device_code).await {
         Ok(issued) => Ok(login.accept(issued, sent_at).await),

@@ -34,17 +34,29 @@ impl Login {
 
     /// Exchanges a code for tokens.
     pub(super) async fn redeem(self, callback: CheckedCallback) -> Result<TokenSet> {
-        let sent_at = self.shared.clock().now();
-        let outcome = match self.exchange(&callback).await {
-            Ok(issued) => self.accept(issued, sent_at).await,
-            Err(error) => Err(error),
-        };
+        let outcome = self.exchange_and_accept(&callback).await;
         outcome.inspect_err(|error| self.shared.note_failure(error))
+    }
+
+    async fn exchange_and_accept(&self, callback: &CheckedCallback) -> Result<TokenSet> {
+        self.prepare_keys().await?;
+        let sent_at = self.shared.clock().now();
+        let issued = self.exchange(callback).await?;
+        self.accept(issued, sent_at).await
+    }
+
+    /// Fetches the keys that verify the id token. Before the code is sent: it can be exchanged once, and for tokens that
+    /// cannot be checked it would be used up in vain.
+    pub(super) async fn prepare_keys(&self) -> Result<()> {
+        match &self.shared.provider.0.id_token_keys {
+            Some(keys) if self.expected.is_required => keys.prepare().await,
+            _ => Ok(()),
+        }
     }
 
     /// Checks the tokens of a request that was sent at this time, and stores them.
     pub(super) async fn accept(&self, issued: Issued, sent_at: SystemTime) -> Result<TokenSet> {
-        if let Err(error) = self.check_id_token(&issued) {
+        if let Err(error) = self.check_id_token(&issued).await {
             self.revoke(issued.refresh_token.as_ref()).await;
             return Err(error);
         }
@@ -99,7 +111,7 @@ impl Login {
         }
     }
 
-    fn check_id_token(&self, issued: &Issued) -> Result<()> {
+    async fn check_id_token(&self, issued: &Issued) -> Result<()> {
         let (expected, settings) = (&self.expected, &self.shared.provider.0);
         let id_token = match &issued.id_token {
             Some(id_token) => id_token,
@@ -114,7 +126,11 @@ impl Login {
                 nonce: expected.nonce.as_ref(),
                 subject: expected.subject.as_ref().map(Secret::expose),
                 now: settings.clock.now(),
-            })
+            })?;
+        match &settings.id_token_keys {
+            Some(keys) => keys.verify(id_token).await,
+            None => Ok(()),
+        }
     }
 
     /// Stores and publishes the tokens in the place of any others.

@@ -39,6 +39,7 @@ impl Refresh {
             return Ok(token);
         }
         let (shared, mark) = (&self.epoch.shared, self.mark());
+        self.epoch.run(shared.prepare_keys()).await?;
         let clock = shared.clock();
         let until = clock.boot().saturating_add(shared.policy.lock_wait);
         loop {
@@ -209,7 +210,7 @@ impl Refresh {
     async fn accept(
         &self,
         old: &CachedTokens,
-        issued: Issued,
+        mut issued: Issued,
         sent_at: SystemTime,
     ) -> Result<AccessToken, Stop> {
         let shared = &self.epoch.shared;
@@ -223,6 +224,7 @@ impl Refresh {
             }
             return self.end_session(old, Ended::AnotherUser).await;
         }
+        shared.drop_invalid_id_token(&mut issued);
         let lifetime = shared.provider.0.default_lifetime;
         let tokens = issued.into_set(Some(&old.tokens), sent_at, lifetime);
         let new = tokens.refresh_token.clone();

@@ -80,7 +80,8 @@ impl TokenManager {
     ///
     /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
     /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new
-    /// login later. [`is_config`](Error::is_config): the login was started with another provider.
+    /// login later. [`is_protocol`](Error::is_protocol): the token endpoint issued a token of another type than Bearer, or
+    /// `jwks_uri` does not serve keys. [`is_config`](Error::is_config): the login was started with another provider.
     /// [`is_store`](Error::is_store): a strict manager could not store the tokens; it keeps them and retries. With a
     /// [`StoreError`](crate::auth::StoreError) as source that [is
     /// unreadable](crate::auth::StoreError::is_unreadable): the user is logged in for as long as this process lives, and

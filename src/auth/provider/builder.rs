@@ -11,14 +11,17 @@ use url::Url;
 use super::discovery::MetadataCache;
 use super::metadata::Metadata;
 use super::{Provider, Settings};
-use crate::auth::AssertionSigner;
 use crate::auth::client_authentication::AuthenticationSettings;
+use crate::auth::{AssertionSigner, IdTokenKeys};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Http, HttpOptions, parse_endpoint};
 
 /// Spec 5.2.
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
+
+/// Makes the keys that verify id tokens from `jwks_uri`.
+type MakeKeys = fn(Option<&Url>, &Http, &Clock) -> Result<IdTokenKeys>;
 
 /// Settings of a [`Provider`], checked by [`build`](Self::build).
 #[derive(Clone)]
@@ -45,6 +48,8 @@ pub struct ProviderBuilder {
     pub(super) clock: Clock,
     rotation_overlap: Duration,
     default_lifetime: Duration,
+    /// `None` when signatures of id tokens are not verified.
+    pub(in crate::auth) id_token_keys: Option<MakeKeys>,
 }
 
 impl ProviderBuilder {
@@ -73,6 +78,7 @@ impl ProviderBuilder {
             rotation_overlap: Duration::ZERO,
             // Well under the usual 24 hours (spec 5.6): a wrong guess costs a refresh, not a failed call.
             default_lifetime: Duration::from_secs(3_600),
+            id_token_keys: None,
         }
     }
 
@@ -293,6 +299,8 @@ impl ProviderBuilder {
         endpoints.extend(&device_authorization_url);
         endpoints.extend(&jwks_uri);
         let http = Http::new(&http, &endpoints)?;
+        let keys = self.id_token_keys;
+        let keys = keys.map(|new| new(jwks_uri.as_ref(), &http, &self.clock));
 
         let browser = authorize_url
             .zip(redirect_uri)
@@ -309,7 +317,6 @@ impl ProviderBuilder {
             revoke_url,
             logout_url,
             device_authorization_url,
-            jwks_uri,
             issuer: self.issuer,
             require_iss,
             audience: self.audience,
@@ -319,6 +326,7 @@ impl ProviderBuilder {
             timeout: self.timeout,
             rotation_overlap: self.rotation_overlap,
             default_lifetime: self.default_lifetime,
+            id_token_keys: keys.transpose()?,
         })))
     }
 

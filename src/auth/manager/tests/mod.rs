@@ -15,6 +15,8 @@ mod network;
 mod persistence;
 mod secrets;
 mod sessions;
+#[cfg(feature = "jwks")]
+mod signatures;
 mod single_flight;
 mod time;
 mod wire;
