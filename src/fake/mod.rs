@@ -200,6 +200,12 @@ impl Fake {
         self.at("/v2/logout")
     }
 
+    /// The keys that sign id tokens. With the feature `jwks` there is one, for ES256; without it id tokens are not signed.
+    #[must_use]
+    pub fn jwks_uri(&self) -> Url {
+        self.at("/.well-known/jwks.json")
+    }
+
     /// The issuer, with a slash at its end, as in `iss` of the callback and of ID tokens. It publishes its metadata, for
     /// [`Provider::discover`](crate::auth::Provider::discover), at `/.well-known/openid-configuration` and at
     /// `/.well-known/oauth-authorization-server`; [`on_path`](Self::on_path) scripts its faults.

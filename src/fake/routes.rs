@@ -138,7 +138,7 @@ impl State {
                 "GET",
                 "/.well-known/openid-configuration" | "/.well-known/oauth-authorization-server",
             ) => provider.discovery(),
-            ("GET", "/.well-known/jwks.json") => Reply::json(200, &json!({"keys": []})),
+            ("GET", "/.well-known/jwks.json") => provider.keys(),
             ("GET" | "POST", "/userinfo") => provider.user_info(bearer, now),
             ("GET", path) if path.starts_with(REGISTER) => {
                 let since = header(request, "if-modified-since");

@@ -43,7 +43,22 @@ impl ProviderBuilder {
     /// Verifies the signature of each id token with the keys at [`jwks_uri`](Self::jwks_uri), which becomes required; not
     /// verified unless set. The module [`jwks`](crate::auth::jwks) says what is accepted.
     ///
-    /// Set [`issuer`](Self::issuer) as well: the keys say which provider signed, and `iss` for whom (RFC 8725 section 3.8).
+    /// Set [`issuer`](Self::issuer) as well: the same keys may sign for several issuers (RFC 8725 section 3.8).
+    ///
+    /// ```
+    /// # use envd_sdk::auth::TokenManager;
+    /// # use envd_sdk::fake::Fake;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> envd_sdk::Result<()> {
+    /// # let fake = Fake::start().await;
+    /// # let settings = fake.provider();
+    /// let provider = settings.jwks_uri(fake.jwks_uri()).verify_id_tokens().build()?;
+    /// let manager = TokenManager::builder(provider).build()?;
+    /// let login = manager.provider().authorization().start()?;
+    /// # let callback = fake.consent(login.url())?;
+    /// let tokens = manager.complete_login(login, callback.as_str()).await?;
+    /// assert!(tokens.id_token().is_some());
+    /// # Ok(()) }
+    /// ```
     pub fn verify_id_tokens(mut self) -> Self {
         self.id_token_keys = Some(IdTokenKeys::new);
         self

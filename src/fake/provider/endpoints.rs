@@ -5,7 +5,9 @@ use std::time::SystemTime;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::{AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply};
+use super::{
+    ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply,
+};
 use crate::fake::reply::Reply;
 
 impl Provider {
@@ -143,7 +145,7 @@ impl Provider {
             "token_endpoint_auth_methods_supported": self.client_check.methods(),
             "scopes_supported": ["openid", "profile", "email", "offline_access"],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["none"],
+            "id_token_signing_alg_values_supported": [ALGORITHM],
         });
         if matches!(self.client_check, ClientCheck::Assertion) {
             // RFC 8414 section 2: required beside `private_key_jwt`.
@@ -151,6 +153,11 @@ impl Provider {
                 json!(["RS256", "PS256", "ES256", "EdDSA"]);
         }
         Reply::json(200, &document)
+    }
+
+    /// `/.well-known/jwks.json` (RFC 7517 section 5).
+    pub(in crate::fake) fn keys(&self) -> Reply {
+        Reply::json(200, &self.signing.public_keys())
     }
 
     /// `/userinfo` (`OpenID` Connect Core 5.3). The token needs no audience.

@@ -3,6 +3,10 @@
 mod client_check;
 mod device;
 mod endpoints;
+#[cfg(not(feature = "jwks"))]
+mod no_signing;
+#[cfg(feature = "jwks")]
+mod signing;
 mod token_endpoint;
 
 use std::collections::{HashMap, HashSet};
@@ -16,6 +20,10 @@ use url::form_urlencoded;
 
 pub(super) use self::client_check::ClientCheck;
 use self::device::DeviceGrant;
+#[cfg(not(feature = "jwks"))]
+use self::no_signing::{ALGORITHM, Signing};
+#[cfg(feature = "jwks")]
+use self::signing::{ALGORITHM, Signing};
 use super::instant::epoch_seconds;
 use super::reply::Reply;
 use super::world::{User, World};
@@ -63,6 +71,8 @@ pub(super) struct Provider {
     pub(super) return_to: Vec<String>,
     /// The number of calls to the token endpoint.
     pub(super) token_requests: usize,
+    /// Signs id tokens.
+    pub(super) signing: Signing,
     world: Arc<World>,
     codes: HashMap<String, Code>,
     /// By device code.
@@ -117,6 +127,7 @@ impl Provider {
             omits_iss: false,
             return_to: Vec::new(),
             token_requests: 0,
+            signing: Signing::default(),
             world,
             codes: HashMap::new(),
             device_grants: HashMap::new(),
@@ -240,7 +251,7 @@ impl Provider {
         if let Some(nonce) = &login.nonce {
             claims["nonce"] = nonce.as_str().into();
         }
-        jwt(&claims)
+        self.signing.jwt(&claims)
     }
 
     /// A new code or token.
@@ -255,7 +266,7 @@ impl Provider {
     }
 }
 
-/// Three parts like a signed JWT, with the algorithm "none", as there is no key.
+/// Three parts like a signed JWT, with the algorithm "none".
 fn jwt(claims: &Value) -> String {
     let header = json!({"alg": "none", "typ": "JWT"}).to_string();
     let parts = [header, claims.to_string(), "unsigned".to_owned()];

@@ -327,7 +327,6 @@ async fn a_check_with_cached_keys_sends_nothing_and_makes_them_stale_once_a_minu
     provider.keys.verify_with_cached(&token(&new)).unwrap();
 }
 
-/// RFC 8725 section 3.10 speaks of claims; ours must not show in errors either.
 #[tokio::test]
 async fn errors_show_neither_the_token_nor_its_claims() {
     let signer = Signer::other_es256("s3cr3t");

@@ -235,6 +235,28 @@ async fn a_refresh_that_returns_another_users_tokens_is_refused() {
     assert_eq!(bench.idp.refreshes(), 2);
 }
 
+/// OIDC Core 12.2.
+#[tokio::test]
+async fn an_id_token_of_a_refresh_for_another_client_is_not_kept() {
+    let bench = Bench::new().await;
+    let manager = bench.manager();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let tokens = manager.complete_login(login, &callback).await.unwrap();
+    bench.clock.advance(DAY);
+    // {"sub":"sam","aud":"other","exp":4000000000}
+    let id_token = "e30.eyJzdWIiOiJzYW0iLCJhdWQiOiJvdGhlciIsImV4cCI6NDAwMDAwMDAwMH0.s";
+    let body =
+        serde_json::json!({"access_token": "at-3", "refresh_token": "rt-3", "id_token": id_token});
+    let response = wiremock::ResponseTemplate::new(200).set_body_json(body);
+    bench
+        .idp
+        .next(super::bench::ScriptedReply::RotateAndReply(response));
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-3");
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-3");
+    let kept = bench.stored().await.unwrap().id_token.unwrap();
+    assert!(kept.matches(tokens.id_token().unwrap().expose()));
+}
+
 #[tokio::test]
 async fn the_session_end_is_known_if_the_provider_returns_it() {
     let bench = Bench::new().await;

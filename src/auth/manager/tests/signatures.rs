@@ -88,9 +88,9 @@ async fn a_login_whose_id_token_verifies_is_stored() {
     }
 }
 
+/// Row 45. OIDC Core 3.1.3.7.
 #[tokio::test]
-async fn oidc_core_3_1_3_7_a_login_whose_id_token_does_not_verify_is_refused_and_its_tokens_are_revoked()
- {
+async fn a_login_whose_id_token_does_not_verify_is_refused_and_its_tokens_are_revoked() {
     let bench = Bench::new().await;
     let manager = verifying(&bench, serving(&[&Signer::es256("1")])).await;
     let forger = Signer::other_es256("1");
@@ -166,7 +166,7 @@ async fn a_refresh_keeps_an_id_token_that_verifies() {
     assert_eq!(key_requests(&bench).await, 2);
 }
 
-/// OIDC Core 12.2: an id token is optional there. The refresh token that came with it is the only valid one.
+/// Row 45. OIDC Core 12.2: an id token is optional there. The refresh token that came with it is the only valid one.
 #[tokio::test]
 async fn a_refresh_keeps_its_tokens_and_not_an_id_token_that_does_not_verify() {
     let signer = Signer::es256("1");
@@ -222,7 +222,6 @@ async fn a_refresh_goes_on_without_keys() {
     }
 }
 
-/// Row 45.
 #[tokio::test]
 async fn another_user_in_a_refresh_ends_the_session_as_without_verification() {
     let bench = Bench::new().await;
