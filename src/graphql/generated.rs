@@ -2,7 +2,6 @@
 
 use graphql_client::{GraphQLQuery, QueryBody};
 /// The query `comments`.
-///
 /// The comments of a consignment.
 ///
 /// Source: stated, specification 4.1.
@@ -52,7 +51,6 @@ impl GraphQLQuery for Comments {
     }
 }
 /// The query `consignment`.
-///
 /// One consignment.
 ///
 /// Source: stated, specification 4.1.
@@ -101,7 +99,6 @@ impl GraphQLQuery for Consignment {
     }
 }
 /// The query `consignmentUserMapping`.
-///
 /// The users who may see a consignment, and their roles.
 ///
 /// Source: stated, specification 4.1.
@@ -156,7 +153,6 @@ impl GraphQLQuery for ConsignmentUserMapping {
     }
 }
 /// The query `consignments`.
-///
 /// The consignments of an account, page by page.
 ///
 /// Source: stated, specification 4.1.
@@ -243,7 +239,6 @@ impl GraphQLQuery for Consignments {
     }
 }
 /// The mutation `copyConsignment`.
-///
 /// Copies a consignment that the producer created before; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -293,7 +288,6 @@ impl GraphQLQuery for CopyConsignment {
     }
 }
 /// The mutation `createComment`.
-///
 /// Adds a comment to a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -343,7 +337,6 @@ impl GraphQLQuery for CreateComment {
     }
 }
 /// The mutation `createOrSaveConsignment`.
-///
 /// Creates a consignment, or updates it when it exists.
 ///
 /// Source: stated, specification 4.1.
@@ -393,7 +386,6 @@ impl GraphQLQuery for CreateOrSaveConsignment {
     }
 }
 /// The mutation `createOrSaveTemplate`.
-///
 /// Creates a template, or updates it when it exists; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -443,7 +435,6 @@ impl GraphQLQuery for CreateOrSaveTemplate {
     }
 }
 /// The mutation `deleteConsignment`.
-///
 /// Deletes a consignment; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -493,7 +484,6 @@ impl GraphQLQuery for DeleteConsignment {
     }
 }
 /// The mutation `deleteTemplate`.
-///
 /// Deletes a template; arguments and result are not shown.
 ///
 /// Source: stated, specification 4.1.
@@ -543,7 +533,6 @@ impl GraphQLQuery for DeleteTemplate {
     }
 }
 /// The query `edecs`.
-///
 /// The declarations that the user made in the electronic declaration system (eDEC).
 ///
 /// Source: stated, specification 4.1.
@@ -590,7 +579,6 @@ impl GraphQLQuery for Edecs {
     }
 }
 /// The query `consignments`, by the name `FullConsignments`.
-///
 /// The consignments of an account, page by page.
 ///
 /// Source: stated, specification 4.1.
@@ -678,7 +666,6 @@ impl GraphQLQuery for FullConsignments {
     }
 }
 /// The query `questions`.
-///
 /// All questions of all forms.
 ///
 /// Source: stated, specification 4.1.
@@ -717,7 +704,6 @@ impl GraphQLQuery for Questions {
     }
 }
 /// The query `template`.
-///
 /// One template.
 ///
 /// Source: stated, specification 4.1.
@@ -766,7 +752,6 @@ impl GraphQLQuery for Template {
     }
 }
 /// The query `templates`.
-///
 /// The templates of an account.
 ///
 /// Source: stated, specification 4.1.
@@ -821,7 +806,6 @@ impl GraphQLQuery for Templates {
     }
 }
 /// The query `userDetails`.
-///
 /// The user of the access token, with accounts and roles.
 ///
 /// Source: stated, specification 4.1.

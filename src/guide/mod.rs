@@ -1,4 +1,4 @@
-//! Guide pages.
+//! Guide pages, in the order in which a new user needs them.
 //!
 //! | page | what it shows |
 //! | --- | --- |
@@ -8,14 +8,8 @@
 //! | [`forms`], [`findings`] | a screen on a form; findings in other languages and front ends |
 //! | [`testing`] | tests of an application without credentials |
 //! | [`going_live`] | from the fake to the live service |
-#![cfg_attr(
-    feature = "sync",
-    doc = "| [`sync`](mod@sync) | a local copy: what it claims, intervals, consumers |\n| [`outbox`](mod@outbox) | declarations written without reception |"
-)]
-#![cfg_attr(
-    all(feature = "postgres", feature = "sync"),
-    doc = "| [`fleet`](mod@fleet) | many accounts, served by many hosts |"
-)]
+//! | `sync`, `outbox` | with the feature `sync`: a local copy, and declarations written without reception |
+//! | `fleet` | with the features `postgres` and `sync`: many accounts, served by many hosts |
 //! | [`migrating`], [`own_documents`] | a live schema that differs; documents of your own |
 //! | [`performance`] | what operations cost |
 //! | [`coverage`], [`sources`] | how certain each field and argument is, and where it comes from |

@@ -19,7 +19,7 @@
 //! | find where the validator and the server differ | [`compare`], [`Comparison`] |
 //! | tell the facts and readings that the rules need | [`Context`], [`Policy`] |
 //!
-//! The examples below share these questions:
+//! What a report can say, by example:
 //!
 //! ```
 //! use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};

@@ -68,7 +68,6 @@ fn operation_module(operation: &Generated, descriptions: &BTreeMap<String, Strin
     let implementation = implementation(&name, &module);
     quote! {
         #[doc = #summary]
-        ///
         #doc
         ///
         #[doc = #method_doc]
