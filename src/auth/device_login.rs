@@ -23,6 +23,8 @@ const RESERVED: [&str; 7] = [
 ];
 
 /// The settings of one login on a device without a browser; made by [`Provider::device_authorization`].
+///
+/// See [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login) for an example.
 #[must_use]
 pub struct DeviceRequest {
     provider: Provider,
@@ -126,6 +128,8 @@ impl fmt::Debug for DeviceRequest {
 /// A login that waits for the user's answer on another device. Show [`verification_url`](Self::verification_url) and
 /// [`user_code`](Self::user_code), then await
 /// [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login).
+///
+/// See [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login) for an example.
 pub struct DeviceLogin {
     pub(super) provider: Provider,
     pub(super) codes: DeviceCodes,

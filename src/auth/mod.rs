@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | name the identity provider and the client | [`Provider::builder`], [`ProviderBuilder`] |
 //! | begin a login, and end it with the callback | [`Provider::authorization`], [`PendingLogin`], [`TokenManager::complete_login`] |
+//! | log in from a device without a browser | [`Provider::device_authorization`], [`TokenManager::complete_device_login`] |
 //! | get a token that is valid | [`TokenManager::access_token`]; a [`Client`](crate::Client) does it by itself |
 //! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`] |
 //! | have many users | [`TokenManagerSet`] |
