@@ -55,11 +55,11 @@ async fn main() -> ExitCode {
         None => options.provider().await,
     };
     let checked = provider.and_then(|provider| {
-        // Any redirect address serves to check the other settings.
-        let complete = match options.device {
-            true => provider.clone(),
-            false => provider.clone().redirect_uri("http://127.0.0.1/"),
-        };
+        let mut complete = provider.clone();
+        if !options.device {
+            // Any redirect address serves to check the other settings.
+            complete = complete.redirect_uri("http://127.0.0.1/");
+        }
         complete.build().map(|_| provider)
     });
     let provider = match checked {

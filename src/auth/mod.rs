@@ -79,7 +79,8 @@
 //! A server, or a computer that is reached by a terminal: it shows a page and a code, and the user opens the page and types
 //! the code on another device (RFC 8628). [`Provider::device_authorization`] starts such a login, and
 //! [`TokenManager::complete_device_login`] waits for the user's answer. The codes are valid for minutes: start the login
-//! when the user is there. The provider must allow the client this kind of login.
+//! when the user is there. The provider must allow the client this kind of login; its settings need
+//! [`device_authorization_url`](ProviderBuilder::device_authorization_url) and no address to redirect to.
 //!
 //! ```
 //! use envd_sdk::auth::TokenManager;

@@ -124,9 +124,9 @@ impl Provider {
         AuthorizationRequest::new(self.clone())
     }
 
-    /// Starts a login on a device without a browser (RFC 8628): the user types a code on another device. It uses neither
-    /// the [`authorize_url`](ProviderBuilder::authorize_url) nor the [`redirect_uri`](ProviderBuilder::redirect_uri): where
-    /// there is no login by a browser, an address of this machine serves for both.
+    /// Starts a login on a device without a browser (RFC 8628): the user types a code on another device. It needs
+    /// the [`device_authorization_url`](ProviderBuilder::device_authorization_url), and neither the
+    /// [`authorize_url`](ProviderBuilder::authorize_url) nor the [`redirect_uri`](ProviderBuilder::redirect_uri).
     #[doc(alias("device flow", "login"))]
     pub fn device_authorization(&self) -> DeviceRequest {
         DeviceRequest::new(self.clone())
