@@ -17,7 +17,8 @@
 //! The keys are fetched before the code is exchanged. If that fails, after three attempts, the login ends with an error that
 //! [`is_retryable`](crate::Error::is_retryable), and the code is not used up: an application that keeps the
 //! [`PendingLogin`](super::PendingLogin) as text can complete it again. A token that does not pass ends in
-//! [`is_login_refused`](crate::Error::is_login_refused): its refresh token is revoked, and nothing is stored.
+//! [`is_login_refused`](crate::Error::is_login_refused): its refresh token is revoked, and nothing is stored. A login on another
+//! device asks for its tokens when the keys are there.
 //!
 //! # A refresh
 //!

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use wiremock::matchers::path;
 use wiremock::{Mock, ResponseTemplate};
 
-use super::bench::{Bench, DAY, KEY, ScriptedReply, advance_until, callback};
+use super::bench::{Bench, DAY, KEY, ScriptedReply, callback};
+use super::device::Polling;
 use crate::auth::jwks::tests::signer::{Signer, set};
 use crate::auth::{PendingLogin, TokenManager, TokenSource};
 
@@ -200,8 +201,9 @@ async fn a_refresh_keeps_its_tokens_and_not_an_id_token_that_does_not_verify() {
 
 #[tokio::test]
 async fn a_refresh_goes_on_without_keys() {
+    let busy = ResponseTemplate::new(503).insert_header("retry-after", "1");
     let hanging = ResponseTemplate::new(200).set_delay(DAY);
-    for (outage, seconds) in [(ResponseTemplate::new(503), 2), (hanging, 6)] {
+    for (outage, limit) in [(busy, None), (hanging, Some(Duration::from_secs(5)))] {
         let bench = Bench::new().await;
         let signer = Signer::es256("1");
         let keys = Mock::given(path("/jwks.json")).respond_with(serving(&[&signer]));
@@ -214,12 +216,42 @@ async fn a_refresh_goes_on_without_keys() {
             let manager = manager.clone();
             async move { manager.access_token().await }
         });
-        let waited = advance_until(&bench, async || refresh.is_finished()).await;
+        if let Some(limit) = limit {
+            while key_requests(&bench).await < 2 {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(bench.idp.refreshes(), 1, "sent before the keys were there");
+            bench.clock.advance(limit);
+        }
         assert_eq!(refresh.await.unwrap().unwrap().expose(), "at-3");
-        assert!(waited < Duration::from_secs(seconds), "{waited:?}");
         assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-3");
         assert_eq!(stored_id_token(&bench).await, of_login);
     }
+}
+
+/// RFC 8628 section 3.5: a poll that brings tokens uses up the code.
+#[tokio::test]
+async fn a_login_on_another_device_asks_for_tokens_when_the_keys_are_there() {
+    let bench = Bench::new().await;
+    let signer = Signer::es256("1");
+    let busy = ResponseTemplate::new(503).insert_header("retry-after", "1");
+    let outage = Mock::given(path("/jwks.json")).respond_with(busy);
+    outage.up_to_n_times(1).mount(&bench.server).await;
+    let manager = verifying(&bench, serving(&[&signer])).await;
+    let id_token = signer.sign(&claims(None));
+    issue(&bench, 2, &id_token);
+    let polling = Polling::start_in(&bench, &manager).await;
+    bench.clock.advance(Duration::from_secs(5));
+    while key_requests(&bench).await < 1 {
+        tokio::task::yield_now().await;
+    }
+    polling.until_idle().await;
+    assert_eq!(bench.idp.refreshes(), 0, "a poll without keys");
+    // As after any failure.
+    assert_eq!(polling.next_poll().await, 10);
+    polling.login.await.unwrap().unwrap();
+    assert_eq!(stored_id_token(&bench).await, id_token);
+    assert_eq!(key_requests(&bench).await, 2);
 }
 
 #[tokio::test]
