@@ -18,7 +18,13 @@ fn a_missing_or_unsafe_setting_is_named() {
     complete().build().unwrap();
     for (builder, name) in [
         (Provider::builder(" "), "client_id"),
-        (Provider::builder("app"), "authorize_url"),
+        (Provider::builder("app"), "token_url"),
+        (
+            Provider::builder("app")
+                .token_url("https://id.example/token")
+                .redirect_uri("https://app.example/cb"),
+            "authorize_url",
+        ),
         (complete().audience(" "), "audience"),
         (complete().require_iss(true), "issuer"),
         (complete().token_url("http://id.example/token"), "token_url"),
