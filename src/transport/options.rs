@@ -138,6 +138,10 @@ impl HttpOptions {
         self
     }
 
+    pub(crate) fn has_client_certificate(&self) -> bool {
+        self.client_certificate_pem.is_some()
+    }
+
     /// How many requests a client and those made from it have in transfer at a time; further ones wait for their turn, and
     /// no longer than the deadline of their call. No limit unless set; 0 is refused when the client is built.
     ///

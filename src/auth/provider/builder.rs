@@ -43,7 +43,7 @@ pub struct ProviderBuilder {
     audience: Option<String>,
     redirect_uri: Option<String>,
     scopes: Vec<String>,
-    http: HttpOptions,
+    pub(super) http: HttpOptions,
     timeout: Duration,
     pub(super) clock: Clock,
     rotation_overlap: Duration,

@@ -37,7 +37,9 @@ impl ProviderBuilder {
     /// Redirects are not followed. From it come
     /// [`authorize_url`](Self::authorize_url), [`token_url`](Self::token_url), [`revoke_url`](Self::revoke_url),
     /// [`device_authorization_url`](Self::device_authorization_url), [`jwks_uri`](Self::jwks_uri) and
-    /// [`require_iss`](Self::require_iss). Not [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes
+    /// [`require_iss`](Self::require_iss). With a [`client_certificate`](crate::HttpOptions::client_certificate) the
+    /// addresses are those of `mtls_endpoint_aliases`, where the metadata has them (RFC 8705 section 5). Not
+    /// [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes
     /// other parameters than the service's logout (spec 5.8).
     ///
     /// The builder and its clones keep the metadata for the reply's `Cache-Control: max-age`, a day at most, or for an
@@ -138,6 +140,13 @@ impl ProviderBuilder {
                 setting.clone_from(found);
             }
         };
+        let aliases = found.mtls_endpoint_aliases.as_ref();
+        if let Some(aliases) = aliases.filter(|_| self.http.has_client_certificate()) {
+            fill(&mut self.token_url, &aliases.token_endpoint);
+            fill(&mut self.revoke_url, &aliases.revocation_endpoint);
+            let device = &aliases.device_authorization_endpoint;
+            fill(&mut self.device_authorization_url, device);
+        }
         fill(&mut self.authorize_url, &found.authorization_endpoint);
         fill(&mut self.token_url, &found.token_endpoint);
         fill(&mut self.revoke_url, &found.revocation_endpoint);
@@ -146,5 +155,59 @@ impl ProviderBuilder {
         fill(&mut self.jwks_uri, &found.jwks_uri);
         self.require_iss.get_or_insert(found.announces_iss());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::auth::Provider;
+    use crate::transport::HttpOptions;
+
+    #[test]
+    fn rfc_8705_5_a_client_with_a_certificate_uses_the_aliases() {
+        let document = json!({
+            "issuer": "https://id.example/",
+            "authorization_endpoint": "https://id.example/authorize",
+            "token_endpoint": "https://id.example/token",
+            "revocation_endpoint": "https://id.example/revoke",
+            "device_authorization_endpoint": "https://id.example/device",
+            "mtls_endpoint_aliases": {
+                "token_endpoint": "https://mtls.id.example/token",
+                "device_authorization_endpoint": "https://mtls.id.example/device",
+            },
+        });
+        let metadata = Metadata::read(document.to_string().as_bytes(), "https://id.example/");
+        let mut builder = Provider::builder("app");
+        builder.found = Some(Arc::new(metadata.unwrap()));
+        let addresses = |builder: ProviderBuilder| {
+            let filled = builder.with_found();
+            let addresses = [
+                filled.authorize_url,
+                filled.token_url,
+                filled.revoke_url,
+                filled.device_authorization_url,
+            ];
+            addresses.map(Option::unwrap)
+        };
+        let certificate = HttpOptions::default().client_certificate("PEM");
+        let with = builder.clone().http(certificate);
+        assert_eq!(
+            addresses(with.clone()),
+            [
+                "https://id.example/authorize",
+                "https://mtls.id.example/token",
+                // Has no alias.
+                "https://id.example/revoke",
+                "https://mtls.id.example/device",
+            ]
+        );
+        let [_, token, _, device] = addresses(builder);
+        assert_eq!(token, "https://id.example/token");
+        assert_eq!(device, "https://id.example/device");
+        let set = with.token_url("https://set.example/token");
+        assert_eq!(addresses(set)[1], "https://set.example/token");
     }
 }

@@ -27,9 +27,19 @@ pub(super) struct Metadata {
     /// RFC 8628 section 4.
     pub(super) device_authorization_endpoint: Option<String>,
     pub(super) jwks_uri: Option<String>,
+    pub(super) mtls_endpoint_aliases: Option<MtlsAliases>,
     code_challenge_methods_supported: Option<Vec<String>>,
     /// RFC 9207 section 3.
     authorization_response_iss_parameter_supported: Option<bool>,
+}
+
+/// Endpoints for clients that authenticate by a certificate, each in place of the one of the same name (RFC 8705 section 5).
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct MtlsAliases {
+    pub(super) token_endpoint: Option<String>,
+    pub(super) revocation_endpoint: Option<String>,
+    pub(super) device_authorization_endpoint: Option<String>,
 }
 
 impl Metadata {
@@ -70,6 +80,8 @@ impl Metadata {
     }
 
     fn check_addresses(&self, issuer: &str) -> Result<()> {
+        let none = MtlsAliases::default();
+        let aliases = self.mtls_endpoint_aliases.as_ref().unwrap_or(&none);
         let addresses = [
             ("authorization_endpoint", &self.authorization_endpoint),
             ("token_endpoint", &self.token_endpoint),
@@ -79,6 +91,12 @@ impl Metadata {
                 &self.device_authorization_endpoint,
             ),
             ("jwks_uri", &self.jwks_uri),
+            ("token_endpoint", &aliases.token_endpoint),
+            ("revocation_endpoint", &aliases.revocation_endpoint),
+            (
+                "device_authorization_endpoint",
+                &aliases.device_authorization_endpoint,
+            ),
         ];
         let is_local = Url::parse(issuer).is_ok_and(|issuer| is_loopback(&issuer));
         for (field, address) in addresses {
@@ -264,6 +282,11 @@ mod tests {
                 );
             }
             read(json!({ (field): null })).unwrap();
+            let aliases = json!({ (field): "http://id.example/pr1vate" });
+            // Those that have no alias are not read.
+            let is_alias = !matches!(field, "authorization_endpoint" | "jwks_uri");
+            let refused = read(json!({ "mtls_endpoint_aliases": aliases })).is_err();
+            assert_eq!(refused, is_alias, "{field}");
         }
         // Of a provider on this machine they may be plain.
         let local = json!({"issuer": "http://[::1]:80/", "token_endpoint": "http://[::1]/token"});
