@@ -213,7 +213,7 @@ async fn metadata_is_kept_for_its_lifetime_by_a_builder_and_its_clones() {
     // Nothing of it belongs to another issuer, or to another builder.
     let other = settings.clone().discover().await.unwrap();
     let error = other.issuer("http://127.0.0.1:1/").build().unwrap_err();
-    assert!(error.to_string().contains("authorize_url is not set"));
+    assert!(error.to_string().contains("token_url is not set"));
     drop(self::settings(&fake).discover().await.unwrap());
     assert_eq!(fake.requests().len(), 4);
 }
