@@ -72,14 +72,25 @@ impl Database {
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
         let statement = self.schema.fill(statement);
-        let mut rows = self.query_once(begin, &statement, parameters).await;
+        let mut rows = self.send(begin, &statement, parameters).await;
         if rows.as_ref().is_err_and(|error| error.connection_lost) {
-            rows = self.query_once(begin, &statement, parameters).await;
+            rows = self.send(begin, &statement, parameters).await;
         }
         rows.map_err(|error| error.error)
     }
 
-    async fn query_once(
+    /// Sends a statement once, for those that must not be repeated when the reply is lost.
+    pub(crate) async fn query_once(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        let statement = self.schema.fill(statement);
+        let rows = self.send(None, &statement, parameters).await;
+        rows.map_err(|error| error.error)
+    }
+
+    async fn send(
         &self,
         begin: Option<&str>,
         statement: &str,

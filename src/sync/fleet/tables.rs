@@ -5,7 +5,6 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::Type;
-use tokio::time::timeout;
 
 use crate::auth::StoreError;
 use crate::auth::postgres::connection::DatabaseError;
@@ -99,15 +98,7 @@ impl Tables {
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let sent = async {
-            let connection = self.database.connect().await?;
-            let statement = self.database.schema.fill(statement);
-            let reply = connection.client()?.query_typed(&statement, parameters);
-            let rows = timeout(self.database.time_out, reply).await??;
-            connection.give_back();
-            Ok(rows)
-        };
-        sent.await.map_err(|error: DatabaseError| error.error)
+        self.database.query_once(statement, parameters).await
     }
 
     /// Makes accounts due now, and wakes the hosts.
