@@ -17,12 +17,10 @@ use crate::model::AccountId;
 use crate::send::{Backpressure, Gate};
 use crate::transport::Clock;
 
-/// How many accounts in a row have to be told to wait until all of the host do.
+/// After how many accounts in a row with one outcome it counts as that of all accounts of the host.
 const ACCOUNTS_FOR_ALL: usize = 3;
 
-/// How many accounts in a row have to get no reply until the host counts as cut off from the service, and how long it then
-/// claims nothing.
-const ACCOUNTS_FOR_CUT_OFF: usize = 3;
+/// How long a host claims nothing that counts as cut off from the service.
 const CUT_OFF_WAIT: Duration = Duration::from_secs(10);
 
 /// How long it is waited for a further part of the budget when there is none, or the database fails.
@@ -42,9 +40,9 @@ pub(super) struct HostGate {
     is_closed: watch::Sender<bool>,
     pause: Backpressure,
     /// The accounts that were told to wait since a request last was answered in another way.
-    refused: Mutex<HashSet<AccountId>>,
+    refused: Mutex<Streak>,
     /// The accounts that got no reply since one last came, and until when the host is cut off, on the clock since boot.
-    unanswered: Mutex<(HashSet<AccountId>, Duration)>,
+    unanswered: Mutex<(Streak, Duration)>,
     waiting: AtomicU32,
 }
 
@@ -53,6 +51,18 @@ pub(super) struct Budget {
     tables: Arc<Tables>,
     per_second: f64,
     drawn: Mutex<Pace>,
+}
+
+/// Accounts in a row whose requests had the same outcome.
+#[derive(Default)]
+struct Streak(HashSet<AccountId>);
+
+impl Streak {
+    /// Adds an account; returns whether the outcome counts as that of all accounts.
+    fn extend(&mut self, account: &AccountId) -> bool {
+        self.0.insert(account.clone());
+        self.0.len() >= ACCOUNTS_FOR_ALL
+    }
 }
 
 /// The gate of an account.
@@ -241,8 +251,7 @@ impl Gate for AccountGate {
         let host = &*self.host;
         let mut unanswered = lock(&host.unanswered);
         if result.is_err_and(Error::is_transport) {
-            unanswered.0.insert(self.account.clone());
-            if unanswered.0.len() >= ACCOUNTS_FOR_CUT_OFF {
+            if unanswered.0.extend(&self.account) {
                 unanswered.1 = host.clock.boot() + CUT_OFF_WAIT;
             }
             return;
@@ -252,7 +261,7 @@ impl Gate for AccountGate {
         let told = result.err().filter(|error| error.retry_after().is_some());
         let Some(error) = told.filter(|error| matches!(error.http_status(), Some(429 | 503)))
         else {
-            lock(&host.refused).clear();
+            *lock(&host.refused) = Streak::default();
             return;
         };
         if error.http_status() == Some(503) {
@@ -260,9 +269,7 @@ impl Gate for AccountGate {
             return;
         }
         self.pause.note(&host.clock, error);
-        let mut refused = lock(&host.refused);
-        refused.insert(self.account.clone());
-        if refused.len() >= ACCOUNTS_FOR_ALL {
+        if lock(&host.refused).extend(&self.account) {
             host.pause.note(&host.clock, error);
         }
     }
