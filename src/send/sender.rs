@@ -344,10 +344,10 @@ impl<O: Operation> Exchange<'_, O> {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;
         }
-        if let (Some(gate), Err(error)) = (&sender.gate, &reply) {
-            gate.note(Err(error));
-        }
         let result = reply.and_then(|reply| self.judge(reply));
+        if let Some(gate) = &sender.gate {
+            gate.note(result.as_ref().map(|_| ()));
+        }
         self.in_doubt =
             was_in_doubt || matches!(&result, Err(error) if self.safety.may_have_applied(error));
         result
@@ -379,10 +379,8 @@ impl<O: Operation> Exchange<'_, O> {
             trace::decode_failure(&error);
             error.with_retry_after(wait)
         });
-        match (&self.sender.gate, &judged) {
-            (Some(gate), judged) => gate.note(judged.as_ref().map(|_| ())),
-            (None, Err(error)) => pool.backpressure.note(&pool.clock, error),
-            (None, Ok(_)) => {}
+        if let (None, Err(error)) = (&self.sender.gate, &judged) {
+            pool.backpressure.note(&pool.clock, error);
         }
         judged
     }
