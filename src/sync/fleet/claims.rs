@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::tokio_postgres::Row;
-use deadpool_postgres::tokio_postgres::types::Type;
+use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
 
 use super::tables::{Tables, unreadable};
 use crate::auth::StoreError;
@@ -35,7 +35,7 @@ const PROLONG: &str = "UPDATE {account} SET lease_until =
 WHERE account OPERATOR(pg_catalog.=) ANY ($1) AND lease_host OPERATOR(pg_catalog.=) $2
 RETURNING account, lease_number";
 
-/// What was announced since the claim makes the account due at once.
+/// What was announced since the claim makes the account due at once. [`Done::columns`] are the columns.
 const GIVE_BACK: &str = "UPDATE {account} AS given SET lease_host = NULL, lease_until = NULL,
     sync_due_at = pg_catalog.now() OPERATOR(pg_catalog.+) pg_catalog.make_interval(secs => done.sync_in),
     outbox_due_at = CASE WHEN given.announced OPERATOR(pg_catalog.=) done.announced
@@ -49,9 +49,7 @@ const GIVE_BACK: &str = "UPDATE {account} AS given SET lease_host = NULL, lease_
     login_needed = done.login_needed, idle_passes = done.idle_passes, waiting = done.waiting, needs_attention = done.needs_attention,
     synced_at = CASE WHEN done.synced THEN pg_catalog.now() ELSE given.synced_at END,
     ended_at = pg_catalog.now()
-FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) AS done
-    (account, number, announced, sync_in, outbox_in, due_in, told, outbox_version, failures, failure,
-    login_needed, idle_passes, waiting, needs_attention, synced)
+FROM unnest({values}) AS done ({columns})
 WHERE given.account OPERATOR(pg_catalog.=) done.account AND given.lease_host OPERATOR(pg_catalog.=) $1
 AND given.lease_number OPERATOR(pg_catalog.=) done.number
 RETURNING given.account";
@@ -140,6 +138,52 @@ pub(super) struct Done {
     pub(super) synced: bool,
 }
 
+/// A column of a statement: its name, its type, and a value for each account.
+type Column<'a> = (&'static str, Type, Box<dyn ToSql + Sync + Send + 'a>);
+
+impl Done {
+    fn columns(done: &[Self]) -> [Column<'_>; 15] {
+        fn of<'a, T: ToSql + Sync + Send + 'a>(
+            name: &'static str,
+            kind: Type,
+            done: &'a [Done],
+            value: impl Fn(&'a Done) -> T,
+        ) -> Column<'a> {
+            let values: Vec<T> = done.iter().map(value).collect();
+            (name, kind, Box::new(values))
+        }
+        let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+        let (text, float) = (Type::TEXT_ARRAY, Type::FLOAT8_ARRAY);
+        let (bigint, integer) = (Type::INT8_ARRAY, Type::INT4_ARRAY);
+        [
+            of("account", text.clone(), done, |done| &*done.claim.account),
+            of("number", bigint.clone(), done, |done| done.claim.number),
+            of("announced", bigint.clone(), done, |done| {
+                done.claim.announced
+            }),
+            of("sync_in", float.clone(), done, |done| done.sync_in),
+            of("outbox_in", float.clone(), done, |done| done.outbox_in),
+            of("due_in", float.clone(), done, |done| done.due_in),
+            of("told", float, done, |done| done.told),
+            of("outbox_version", bigint.clone(), done, |done| {
+                long(done.outbox_version)
+            }),
+            of("failures", integer.clone(), done, |done| int(done.failures)),
+            of("failure", text, done, |done| done.failure.as_deref()),
+            of("login_needed", Type::BOOL_ARRAY, done, |done| {
+                done.login_needed
+            }),
+            of("idle_passes", integer, done, |done| int(done.idle_passes)),
+            of("waiting", bigint.clone(), done, |done| long(done.waiting)),
+            of("needs_attention", bigint, done, |done| {
+                long(done.needs_attention)
+            }),
+            of("synced", Type::BOOL_ARRAY, done, |done| done.synced),
+        ]
+    }
+}
+
 impl Tables {
     /// Claims what is due longest. A claim whose reply is lost ends with its lease.
     pub(super) async fn claim(
@@ -187,48 +231,19 @@ impl Tables {
 
     /// Gives accounts back; returns how many were still this host's.
     pub(super) async fn give_back(&self, host: &str, done: &[Done]) -> Result<usize, StoreError> {
-        fn column<'a, T>(done: &'a [Done], of: impl Fn(&'a Done) -> T) -> Vec<T> {
-            done.iter().map(of).collect()
-        }
-        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let accounts = column(done, |done| &*done.claim.account);
-        let numbers = column(done, |done| done.claim.number);
-        let announced = column(done, |done| done.claim.announced);
-        let sync_in = column(done, |done| done.sync_in);
-        let outbox_in = column(done, |done| done.outbox_in);
-        let due_in = column(done, |done| done.due_in);
-        let told = column(done, |done| done.told);
-        let versions = column(done, |done| signed(done.outbox_version));
-        let failures = column(done, |done| {
-            i32::try_from(done.failures).unwrap_or(i32::MAX)
-        });
-        let failure = column(done, |done| done.failure.as_deref());
-        let login_needed = column(done, |done| done.login_needed);
-        let idle_passes = column(done, |done| {
-            i32::try_from(done.idle_passes).unwrap_or(i32::MAX)
-        });
-        let waiting = column(done, |done| signed(done.waiting));
-        let needs_attention = column(done, |done| signed(done.needs_attention));
-        let synced = column(done, |done| done.synced);
-        let parameters: [Parameter<'_>; 16] = [
-            (&host, Type::TEXT),
-            (&accounts, Type::TEXT_ARRAY),
-            (&numbers, Type::INT8_ARRAY),
-            (&announced, Type::INT8_ARRAY),
-            (&sync_in, Type::FLOAT8_ARRAY),
-            (&outbox_in, Type::FLOAT8_ARRAY),
-            (&due_in, Type::FLOAT8_ARRAY),
-            (&told, Type::FLOAT8_ARRAY),
-            (&versions, Type::INT8_ARRAY),
-            (&failures, Type::INT4_ARRAY),
-            (&failure, Type::TEXT_ARRAY),
-            (&login_needed, Type::BOOL_ARRAY),
-            (&idle_passes, Type::INT4_ARRAY),
-            (&waiting, Type::INT8_ARRAY),
-            (&needs_attention, Type::INT8_ARRAY),
-            (&synced, Type::BOOL_ARRAY),
-        ];
-        Ok(self.query(GIVE_BACK, &parameters).await?.len())
+        let columns = Done::columns(done);
+        let names = columns.iter().map(|(name, ..)| *name).collect::<Vec<_>>();
+        let values = (2..).take(columns.len()).map(|number| format!("${number}"));
+        let statement = GIVE_BACK
+            .replace("{values}", &values.collect::<Vec<_>>().join(", "))
+            .replace("{columns}", &names.join(", "));
+        let mut parameters: Vec<Parameter<'_>> = vec![(&host, Type::TEXT)];
+        parameters.extend(
+            columns
+                .iter()
+                .map(|(_, kind, values)| -> Parameter<'_> { (&**values, kind.clone()) }),
+        );
+        Ok(self.query(&statement, &parameters).await?.len())
     }
 
     /// Gives all leases of a host back; returns how many it had.
