@@ -10,10 +10,40 @@ use futures_util::future::try_join3;
 use tokio::time::timeout;
 
 use super::connection::{Connection, DatabaseError};
-use super::schema::Schema;
+use super::schema::{Layout, Schema};
 use crate::auth::StoreError;
 
 pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// The settings that all stores in Postgres have.
+pub(crate) struct DatabaseSettings {
+    pub(crate) pool: Pool,
+    pub(crate) schema: String,
+    /// Empty: none but the roles that are trusted anyway.
+    pub(crate) owner: String,
+    pub(crate) time_out: Duration,
+}
+
+impl DatabaseSettings {
+    pub(crate) fn new(pool: Pool) -> Self {
+        Self {
+            pool,
+            schema: "envd_sdk".to_owned(),
+            owner: String::new(),
+            time_out: Duration::from_secs(5),
+        }
+    }
+
+    /// The database with these tables. Nothing is sent yet; fails when a name cannot be used.
+    pub(crate) fn build(self, layout: &Layout<'_>) -> Result<Database, StoreError> {
+        Ok(Database {
+            schema: Schema::new(&self.schema, &self.owner, layout)?,
+            pool: self.pool,
+            time_out: self.time_out,
+            checked: AtomicBool::new(false),
+        })
+    }
+}
 
 /// A pool of connections, and the schema of the tables.
 pub(crate) struct Database {
@@ -26,15 +56,6 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) fn new(pool: Pool, schema: Schema, time_out: Duration) -> Self {
-        Self {
-            pool,
-            schema,
-            time_out,
-            checked: AtomicBool::new(false),
-        }
-    }
-
     pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
         let migrated = async {
             let connection = Connection::open(&self.pool, self.time_out).await?;

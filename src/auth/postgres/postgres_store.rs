@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::account_lock::AccountLock;
 use super::connection::DatabaseError;
-use super::database::{Database, Parameter};
-use super::schema::{Layout, Migration, Schema};
+use super::database::{Database, DatabaseSettings, Parameter};
+use super::schema::{Layout, Migration};
 use crate::auth::store::token_store::RetryPauses;
 use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 use crate::secret::Secret;
@@ -60,17 +60,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(366 * 24 * 3_600);
 /// See [`PostgresStore`] for an example.
 #[must_use]
 pub struct PostgresStoreBuilder {
-    pool: Pool,
-    schema: String,
+    database: DatabaseSettings,
     table: String,
-    owner: String,
-    time_out: Duration,
 }
 
 impl PostgresStoreBuilder {
     /// The schema of the tables; `envd_sdk` unless set.
     pub fn schema(mut self, name: impl Into<String>) -> Self {
-        self.schema = name.into();
+        self.database.schema = name.into();
         self
     }
 
@@ -87,14 +84,14 @@ impl PostgresStoreBuilder {
     /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
     /// migrated and before they are first used: their owner could read and replace what is stored.
     pub fn owner(mut self, role: impl Into<String>) -> Self {
-        self.owner = role.into();
+        self.database.owner = role.into();
         self
     }
 
     /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
     /// that was cut without a word is noticed by this alone.
     pub fn time_out(mut self, limit: Duration) -> Self {
-        self.time_out = limit;
+        self.database.time_out = limit;
         self
     }
 
@@ -110,15 +107,15 @@ impl PostgresStoreBuilder {
             prefix: &self.table,
             migrations: &MIGRATIONS,
         };
-        let schema = Schema::new(&self.schema, &self.owner, &layout)?;
-        let size = self.pool.status().max_size;
+        let size = self.database.pool.status().max_size;
+        let database = self.database.build(&layout)?;
         if size < 2 {
             return Err(StoreError::new(
                 "the token store needs a pool of at least two connections",
             ));
         }
         Ok(PostgresStore(Arc::new(Shared {
-            database: Database::new(self.pool, schema, self.time_out),
+            database,
             // One is left for reads and writes, so that locks never wait for each other's ends.
             locks: Arc::new(Semaphore::new(size - 1)),
         })))
@@ -128,10 +125,10 @@ impl PostgresStoreBuilder {
 impl fmt::Debug for PostgresStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresStoreBuilder")
-            .field("schema", &self.schema)
+            .field("schema", &self.database.schema)
             .field("table", &self.table)
-            .field("owner", &self.owner)
-            .field("time_out", &self.time_out)
+            .field("owner", &self.database.owner)
+            .field("time_out", &self.database.time_out)
             .finish_non_exhaustive()
     }
 }
@@ -170,11 +167,8 @@ impl PostgresStore {
     /// Starts the settings of a store over a pool of yours.
     pub fn builder(pool: Pool) -> PostgresStoreBuilder {
         PostgresStoreBuilder {
-            pool,
-            schema: "envd_sdk".to_owned(),
+            database: DatabaseSettings::new(pool),
             table: "tokens".to_owned(),
-            owner: String::new(),
-            time_out: Duration::from_secs(5),
         }
     }
 

@@ -10,7 +10,8 @@ use deadpool_postgres::tokio_postgres::types::Type;
 use deadpool_postgres::tokio_postgres::{Config, Socket};
 
 use super::listener::{Listen, listener};
-use super::tables::{TableNames, Tables, unreadable};
+use super::tables::{Tables, unreadable};
+use crate::auth::postgres::database::DatabaseSettings;
 use crate::error::{Error, Result};
 use crate::model::AccountId;
 use crate::sync::outbox::Outbox;
@@ -69,11 +70,8 @@ pub(super) struct Settings {
 /// The [module](super) has an example.
 #[must_use]
 pub struct FleetBuilder {
-    pool: Pool,
-    schema: String,
+    database: DatabaseSettings,
     prefix: String,
-    owner: String,
-    time_out: Duration,
     store: Arc<dyn SyncStore>,
     settings: Settings,
     listen: Option<Listen>,
@@ -86,11 +84,8 @@ impl Fleet {
     /// store of the accounts' replicas and outboxes.
     pub fn builder(pool: Pool, store: impl SyncStore) -> FleetBuilder {
         FleetBuilder {
-            pool,
-            schema: "envd_sdk".to_owned(),
+            database: DatabaseSettings::new(pool),
             prefix: "fleet".to_owned(),
-            owner: String::new(),
-            time_out: Duration::from_secs(5),
             store: Arc::new(store),
             settings: Settings {
                 interval: Duration::from_secs(5 * 60),
@@ -173,7 +168,7 @@ impl Fleet {
 impl FleetBuilder {
     /// The schema of the tables; `envd_sdk` unless set.
     pub fn schema(mut self, name: impl Into<String>) -> Self {
-        self.schema = name.into();
+        self.database.schema = name.into();
         self
     }
 
@@ -186,13 +181,13 @@ impl FleetBuilder {
     /// The role that owns schema and tables, as
     /// [`PostgresStoreBuilder::owner`](crate::auth::postgres::PostgresStoreBuilder::owner).
     pub fn owner(mut self, role: impl Into<String>) -> Self {
-        self.owner = role.into();
+        self.database.owner = role.into();
         self
     }
 
     /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set.
     pub fn time_out(mut self, limit: Duration) -> Self {
-        self.time_out = limit;
+        self.database.time_out = limit;
         self
     }
 
@@ -286,12 +281,7 @@ impl FleetBuilder {
                 ));
             }
         }
-        let names = TableNames {
-            schema: &self.schema,
-            prefix: &self.prefix,
-            owner: &self.owner,
-        };
-        let tables = Tables::new(self.pool, &names, self.time_out)?;
+        let tables = Tables::new(self.database, &self.prefix)?;
         Ok(Fleet {
             shared: Arc::new(Shared {
                 tables: Arc::new(tables),
@@ -316,7 +306,7 @@ impl fmt::Debug for Fleet {
 impl fmt::Debug for FleetBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FleetBuilder")
-            .field("schema", &self.schema)
+            .field("schema", &self.database.schema)
             .field("prefix", &self.prefix)
             .field("settings", &self.settings)
             .finish_non_exhaustive()

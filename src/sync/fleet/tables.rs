@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use crate::auth::StoreError;
 use crate::auth::postgres::connection::DatabaseError;
-use crate::auth::postgres::database::{Database, Parameter};
-use crate::auth::postgres::schema::{Layout, Migration, Schema};
+use crate::auth::postgres::database::{Database, DatabaseSettings, Parameter};
+use crate::auth::postgres::schema::{Layout, Migration};
 
 const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -41,13 +40,6 @@ const DRAW: &str = "INSERT INTO {budget} AS budget (name, spent_until)
     RETURNING EXTRACT(EPOCH FROM spent_until OPERATOR(pg_catalog.-) pg_catalog.clock_timestamp())
         ::pg_catalog.float8";
 
-/// Names and settings of the tables, before they are checked.
-pub(super) struct TableNames<'a> {
-    pub(super) schema: &'a str,
-    pub(super) prefix: &'a str,
-    pub(super) owner: &'a str,
-}
-
 /// The tables of a fleet.
 pub(super) struct Tables {
     database: Database,
@@ -56,22 +48,18 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(
-        pool: Pool,
-        names: &TableNames<'_>,
-        time_out: Duration,
-    ) -> Result<Self, StoreError> {
-        let of = |name: &str| format!("{}_{name}", names.prefix);
+    pub(super) fn new(database: DatabaseSettings, prefix: &str) -> Result<Self, StoreError> {
+        let of = |name: &str| format!("{prefix}_{name}");
         let (account, budget) = (of("account"), of("budget"));
         let layout = Layout {
             tables: &[("{account}", &account), ("{budget}", &budget)],
-            prefix: names.prefix,
+            prefix,
             migrations: MIGRATIONS,
         };
-        let schema = Schema::new(names.schema, names.owner, &layout)?;
+        let database = database.build(&layout)?;
         Ok(Self {
-            payload: schema.table.clone(),
-            database: Database::new(pool, schema, time_out),
+            payload: database.schema.table.clone(),
+            database,
         })
     }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 
+use crate::auth::postgres::database::DatabaseSettings;
 use crate::auth::postgres::loopback_pool;
 use crate::sync::fleet::claims::{Claim, Done};
-use crate::sync::fleet::tables::{TableNames, Tables};
+use crate::sync::fleet::tables::Tables;
 
 pub(super) const LEASE: Duration = Duration::from_secs(600);
 
@@ -23,12 +24,10 @@ impl Rows {
         let url = env::var("ENVD_SDK_TEST_POSTGRES").ok()?;
         let pool = loopback_pool(&url, 8).unwrap();
         let schema = format!("fleet_{:016x}", fastrand::u64(..));
-        let names = TableNames {
-            schema: &schema,
-            prefix: "Fleet",
-            owner: "",
-        };
-        let tables = Tables::new(pool.clone(), &names, Duration::from_secs(30)).unwrap();
+        let mut database = DatabaseSettings::new(pool.clone());
+        database.schema.clone_from(&schema);
+        database.time_out = Duration::from_secs(30);
+        let tables = Tables::new(database, "Fleet").unwrap();
         tables.migrate().await.unwrap();
         let rows = Self {
             tables,

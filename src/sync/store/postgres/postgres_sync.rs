@@ -11,8 +11,8 @@ use super::batch_commit;
 use super::row_query::RowQuery;
 use super::stored_row::{self, is_storable};
 use crate::auth::StoreError;
-use crate::auth::postgres::database::{Database, Parameter};
-use crate::auth::postgres::schema::{Layout, Migration, Schema};
+use crate::auth::postgres::database::{Database, DatabaseSettings, Parameter};
+use crate::auth::postgres::schema::{Layout, Migration};
 use crate::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
 };
@@ -49,17 +49,14 @@ const REPLACING: &str = "SELECT sequence, previous, id, payload FROM {change}
 /// See [`PostgresSync`] for an example.
 #[must_use]
 pub struct PostgresSyncBuilder {
-    pool: Pool,
-    schema: String,
-    owner: String,
-    time_out: Duration,
+    database: DatabaseSettings,
 }
 
 impl PostgresSyncBuilder {
     /// The schema of the tables; `envd_sdk` unless set. It may be that of the tokens: the names of these tables begin with
     /// `sync_`.
     pub fn schema(mut self, name: impl Into<String>) -> Self {
-        self.schema = name.into();
+        self.database.schema = name.into();
         self
     }
 
@@ -69,14 +66,14 @@ impl PostgresSyncBuilder {
     /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
     /// migrated and before they are first used: their owner could read and replace what is stored.
     pub fn owner(mut self, role: impl Into<String>) -> Self {
-        self.owner = role.into();
+        self.database.owner = role.into();
         self
     }
 
     /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
     /// that was cut without a word is noticed by this alone.
     pub fn time_out(mut self, limit: Duration) -> Self {
-        self.time_out = limit;
+        self.database.time_out = limit;
         self
     }
 
@@ -91,18 +88,16 @@ impl PostgresSyncBuilder {
             prefix: "sync",
             migrations: &MIGRATIONS,
         };
-        let schema = Schema::new(&self.schema, &self.owner, &layout)?;
-        let database = Database::new(self.pool, schema, self.time_out);
-        Ok(PostgresSync(Arc::new(database)))
+        Ok(PostgresSync(Arc::new(self.database.build(&layout)?)))
     }
 }
 
 impl fmt::Debug for PostgresSyncBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresSyncBuilder")
-            .field("schema", &self.schema)
-            .field("owner", &self.owner)
-            .field("time_out", &self.time_out)
+            .field("schema", &self.database.schema)
+            .field("owner", &self.database.owner)
+            .field("time_out", &self.database.time_out)
             .finish_non_exhaustive()
     }
 }
@@ -170,10 +165,7 @@ impl PostgresSync {
     /// Starts the settings of a store over a pool of yours.
     pub fn builder(pool: Pool) -> PostgresSyncBuilder {
         PostgresSyncBuilder {
-            pool,
-            schema: "envd_sdk".to_owned(),
-            owner: String::new(),
-            time_out: Duration::from_secs(5),
+            database: DatabaseSettings::new(pool),
         }
     }
 
