@@ -10,8 +10,8 @@ use lexopt::ValueExt;
 use super::cli;
 
 /// Follows the description of the program.
-const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not checked unless set. Without --token-url the provider's addresses are
-                        read from what it publishes under this one
+const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not checked unless set. Without --token-url the
+                        addresses are read from what the provider publishes under this one
   --authorize-url URL   the address that the browser opens to log in
   --token-url URL       the token endpoint
   --revoke-url URL      the revocation endpoint
