@@ -12,7 +12,7 @@ mod in_process;
 mod message;
 mod options;
 mod retry;
-mod tls;
+pub(crate) mod tls;
 
 pub use self::clock::Clock;
 pub(crate) use self::clock::Moment;
@@ -25,6 +25,4 @@ pub(crate) use self::in_process::InProcess;
 pub(crate) use self::message::{Reply, Request, Watch, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, parse_endpoint};
 pub(crate) use self::retry::{Budget, Safety};
-#[cfg(all(test, feature = "rustls"))]
-pub(crate) use self::tls::TlsServer;
 pub(crate) use reqwest::header;

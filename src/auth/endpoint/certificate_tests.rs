@@ -1,8 +1,9 @@
 //! The certificate of the client in place of a secret, at a token endpoint that requires one.
 
-use super::*;
-use crate::auth::ProviderBuilder;
-use crate::transport::{HttpOptions, TlsServer};
+use super::{Class, authorize_device, refresh};
+use crate::auth::{Provider, ProviderBuilder};
+use crate::transport::HttpOptions;
+use crate::transport::tls::TlsServer;
 
 const RENEWED: &str = r#"{"access_token":"at-2","refresh_token":"rt-2","expires_in":60}"#;
 
