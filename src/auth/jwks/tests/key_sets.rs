@@ -82,7 +82,7 @@ fn rfc_7518_3_3_an_rsa_key_has_at_least_2048_bits() {
         lRBqsVuasX8bmRTzVD2QXHrh54weByaDh8c43Z2gCtL9melYdNa4b8gdo400T59uYVe17Us";
     let signature = "KZhrm5Hqbdug-KIUZVXvVrGqVPW38IaBXqHeu6PFDGSwgiTUky20UnFSs4k9XL0jrrnCSaEFGIlZC_H5rwJkCLWo_m9fVSEJGgw3\
         EWvW8njpXKLgrp7vFfmVD4y17TXfL2jrTjDI5nz2NEv11mrrHdSt6AK7NPZp0C9A1hOMrIY";
-    let signed = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzYW0ifQ";
+    let message = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzYW0ifQ";
     let public = RsaPublicKeyComponents {
         n: bytes(modulus),
         e: vec![1, 0, 1],
@@ -90,13 +90,13 @@ fn rfc_7518_3_3_an_rsa_key_has_at_least_2048_bits() {
     public
         .verify(
             &RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
-            signed.as_bytes(),
+            message.as_bytes(),
             &bytes(signature),
         )
         .unwrap();
     let keys =
         read_set(set(&[json!({"kty": "RSA", "n": modulus, "e": "AQAB"})]).as_bytes()).unwrap();
-    let token = format!("{signed}.{signature}");
+    let token = format!("{message}.{signature}");
     assert_eq!(
         Jws::read(&token).unwrap().check(&keys),
         Err(Refusal::Signature)
