@@ -37,9 +37,12 @@ pub(super) struct Metadata {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct MtlsAliases {
-    pub(super) token_endpoint: Option<String>,
-    pub(super) revocation_endpoint: Option<String>,
-    pub(super) device_authorization_endpoint: Option<String>,
+    #[serde(rename = "token_endpoint")]
+    pub(super) token: Option<String>,
+    #[serde(rename = "revocation_endpoint")]
+    pub(super) revocation: Option<String>,
+    #[serde(rename = "device_authorization_endpoint")]
+    pub(super) device_authorization: Option<String>,
 }
 
 impl Metadata {
@@ -91,11 +94,11 @@ impl Metadata {
                 &self.device_authorization_endpoint,
             ),
             ("jwks_uri", &self.jwks_uri),
-            ("token_endpoint", &aliases.token_endpoint),
-            ("revocation_endpoint", &aliases.revocation_endpoint),
+            ("token_endpoint", &aliases.token),
+            ("revocation_endpoint", &aliases.revocation),
             (
                 "device_authorization_endpoint",
-                &aliases.device_authorization_endpoint,
+                &aliases.device_authorization,
             ),
         ];
         let is_local = Url::parse(issuer).is_ok_and(|issuer| is_loopback(&issuer));
