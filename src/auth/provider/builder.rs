@@ -260,25 +260,9 @@ impl ProviderBuilder {
     ///
     /// [`is_config`](Error::is_config) names the setting that is missing or cannot be used.
     pub fn build(mut self) -> Result<Provider> {
-        if self.client_id.trim().is_empty() {
-            return Err(Error::config("client_id is empty"));
-        }
-        if self.default_lifetime.is_zero() {
-            return Err(Error::config("default_lifetime is zero"));
-        }
-        if self
-            .audience
-            .as_ref()
-            .is_some_and(|audience| audience.trim().is_empty())
-        {
-            return Err(Error::config("audience is empty"));
-        }
         self = self.with_found();
+        self.check_texts()?;
         let http = self.http_options();
-        let require_iss = self.require_iss.unwrap_or(false);
-        if require_iss && self.issuer.is_none() {
-            return Err(Error::config("require_iss needs the issuer"));
-        }
         let token_url = parse_endpoint("token_url", &required("token_url", self.token_url)?)?;
         let authorize_url = optional("authorize_url", self.authorize_url)?;
         let revoke_url = optional("revoke_url", self.revoke_url)?;
@@ -318,7 +302,7 @@ impl ProviderBuilder {
             logout_url,
             device_authorization_url,
             issuer: self.issuer,
-            require_iss,
+            require_iss: self.require_iss.unwrap_or(false),
             audience: self.audience,
             scopes: self.scopes,
             http,
@@ -328,6 +312,22 @@ impl ProviderBuilder {
             default_lifetime: self.default_lifetime,
             id_token_keys: keys.transpose()?,
         })))
+    }
+
+    fn check_texts(&self) -> Result<()> {
+        let is_blank = |text: &String| text.trim().is_empty();
+        let problem = if is_blank(&self.client_id) {
+            "client_id is empty"
+        } else if self.default_lifetime.is_zero() {
+            "default_lifetime is zero"
+        } else if self.audience.as_ref().is_some_and(is_blank) {
+            "audience is empty"
+        } else if self.require_iss == Some(true) && self.issuer.is_none() {
+            "require_iss needs the issuer"
+        } else {
+            return Ok(());
+        };
+        Err(Error::config(problem))
     }
 
     /// With the limits that [`http`](Self::http) names.
