@@ -70,6 +70,7 @@
     feature = "postgres",
     doc = "| share tokens between many hosts | [`auth::postgres`] |"
 )]
+//! | show support who is logged in, and what failed | [`TokenManager::inspect`](auth::TokenManager::inspect) |
 //! | choose the account to act for | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
 //!
 //! ## Consignments
@@ -88,6 +89,10 @@
 #![cfg_attr(
     not(feature = "sync"),
     doc = "| keep a local copy in step, react to changes, fill in forms and write declarations without reception | the feature `sync` |"
+)]
+#![cfg_attr(
+    all(feature = "sync", feature = "postgres"),
+    doc = "| keep the copies and outboxes of many accounts on many hosts | [`guide::fleet`](mod@guide::fleet), [`sync::fleet`](mod@sync::fleet) |"
 )]
 //!
 //! ## Properties
