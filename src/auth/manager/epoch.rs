@@ -145,6 +145,10 @@ impl Epoch {
                 };
             }
         }
+        if state.cached.is_none() && state.deletion.strong_count() > 0 {
+            // The user has logged out here, and the record is still there.
+            return Err(Stop::Failed(auth(AuthProblem::NoTokens)));
+        }
         let generation = record.tokens.generation;
         let is_new_login = state.note_login(&record.tokens);
         // Tokens of another user are served only after a login or logout in this manager.

@@ -56,6 +56,8 @@ impl fmt::Debug for LogoutReport {
 pub(super) struct Logout {
     epoch: Epoch,
     refresh_token: Option<Secret>,
+    /// Ends with the deletion, also when the task is dropped with its runtime.
+    deletion: Arc<()>,
 }
 
 impl Logout {
@@ -68,10 +70,13 @@ impl Logout {
         shared.snapshot.store(None);
         let epoch = Epoch::begin(shared, &mut state);
         state.login.get_or_insert_default();
+        let deletion = Arc::new(());
+        state.deletion = Arc::downgrade(&deletion);
         shared.emit(Event::LoggedOut { elsewhere: false });
         Self {
             epoch,
             refresh_token: cached.and_then(|cached| cached.tokens.refresh_token.clone()),
+            deletion,
         }
     }
 
@@ -79,7 +84,12 @@ impl Logout {
     pub(super) async fn run(self) -> Vec<Error> {
         let mut problems = Vec::new();
         let mut tokens = Vec::from_iter(self.refresh_token.clone());
-        match self.delete_record().await {
+        let deleted = self.delete_record().await;
+        let shared = self.epoch.shared;
+        // Also when another process has deleted the record: what was read before is out of date.
+        shared.state().writes += 1;
+        drop(self.deletion);
+        match deleted {
             Ok(stored) => {
                 let is_new = |stored: &Secret| !tokens.iter().any(|t| t.matches(stored.expose()));
                 tokens.extend(stored.filter(is_new));
@@ -87,7 +97,7 @@ impl Logout {
             Err(error) => problems.push(error),
         }
         for token in tokens {
-            problems.extend(self.revoke(&token).await.err());
+            problems.extend(revoke(&shared, &token).await.err());
         }
         problems
     }
@@ -134,18 +144,17 @@ impl Logout {
             Err(error) => error,
         }
     }
+}
 
-    async fn revoke(&self, token: &Secret) -> Result<()> {
-        let shared = &self.epoch.shared;
-        let mut attempts = 1;
-        loop {
-            match endpoint::revoke(&shared.provider, token).await {
-                Err(error) if error.is_retryable() && attempts < 3 => {
-                    shared.clock().sleep(Duration::from_secs(attempts)).await;
-                    attempts += 1;
-                }
-                result => return result,
+async fn revoke(shared: &Shared, token: &Secret) -> Result<()> {
+    let mut attempts = 1;
+    loop {
+        match endpoint::revoke(&shared.provider, token).await {
+            Err(error) if error.is_retryable() && attempts < 3 => {
+                shared.clock().sleep(Duration::from_secs(attempts)).await;
+                attempts += 1;
             }
+            result => return result,
         }
     }
 }

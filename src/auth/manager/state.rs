@@ -31,6 +31,8 @@ pub(super) struct State {
     pub(super) saver: Weak<()>,
     /// Alive while the store is read in the background.
     pub(super) store_check: Weak<()>,
+    /// Alive while a logout deletes the stored record, which may be read until then.
+    pub(super) deletion: Weak<()>,
     /// The mark of another process on the cached tokens.
     pub(super) foreign_mark: Option<ForeignMark>,
     /// The marked version that the application has declared abandoned.

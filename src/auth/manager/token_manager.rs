@@ -136,8 +136,10 @@ impl TokenManager {
     /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at
     /// the identity provider. `return_to` is where the browser is redirected after that; it must be registered there.
     ///
-    /// Memory is wiped before the first await; the rest runs in a task of its own and continues if the caller is dropped. A
-    /// stored record that cannot be read is set aside, if the store can do that, and the report has the error.
+    /// Memory is wiped before the first await; the rest runs in a task of its own and continues if the caller is dropped.
+    /// Until the stored record is deleted, only a login in this manager has tokens to serve. A record that cannot be deleted
+    /// is found again by later calls, as by any other process, and the report has the error. One that cannot be read is set
+    /// aside, if the store can do that, and the report has the error as well.
     #[doc(alias = "sign out")]
     pub fn logout(
         &self,

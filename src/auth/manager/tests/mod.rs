@@ -3,6 +3,7 @@
 mod bench;
 mod client_authentication;
 mod damage;
+mod deletion;
 mod device;
 mod device_ends;
 mod elsewhere;
