@@ -155,20 +155,21 @@ async fn a_record_that_was_read_before_its_deletion_is_not_served_after_it() {
         let bench = Bench::new().await;
         bench.seed(Duration::ZERO).await;
         let (manager, load, remove) = slow(&bench, !before && !elsewhere);
-        let read = || async {
+        let read = || {
             load.is_closed.store(true, Ordering::SeqCst);
             let manager = manager.clone();
-            let caller = tokio::spawn(async move { manager.access_token().await });
-            load.arrived().await;
-            caller
+            tokio::spawn(async move { manager.access_token().await })
         };
-        let early = if before { Some(read().await) } else { None };
+        let early = before.then(read);
+        if before {
+            load.arrived().await;
+        }
         let lock = bench.store.lock(KEY, Duration::ZERO).await.unwrap();
         let logout = tokio::spawn(manager.logout(None));
-        let caller = match early {
-            Some(caller) => caller,
-            None => read().await,
-        };
+        let caller = early.unwrap_or_else(read);
+        if !before {
+            load.arrived().await;
+        }
         if elsewhere {
             // Another process deletes it first: this one finds nothing.
             let stored = bench.store.load(KEY).await.unwrap().unwrap();
