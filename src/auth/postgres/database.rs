@@ -92,35 +92,25 @@ impl Database {
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let statement = self.schema.fill(statement);
-        let mut rows = self.send(begin, &statement, parameters).await;
+        let mut rows = self.send_once(begin, statement, parameters).await;
         if rows.as_ref().is_err_and(|error| error.connection_lost) {
-            rows = self.send(begin, &statement, parameters).await;
+            rows = self.send_once(begin, statement, parameters).await;
         }
         rows.map_err(|error| error.error)
     }
 
-    /// Sends a statement once, for those that must not be repeated when the reply is lost.
-    pub(crate) async fn query_once(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, StoreError> {
-        let statement = self.schema.fill(statement);
-        let rows = self.send(None, &statement, parameters).await;
-        rows.map_err(|error| error.error)
-    }
-
-    async fn send(
+    /// As [`query_in`](Self::query_in), for statements that must not be repeated when the reply is lost.
+    pub(crate) async fn send_once(
         &self,
         begin: Option<&str>,
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, DatabaseError> {
+        let statement = self.schema.fill(statement);
         let connection = self.connect().await?;
         let client = connection.client()?;
         // Typed: a single round trip, and the driver does not log the parameters.
-        let reply = client.query_typed(statement, parameters);
+        let reply = client.query_typed(&statement, parameters);
         let Some(begin) = begin else {
             let rows = timeout(self.time_out, reply).await?;
             let rows = rows.map_err(DatabaseError::from);

@@ -86,7 +86,8 @@ impl Tables {
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        self.database.query_once(statement, parameters).await
+        let rows = self.database.send_once(None, statement, parameters).await;
+        rows.map_err(|error| error.error)
     }
 
     /// Makes accounts due now, and wakes the hosts.
