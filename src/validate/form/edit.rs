@@ -321,6 +321,10 @@ fn with_field(mut json: Value, path: &str, value: Value) -> Option<Value> {
     let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
     let mut object = json.as_object_mut()?;
     for name in above.split('.').filter(|name| !name.is_empty()) {
+        if value.is_null() && object.get(name).is_none_or(Value::is_null) {
+            // The field is not there, and taking it away must not add what would hold it.
+            return Some(json);
+        }
         let below = object.entry(name).or_insert(Value::Null);
         if below.is_null() {
             *below = Map::new().into();

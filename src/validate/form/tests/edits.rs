@@ -209,6 +209,25 @@ fn fields_are_set_by_their_paths_and_judged() {
 }
 
 #[test]
+fn taking_away_a_field_that_is_not_there_changes_nothing() {
+    let mut form = form(&yard(), &[]);
+    let before = form.save();
+    for path in ["declaration.phone", "declaration.accept", "origin.pic.x"] {
+        // The text of a PIC has no field.
+        let is_field = path != "origin.pic.x";
+        let done = form.field(path, None::<&str>);
+        assert_eq!(done.is_ok(), is_field, "{path}");
+    }
+    assert_eq!(form.save(), before);
+    assert_eq!(form.undo(), None);
+    // What else the declaration holds stays.
+    form.field("declaration.accept", true).unwrap();
+    let before = form.save();
+    form.field("declaration.phone", None::<&str>).unwrap();
+    assert_eq!(form.save(), before);
+}
+
+#[test]
 fn fields_that_are_none_and_values_of_another_type_are_refused_with_all_that_is_wrong() {
     let mut form = form(&yard(), &[]);
     let before = form.save();
