@@ -5,16 +5,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault, Received};
-use minijinja::{Environment, context};
+use minijinja::context;
 use serde_json::Value;
 
 use super::cli::Failure;
 use super::server::files::{CSS, SCRIPT};
+use super::server::pages::Pages;
 use super::{cors, landing};
 
 /// The pages load their own files only. `GraphiQL` sets styles as it runs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+static PAGES: Pages = Pages::new(&[
+    ("landing.html", include_str!("pages/landing.html")),
+    ("graphiql.html", include_str!("pages/graphiql.html")),
+]);
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -36,20 +42,16 @@ impl Front {
         token_lifetime: Duration,
     ) -> Result<Self, Failure> {
         let (script, style) = (asset("graphiql.js.gz"), asset("graphiql.css.gz"));
-        let mut pages = Environment::new();
-        pages.add_template("landing.html", include_str!("pages/landing.html"))?;
-        pages.add_template("graphiql.html", include_str!("pages/graphiql.html"))?;
         let settings = context! {
             url => fake.graphql_url().path(),
             token => fake.access_token().expose(),
             query => first_query(fake),
         };
         let is_missing = script.is_none() || style.is_none();
-        let graphiql = pages.get_template("graphiql.html")?;
         let values = landing::values(fake, token_lifetime).await?;
         Ok(Self {
-            landing: pages.get_template("landing.html")?.render(values)?,
-            graphiql: graphiql.render(context! { settings, is_missing })?,
+            landing: PAGES.text("landing.html", values)?,
+            graphiql: PAGES.text("graphiql.html", context! { settings, is_missing })?,
             script,
             style,
             latency,

@@ -5,6 +5,7 @@
 pub(crate) mod fields;
 pub(crate) mod files;
 pub(crate) mod guard;
+pub(crate) mod pages;
 
 use std::future::Future;
 use std::io::{self, Write};

@@ -104,9 +104,14 @@ impl App {
             "connect" => {
                 self.fake.clear_scripts();
                 self.is_cut = false;
-                self.send_entries().await?;
+                self.outbox.send().await?;
             }
             _ => {}
+        }
+        for entry in &mut self.entries {
+            if let Some(now) = self.outbox.entry(entry.id).await? {
+                *entry = now;
+            }
         }
         Ok(())
     }
@@ -132,21 +137,11 @@ impl App {
             self.entries = vec![save];
         }
         self.sent = self.fields.clone();
-        self.send_entries().await
-    }
-
-    async fn send_entries(&mut self) -> Result<(), Error> {
-        self.outbox.send().await?;
-        for entry in &mut self.entries {
-            if let Some(now) = self.outbox.entry(entry.id).await? {
-                *entry = now;
-            }
-        }
-        Ok(())
+        self.outbox.send().await.map(drop)
     }
 }
 
-/// Answers a question, or sets another field if it differs.
+/// Answers a question, or sets another field.
 fn set(form: &mut Form, name: &str, text: &str) -> Result<(), EditError> {
     if let Some(name) = name.strip_prefix("q.") {
         let asked = page::question(name)?;
@@ -161,10 +156,5 @@ fn set(form: &mut Form, name: &str, text: &str) -> Result<(), EditError> {
         ("declaration.accept", "true") => json!(true),
         _ => json!(text),
     };
-    let input = json!(form.to_input());
-    let before = input.pointer(&format!("/{}", path.replace('.', "/")));
-    if before.unwrap_or(&Value::Null) != &value {
-        form.field(path, value)?;
-    }
-    Ok(())
+    form.field(path, value).map(drop)
 }

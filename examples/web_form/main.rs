@@ -29,12 +29,10 @@ use server::fields::Fields;
 use server::files::{CSS, SCRIPT, SVG, file};
 use server::guard::Guard;
 
-/// What it does, for `--help`.
-const PURPOSE: &str = "Serves a declaration as a web page on 127.0.0.1, on a fake of its own.";
-
 #[tokio::main]
 async fn main() -> ExitCode {
-    cli::end(serve(server::only_port("web_form", PURPOSE)).await)
+    let purpose = "Serves a declaration as a web page on 127.0.0.1, on a fake of its own.";
+    cli::end(serve(server::only_port("web_form", purpose)).await)
 }
 
 async fn serve(port: u16) -> Result<(), Failure> {
@@ -51,11 +49,8 @@ async fn serve(port: u16) -> Result<(), Failure> {
     server::serve(listener, guard.protect(routes), &home).await
 }
 
-async fn show(State(app): State<Arc<Mutex<App>>>) -> Result<Html<String>> {
-    let page = page::render(&*app.lock().await);
-    Ok(Html(page.map_err(|error| {
-        (StatusCode::INTERNAL_SERVER_ERROR, chain(&error))
-    })?))
+async fn show(State(app): State<Arc<Mutex<App>>>) -> Result<Html<String>, StatusCode> {
+    page::render(&*app.lock().await)
 }
 
 /// Takes over what was entered, and does what the button says.

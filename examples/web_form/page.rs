@@ -2,31 +2,32 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::StatusCode;
+use axum::response::Html;
 use envd_sdk::model::Program;
 use envd_sdk::sync::outbox::EntryState;
 use envd_sdk::validate::{Blocker, EditError, Finding, QuestionRef, Report, Rule, compare};
-use minijinja::{Environment, Error, UndefinedBehavior, context};
+use minijinja::context;
 
 use super::app::App;
+use super::server::pages::Pages;
 
-/// The names of the templates end in .html, so what they show is escaped.
-pub(crate) fn render(app: &App) -> Result<String, Error> {
-    let mut pages = Environment::new();
-    pages.set_undefined_behavior(UndefinedBehavior::Strict);
-    pages.add_template("page.html", include_str!("page.html"))?;
-    pages.add_template("item.html", include_str!("item.html"))?;
+static PAGES: Pages = Pages::new(&[
+    ("page.html", include_str!("page.html")),
+    ("item.html", include_str!("item.html")),
+]);
+
+pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
     let forms = app.bank.forms().iter();
     let forms = forms.filter(|form| form.closed_from().is_none());
     let forms = forms.map(|form| (form, form.species(), form.program().map(Program::as_str)));
-    let blockers = app.form.blockers();
-    let blockers = blockers
-        .iter()
-        .map(|found| (element(found), found.to_string()));
+    let blockers = app.form.blockers().into_iter();
+    let blockers = blockers.map(|found| (element(&found), found.to_string()));
     let entries = app.entries.iter().map(|entry| {
         let reason = entry.reason.map(|reason| reason.to_string());
         context!(state => entry.state, code => entry.reason, reason, number => entry.number)
     });
-    pages.get_template("page.html")?.render(context! {
+    let values = context! {
         token => app.token,
         forms => forms.collect::<Vec<_>>(),
         input => app.form.to_input(),
@@ -37,7 +38,8 @@ pub(crate) fn render(app: &App) -> Result<String, Error> {
         is_stopped => app.is_stopped,
         is_cut => app.is_cut,
         entries => entries.collect::<Vec<_>>(),
-    })
+    };
+    PAGES.html("page.html", values)
 }
 
 /// What is wrong, by field. What is missing is shown once it was to be sent.
@@ -57,10 +59,8 @@ fn notes(app: &App) -> BTreeMap<String, Vec<String>> {
     }
     let mut notes = BTreeMap::<_, Vec<String>>::new();
     for found in found {
-        notes
-            .entry(place(&found))
-            .or_default()
-            .push(found.sentence());
+        let here = notes.entry(place(&found)).or_default();
+        here.push(found.sentence());
     }
     notes
 }

@@ -1,26 +1,17 @@
 //! The pages.
 
-use std::sync::LazyLock;
-
 use axum::http::StatusCode;
-use axum::response::{Html, IntoResponse, Response};
-use minijinja::{Environment, Value, context};
+use axum::response::{IntoResponse, Response};
+use minijinja::{Value, context};
 
 use super::cli;
+use super::server::pages::Pages;
 
-/// Texts in a template whose name ends in `.html` are escaped.
-static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut pages = Environment::new();
-    for (name, text) in [
-        ("base.html", include_str!("pages/base.html")),
-        ("message.html", include_str!("pages/message.html")),
-        ("desk.html", include_str!("pages/desk.html")),
-    ] {
-        // OK because the texts are part of the program, and its self-check renders them.
-        pages.add_template(name, text).expect(name);
-    }
-    pages
-});
+static PAGES: Pages = Pages::new(&[
+    ("base.html", include_str!("pages/base.html")),
+    ("message.html", include_str!("pages/message.html")),
+    ("desk.html", include_str!("pages/desk.html")),
+]);
 
 /// The page without a login.
 pub(crate) fn login_needed() -> Response {
@@ -48,16 +39,8 @@ fn message(
 }
 
 fn render(status: StatusCode, name: &str, values: Value) -> Response {
-    match TEMPLATES
-        .get_template(name)
-        .and_then(|page| page.render(values))
-    {
-        Ok(page) => (status, Html(page)).into_response(),
-        Err(error) => {
-            eprintln!("{}", cli::printable(error));
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
+    let page = PAGES.html(name, values);
+    page.map(|page| (status, page)).into_response()
 }
 
 /// An error, with its page.
