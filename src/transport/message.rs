@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue,
+    LOCATION, RETRY_AFTER,
 };
 use url::Url;
 
@@ -122,10 +123,8 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
     if let Some(wait) = text(RETRY_AFTER.as_str()) {
-        if !wait.is_empty() && wait.bytes().all(|b| b.is_ascii_digit()) {
-            // A number that no integer holds is the longest wait, not none.
-            let seconds = wait.parse().unwrap_or(u64::MAX);
-            return Some(Duration::from_secs(seconds));
+        if let Some(wait) = delta_seconds(wait) {
+            return Some(wait);
         }
         if let Ok(date) = httpdate::parse_http_date(wait) {
             return Some(until(date));
@@ -135,6 +134,32 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(until(
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?,
     ))
+}
+
+/// How long a reply may be used by its `Cache-Control`: `max-age`, or zero where it must not be kept (RFC 9111 section 5.2.2).
+pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    let lines = headers.get_all(CACHE_CONTROL).iter();
+    let lines = lines.filter_map(|line| line.to_str().ok());
+    let mut max_age = None;
+    for directive in lines.flat_map(|line| line.split(',')) {
+        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "no-cache" | "no-store" => return Some(Duration::ZERO),
+            "max-age" => {
+                let value = value.trim().trim_matches('"');
+                // What is not a number means stale (section 4.2.1).
+                max_age = Some(delta_seconds(value).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    max_age
+}
+
+/// A whole number of seconds. One that no integer holds is the longest time, not none.
+fn delta_seconds(text: &str) -> Option<Duration> {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
 }
 
 /// The time by the server's own clock (RFC 9110 section 6.6.1).

@@ -22,7 +22,7 @@ pub use self::retry::RetryPolicy;
 pub(crate) use self::http::Http;
 #[cfg(test)]
 pub(crate) use self::in_process::InProcess;
-pub(crate) use self::message::{Reply, Request, Watch, retry_after, server_time};
+pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, parse_endpoint};
 pub(crate) use self::retry::{Budget, Safety};
 pub(crate) use reqwest::header;

@@ -10,8 +10,8 @@ use super::jws::{Jws, Refusal};
 use crate::auth::failure::{login_refused, unavailable};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::transport::header::{ACCEPT, CACHE_CONTROL, HeaderMap, HeaderValue};
-use crate::transport::{Clock, Http, Reply, Request, retry_after};
+use crate::transport::header::{ACCEPT, HeaderValue};
+use crate::transport::{Clock, Http, Reply, Request, max_age, retry_after};
 
 /// How long keys are used before they are fetched again: `max-age` of the reply within these bounds. Auth0's 15 seconds would
 /// mean a request for each login.
@@ -189,7 +189,8 @@ impl IdTokenKeys {
             let what = "the JWK Set of jwks_uri has no signing key for RS256 or ES256";
             return Err(Error::protocol(what));
         }
-        Ok((keys, lifetime(&reply.headers)))
+        let lifetime = max_age(&reply.headers).unwrap_or(USUAL);
+        Ok((keys, lifetime.clamp(SHORTEST, LONGEST)))
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -232,23 +233,4 @@ fn unserved(is_transient: bool) -> Error {
 
 fn refused(refusal: Refusal) -> Error {
     login_refused(refusal.code())
-}
-
-/// RFC 9111 sections 5.2.2.1, 5.2.2.4 and 5.2.2.5.
-fn lifetime(headers: &HeaderMap) -> Duration {
-    let lines = headers.get_all(CACHE_CONTROL).into_iter();
-    let directives = lines.filter_map(|line| line.to_str().ok());
-    let mut lifetime = USUAL;
-    for directive in directives.flat_map(|line| line.split(',')) {
-        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-        match name.trim().to_ascii_lowercase().as_str() {
-            "no-store" | "no-cache" => return SHORTEST,
-            "max-age" => {
-                let value = value.trim().trim_matches('"');
-                lifetime = value.parse().map_or(SHORTEST, Duration::from_secs);
-            }
-            _ => {}
-        }
-    }
-    lifetime.clamp(SHORTEST, LONGEST)
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::error::{Error, Result, json_fault};
-use crate::transport::header::{CACHE_CONTROL, HeaderMap};
-use crate::transport::{is_loopback, parse_endpoint};
+use crate::transport::header::HeaderMap;
+use crate::transport::{is_loopback, max_age, parse_endpoint};
 
 /// Assumed, for servers that send no `Cache-Control`: a provider that moves an address keeps the old one for longer.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3_600);
@@ -141,30 +141,10 @@ pub(super) fn addresses(issuer: &str) -> Result<[Url; 2]> {
     ])
 }
 
-/// How long a reply may be used: `max-age` of its `Cache-Control` (RFC 9111 section 5.2.2).
+/// How long a reply may be used.
 pub(super) fn lifetime(headers: &HeaderMap) -> Duration {
-    let lines = headers.get_all(CACHE_CONTROL).iter();
-    let lines = lines.filter_map(|line| line.to_str().ok());
-    let mut lifetime = None;
-    for directive in lines.flat_map(|line| line.split(',')) {
-        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-        match name.trim().to_ascii_lowercase().as_str() {
-            "no-cache" | "no-store" => return Duration::ZERO,
-            "max-age" => lifetime = Some(seconds(value.trim().trim_matches('"'))),
-            _ => {}
-        }
-    }
-    lifetime.unwrap_or(DEFAULT_LIFETIME).min(LONGEST_LIFETIME)
-}
-
-/// What is not a number means stale (RFC 9111 section 4.2.1), what no integer holds is the longest.
-fn seconds(text: &str) -> Duration {
-    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    Duration::from_secs(if is_number {
-        text.parse().unwrap_or(u64::MAX)
-    } else {
-        0
-    })
+    let max_age = max_age(headers).unwrap_or(DEFAULT_LIFETIME);
+    max_age.min(LONGEST_LIFETIME)
 }
 
 #[cfg(test)]
@@ -172,6 +152,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::transport::header::CACHE_CONTROL;
 
     const ISSUER: &str = "https://id.example/tenant/";
 
