@@ -9,6 +9,7 @@ use envd_sdk::auth::{
     AssertionSigner, BoxFuture, FileStore, PendingLogin, Provider, ProviderBuilder, Record,
     TokenManager,
 };
+use equipment::TestFolder;
 
 /// Searches each freed block of memory for a text.
 ///
@@ -237,13 +238,11 @@ fn a_stored_record_is_wiped_when_it_is_read_and_written() {
 fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
     const TOKEN: &str = "n33dle-of-the-session-and-longer-than-any-register-of-the-machine-is";
     let text = stored(TOKEN);
-    let folder = std::env::temp_dir().join(format!("envd-sdk-wiping-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
-    let file = folder.join("tokens.json");
+    let folder = TestFolder::new();
     let ledger = format!(
         r#"{{"form":1,"writes":1,"accounts":{{"default":{{"version":1,"record":{text}}}}}}}"#
     );
-    std::fs::write(&file, ledger.leak()).unwrap();
+    let file = folder.write("tokens.json", ledger.leak());
     let server = serve(&[RENEWED]);
     let provider = provider(server).revoke_url(format!("http://{server}/revoke"));
     let provider = provider.build().unwrap();
@@ -260,7 +259,6 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
     });
     assert!(renewed);
     assert_eq!(found, Vec::<usize>::new());
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

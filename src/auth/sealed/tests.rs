@@ -288,16 +288,14 @@ async fn a_logout_clears_only_records_that_no_host_can_open() {
 
 #[tokio::test]
 async fn a_damaged_file_below_the_seals_is_set_aside_by_the_file_store() {
-    let folder = std::env::temp_dir().join(format!("envd-sdk-sealed-{}", fastrand::u64(..)));
-    std::fs::create_dir(&folder).unwrap();
-    let file = folder.join("tokens.json");
+    let folder = equipment::TestFolder::new();
+    let file = folder.path().join("tokens.json");
     let sealed = SealedStore::new(crate::auth::FileStore::new(&file), key("new", 1));
     sealed.swap("sam", None, &record(1)).await.unwrap();
-    std::fs::write(&file, "{").unwrap();
+    folder.write("tokens.json", "{");
     assert!(sealed.load("sam").await.unwrap_err().is_unreadable());
     assert!(sealed.set_aside_unreadable("sam").await.unwrap());
     assert!(sealed.load("sam").await.unwrap().is_none());
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

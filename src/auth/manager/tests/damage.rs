@@ -2,45 +2,30 @@
 
 use std::error::Error as _;
 use std::fs;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, process};
+
+use equipment::TestFolder;
 
 use super::bench::{Bench, DAY, KEY, callback};
 use crate::auth::{FileStore, StoreError, TokenManager, TokenSource};
 use crate::error::Error;
 
 /// A token file with other contents, in a folder that is deleted with it.
-struct Damaged(std::path::PathBuf);
+struct Damaged(TestFolder);
 
 impl Damaged {
     fn new(text: &str) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("envd-sdk-damage-{}-{number}", process::id()));
-        fs::create_dir(&folder).unwrap();
-        let damaged = Self(folder);
-        fs::write(damaged.file(), text).unwrap();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(damaged.file(), fs::Permissions::from_mode(0o600)).unwrap();
-        }
-        damaged
+        let folder = TestFolder::new();
+        folder.write("tokens.json", text);
+        Self(folder)
     }
 
     fn file(&self) -> std::path::PathBuf {
-        self.0.join("tokens.json")
+        self.0.path().join("tokens.json")
     }
 
     fn manager(&self, bench: &Bench) -> TokenManager {
         let store = FileStore::new(self.file());
         bench.builder().store(store).build().unwrap()
-    }
-}
-
-impl Drop for Damaged {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -76,7 +61,7 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
     };
     assert!(below(problem).to_string().contains("set aside"));
     assert_eq!(bench.idp.revoked(), ["rt-2"]);
-    let aside = damaged.0.join("tokens.json.damaged");
+    let aside = damaged.0.path().join("tokens.json.damaged");
     assert_eq!(fs::read_to_string(aside).unwrap(), "not json");
     assert!(!damaged.file().exists());
 

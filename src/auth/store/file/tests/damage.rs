@@ -7,8 +7,7 @@ use crate::auth::{FileStore, StoreError, TokenStore, Version};
 
 /// No way to change the file touches it, and each says the same.
 async fn assert_blocks_changes(folder: &Folder, text: &str, is: fn(&StoreError) -> bool) {
-    fs::write(folder.file(), text).unwrap();
-    set_private(folder);
+    folder.write(text);
     let store = folder.store();
     let version = Version::new(1);
     for error in [
@@ -23,15 +22,6 @@ async fn assert_blocks_changes(folder: &Folder, text: &str, is: fn(&StoreError) 
         assert!(is(&error), "{text:?}: {error:?}");
     }
     assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
-}
-
-fn set_private(folder: &Folder) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(folder.file(), fs::Permissions::from_mode(0o600)).unwrap();
-    }
-    let _ = folder;
 }
 
 /// Row 20.
@@ -85,8 +75,7 @@ async fn a_damaged_file_is_set_aside_once_for_each_time() {
         ("", "tokens.json.damaged-2"),
         ("{\"form\":1}", "tokens.json.damaged-3"),
     ] {
-        fs::write(folder.file(), text).unwrap();
-        set_private(&folder);
+        folder.write(text);
         assert!(store.set_aside_unreadable("sam").await.unwrap());
         let kept = fs::read_to_string(folder.path().join(aside)).unwrap();
         assert_eq!(kept, text);
@@ -108,7 +97,7 @@ async fn a_damaged_record_is_set_aside_alone() {
     put(&store, "sam", 2).await;
     let text = fs::read_to_string(folder.file()).unwrap();
     let text = text.replace("\"generation\":2", "\"generation\":\"two\"");
-    fs::write(folder.file(), &text).unwrap();
+    folder.write(&text);
     assert!(store.load("sam").await.unwrap_err().is_unreadable());
     assert!(store.set_aside_unreadable("sam").await.unwrap());
     assert!(store.load("sam").await.unwrap().is_none());
@@ -126,8 +115,7 @@ async fn what_a_newer_version_wrote_is_not_set_aside() {
         "{\"form\":2,\"all\":\"other\"}".to_owned(),
         format!("{{\"form\":1,\"writes\":7,\"accounts\":{{\"sam\":{newer}}}}}"),
     ] {
-        fs::write(folder.file(), &text).unwrap();
-        set_private(&folder);
+        folder.write(&text);
         let error = folder.store().set_aside_unreadable("sam").await;
         assert!(error.unwrap_err().is_newer_version());
         assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
@@ -137,8 +125,7 @@ async fn what_a_newer_version_wrote_is_not_set_aside() {
 #[tokio::test]
 async fn bytes_that_are_no_text_are_an_error() {
     let folder = Folder::new();
-    fs::write(folder.file(), [0xff, 0xfe, 0x00]).unwrap();
-    set_private(&folder);
+    folder.write([0xff, 0xfe, 0x00]);
     let error = folder.store().load("sam").await.unwrap_err();
     assert!(error.is_unreadable());
 }
@@ -149,8 +136,7 @@ async fn the_record_of_a_newer_version_does_not_affect_other_accounts() {
     let folder = Folder::new();
     let newer = "{\"version\":7,\"record\":{\"form\":9,  \"kept\":[\"as it is\"]}}";
     let text = format!("{{\"form\":1,\"writes\":7,\"accounts\":{{\"kim\":{newer}}}}}");
-    fs::write(folder.file(), text).unwrap();
-    set_private(&folder);
+    folder.write(text);
     let store = folder.store();
     assert!(store.load("kim").await.unwrap_err().is_newer_version());
     assert!(store.swap("kim", None, &record(1)).await.unwrap().is_none());
@@ -230,8 +216,7 @@ async fn accounts_with_unusual_keys_are_separate() {
 async fn neither_debug_nor_errors_show_what_is_in_the_file() {
     let folder = Folder::new();
     let text = "{\"form\":1,\"writes\":1,\"accounts\":{\"sam\":{\"version\":\"s3cr3t\"}}}";
-    fs::write(folder.file(), text).unwrap();
-    set_private(&folder);
+    folder.write(text);
     let store = folder.store();
     let error = crate::error::Error::from(store.load("sam").await.unwrap_err());
     let shown = format!("{error:?} {error} {store:?}");

@@ -1,30 +1,33 @@
 //! A folder of a test's own.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
-use std::{env, fs, process};
+
+use equipment::TestFolder;
 
 use crate::auth::{FileStore, Record, TokenSet, TokenStore, Versioned};
 
+const FILE: &str = "tokens.json";
+
 /// Is deleted with all that is in it when it is dropped.
-pub(in crate::auth) struct Folder(PathBuf);
+pub(in crate::auth) struct Folder(TestFolder);
 
 impl Folder {
     pub(in crate::auth) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("envd-sdk-{}-{number}", process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        Self(TestFolder::new())
     }
 
     pub(in crate::auth) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub(in crate::auth) fn file(&self) -> PathBuf {
-        self.0.join("tokens.json")
+        self.path().join(FILE)
+    }
+
+    /// Writes the file, private as the store's own.
+    pub(in crate::auth) fn write(&self, contents: impl AsRef<[u8]>) {
+        self.0.write(FILE, contents);
     }
 
     pub(in crate::auth) fn store(&self) -> FileStore {
@@ -33,17 +36,7 @@ impl Folder {
 
     /// The names in the folder, in order.
     pub(super) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
-        let mut names: Vec<_> = entries.map(|entry| name(entry.unwrap())).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.names()
     }
 }
 

@@ -85,6 +85,7 @@ async fn a_symbolic_link_in_the_place_of_the_file_is_refused() {
 async fn a_linked_directory_leads_to_the_same_file_and_the_same_lock() {
     let folder = Folder::new();
     fs::create_dir(folder.path().join("real")).unwrap();
+    set_mode(&folder.path().join("real"), 0o700);
     symlink(folder.path().join("real"), folder.path().join("link")).unwrap();
     let at = |directory: &str| FileStore::new(folder.path().join(directory).join("tokens.json"));
     let (real, link) = (at("real"), at("link"));
