@@ -19,6 +19,7 @@ mod fixed_date;
 mod folder;
 mod future_sizes;
 mod gzip;
+mod hostile_texts;
 mod login;
 mod manager;
 mod many_users;
