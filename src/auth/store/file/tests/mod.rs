@@ -3,7 +3,5 @@
 mod damage;
 mod disk_faults;
 mod folder;
-#[cfg(unix)]
-mod kill;
 mod locks;
 mod permissions;
