@@ -61,17 +61,6 @@ async fn control_characters_of_the_register_are_escaped() {
         .with(0)
         .shows(&format!("Evil{SHOWN}"));
     assert_clean("find_property", &ended);
-
-    let folder = Folder::new();
-    let list = folder.write("list.csv", format!("QZZZ0001\n\"{HOSTILE}\"\n"));
-    let ended = Program::new("check_pics")
-        .arg(&list)
-        .at(&fake)
-        .run()
-        .with(0)
-        .shows(&format!("\n{SHOWN} "))
-        .shows(&format!("Evil{SHOWN}"));
-    assert_clean("check_pics", &ended);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A web application with many users: `cargo run --example web_login -- [--serve [--port N] [--address URL]]`.
+//! A web application with many users: `cargo run -p apps --bin web_login -- [--serve [--port N] [--address URL]]`.
 //!
 //! Each browser has a session cookie. Each session has an account in a set of token managers, with a record of its own in one
 //! store. The account's key is a hash of the session id, because stores contain keys in clear text and must not reveal a
@@ -6,9 +6,9 @@
 //! second login ends the first session of its browser; a made-up callback changes nothing. By default the example logs one
 //! user in and out and ends. With `--serve` it keeps running, on a fake identity provider that needs no password.
 
-#[path = "../browser/mod.rs"]
+#[path = "../../../../browser/mod.rs"]
 mod browser;
-#[path = "../cli/mod.rs"]
+#[path = "../../../../cli/mod.rs"]
 mod cli;
 mod command_line;
 mod cookies;
@@ -16,7 +16,7 @@ mod desk;
 mod login;
 mod pages;
 mod pending;
-#[path = "../server/mod.rs"]
+#[path = "../../server/mod.rs"]
 mod server;
 mod sessions;
 mod visit;
@@ -92,7 +92,10 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let policy = format!("img-src data:; form-action 'self' {provider}");
     let routes = Router::new()
         .route("/", get(desk::page))
-        .route("/style.css", file(CSS, include_str!("../look/style.css")))
+        .route(
+            "/style.css",
+            file(CSS, include_str!("../../../../look/style.css")),
+        )
         .route("/login", get(login::log_in))
         .route("/callback", get(login::callback))
         .route("/logout", post(login::log_out))

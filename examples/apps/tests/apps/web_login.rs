@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use processes::Running;
+use processes::http::{assert_has, header, location, send};
 use url::{Position, Url};
 
-use super::program::Program;
-use super::running::{Running, assert_has, header, location, send};
+use super::app;
 
 /// A browser with the cookies of the application, without redirects of its own.
 struct Browser<'s> {
@@ -90,7 +91,7 @@ fn assert_secure(reply: &str) {
 }
 
 fn start() -> Running {
-    Running::start(Program::new("web_login").args(["--serve", "--port", "0"]))
+    Running::start(app("web_login").args(["--serve", "--port", "0"]))
 }
 
 #[test]
@@ -214,7 +215,7 @@ fn cookies_are_secure_where_the_address_is_https() {
         "{cookie}"
     );
 
-    let program = Program::new("web_login").args(["--serve", "--port", "0"]);
+    let program = app("web_login").args(["--serve", "--port", "0"]);
     let server = Running::start(program.args(["--address", "https://desk.example/"]));
     let mut browser = Browser::of(&server);
     let callback = browser.begin();

@@ -1,11 +1,11 @@
 //! A service for many accounts on several hosts that share one database:
-//! `cargo run --example many_hosts --features postgres,sync`.
+//! `cargo run -p apps --bin many_hosts`.
 //!
 //! `DATABASE_URL` names a database of Postgres on this machine, such as `postgres://me@127.0.0.1/test`; without it the
 //! example says so and ends. Each host is a process that runs a `Fleet`. This process is the web server of the service: it
 //! writes declarations, and sends none. One host is killed while it sends.
 
-#[path = "../cli/mod.rs"]
+#[path = "../../../../cli/mod.rs"]
 mod cli;
 mod counts;
 mod host;

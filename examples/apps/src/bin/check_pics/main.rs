@@ -1,4 +1,4 @@
-//! Checks the PICs of a list before a sale: `cargo run --example check_pics -- [FILE] [--csv OUT]`.
+//! Checks the PICs of a list before a sale: `cargo run -p apps --bin check_pics -- [FILE] [--csv OUT]`.
 //!
 //! FILE is CSV or a workbook, as a clerk has it. Without a file a bundled list is checked, and without settings in a fake
 //! register of invented properties.
@@ -6,16 +6,16 @@
 mod advice;
 mod answer;
 mod arguments;
-#[path = "../cli/mod.rs"]
+#[path = "../../../../cli/mod.rs"]
 mod cli;
 mod column;
 mod list;
 mod output;
 mod screen;
-#[path = "../settings/mod.rs"]
+#[path = "../../../../settings/mod.rs"]
 mod settings;
 mod sheets;
-#[path = "../table/mod.rs"]
+#[path = "../../../../table/mod.rs"]
 mod table;
 mod text;
 

@@ -3,7 +3,7 @@
 use lexopt::Arg::{Long, Short};
 use url::Url;
 
-use super::{cli, server};
+use super::cli;
 
 const USAGE: &str = "\
 usage: web_login [--serve [--port N] [--address URL]]
@@ -34,7 +34,7 @@ impl Arguments {
         while let Some(argument) = given.next()? {
             match argument {
                 Long("serve") => read.serve = true,
-                Long("port") => read.port = server::port(given)?,
+                Long("port") => read.port = cli::port(given)?,
                 Long("address") => {
                     let expected = "an http or https address without a path";
                     read.address = Some(cli::value(given, "--address", expected, address)?);

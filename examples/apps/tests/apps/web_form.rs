@@ -1,13 +1,12 @@
 //! `web_form` without a browser: what it refuses, and that it works without its script.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
 
-use serde_json::Value;
-use url::{Url, form_urlencoded};
+use processes::Running;
+use url::form_urlencoded;
 
-use super::program::Program;
+use super::app;
 
 /// What is in the way of a cattle declaration: texts of questions and their answers.
 const ANSWERS: [(&str, &str); 12] = [
@@ -25,28 +24,24 @@ const ANSWERS: [(&str, &str); 12] = [
     ("q.96.", "No"),
 ];
 
-/// The example, which is killed at the end of the test.
+/// The application, which is killed at the end of the test.
 struct WebForm {
-    child: Child,
     host: String,
+    _running: Running,
 }
 
 impl WebForm {
     fn start() -> Self {
-        let mut program = Program::new("web_form");
-        program.0.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = program.0.spawn().unwrap();
-        let mut line = String::new();
-        let stdout = child.stdout.take().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let line: Value = serde_json::from_str(&line).unwrap();
-        let url = Url::parse(line["url"].as_str().unwrap()).unwrap();
+        let running = Running::start(app("web_form"));
+        let url = running.url("url");
         assert_eq!(url.host_str(), Some("127.0.0.1"));
         let host = url.authority().to_owned();
-        Self { child, host }
+        let _running = running;
+        Self { host, _running }
     }
 
-    /// Sends a request, and returns the status and the whole reply.
+    /// Sends a request, and returns the status and the whole reply. Not by [`processes::http`]: the host varies, and a body that
+    /// is too long is refused while it is sent.
     fn send(&self, method: &str, host: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let length = body.len();
@@ -54,7 +49,6 @@ impl WebForm {
             "{method} / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n"
         );
         let kind = "content-type: application/x-www-form-urlencoded";
-        // A body that is too long is refused while it is sent.
         let _ = write!(stream, "{head}{kind}\r\n\r\n{body}");
         let mut reply = String::new();
         let _ = stream.read_to_string(&mut reply);
@@ -94,13 +88,6 @@ impl WebForm {
         self.press("leave q.146.", &[("q.102.", "No")]);
         let page = self.press("leave q.157.", &[]);
         assert!(page.contains("Ready to be submitted"), "{page}");
-    }
-}
-
-impl Drop for WebForm {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

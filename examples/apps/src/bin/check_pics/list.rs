@@ -10,7 +10,7 @@ use super::cli::{Failure, Unusable};
 use super::column::{self, Place};
 use super::sheets::{self, Sheet};
 
-const BUNDLED: &[u8] = include_bytes!("../data/pics.csv");
+const BUNDLED: &[u8] = include_bytes!("pics.csv");
 
 /// The headings, and the rows below them, which may have fewer cells.
 #[derive(Default)]

@@ -1,16 +1,16 @@
-//! A declaration as a web page, on a fake: `cargo run --example web_form -- [--port N]`.
+//! A declaration as a web page, on a fake: `cargo run -p apps --bin web_form -- [--port N]`.
 //!
 //! The first line on stdout is a JSON object with the `url`. The page shows what [`Form`](envd_sdk::validate::Form) says: the
 //! questions that apply and why, what is wrong, what is missing. The outbox saves and submits it; a button cuts the line to
 //! the fake. What is entered stays in memory.
 
 mod app;
-#[path = "../cli/mod.rs"]
+#[path = "../../../../cli/mod.rs"]
 mod cli;
 mod page;
-#[path = "../server/mod.rs"]
+#[path = "../../server/mod.rs"]
 mod server;
-#[path = "../settings/mod.rs"]
+#[path = "../../../../settings/mod.rs"]
 mod settings;
 
 use std::process::ExitCode;
