@@ -1,4 +1,4 @@
-//! What the GraphQL schema does not state: Rust names, types of ids, and the fields that `Debug` hides.
+//! What the schema does not state: Rust names, types of ids, and the fields that `Debug` hides.
 
 /// GraphQL types whose Rust name differs. Fragments give all other names.
 pub(crate) fn type_name(graphql: &str) -> &str {
@@ -96,9 +96,31 @@ pub(crate) fn field_name(coordinate: &str) -> Option<&'static str> {
 pub(crate) fn camel_case(rust: &str) -> String {
     let mut words = rust.split('_');
     let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        name + &word[..1].to_uppercase() + &word[1..]
-    })
+    words.fold(first, |name, word| name + &capitalized(word))
+}
+
+/// `envdAccountId` as `envd_account_id`, `UserDetails` as `user_details`.
+pub(crate) fn snake_case(wire: &str) -> String {
+    let mut name = String::new();
+    for letter in wire.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+/// `BOBBY_CALVES` as `BobbyCalves`.
+pub(crate) fn upper_camel_case(value: &str) -> String {
+    let words = value.split('_');
+    words
+        .map(|word| capitalized(&word.to_lowercase()))
+        .collect()
+}
+
+fn capitalized(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
 }
 
 /// Setters whose name is not that of their field: a method of that name reads the field.
