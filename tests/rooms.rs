@@ -11,10 +11,11 @@ use quote::ToTokens;
 use syn::{Attribute, Item, ItemUse, UseTree};
 
 /// The rooms and their layers. Rooms of the same layer do not use each other.
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 21] = [
     ("secret", 0),
     ("mock", 0),
     ("seeded", 0),
+    ("reading_tests", 0),
     ("model", 0),
     ("validate", 1),
     ("with_chrono", 1),
@@ -39,7 +40,7 @@ const LAYERS: [(&str, u8); 20] = [
 const ALLOWED: [(&str, &str); 1] = [("model", "secret")];
 
 /// Pairs that the layers would allow: the fake implements the specification independently.
-const FORBIDDEN: [(&str, &str); 1] = [("fake", "validate")];
+const FORBIDDEN: [(&str, &str); 2] = [("fake", "validate"), ("fake", "model")];
 
 /// What the tests of a room may use beside: as those in `tests`, they need a server.
 const ALLOWED_IN_TESTS: [(&str, &str); 1] = [("sync", "fake")];
@@ -57,6 +58,9 @@ const VAGUE_NAMES: [&str; 8] = [
 ];
 
 const LONGEST: usize = 400;
+
+/// What reads the world outside of a program.
+const READERS: [&str; 5] = ["Instant", "fs", "net", "env", "stdin"];
 
 type Check = fn(&str, &str) -> Vec<String>;
 
@@ -211,7 +215,32 @@ fn reqwest_users(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-const CHECKS: [Check; 7] = [layers, supers, globs, size, features, names, reqwest_users];
+/// The validator and the model read no clock, file, socket or variable: `today` is an argument.
+fn readers(path: &str, text: &str) -> Vec<String> {
+    let tokens = tokens(text);
+    let product = &tokens[..inline_tests(&tokens)];
+    let is_judge = ["model", "validate"].contains(&room_of(path)) && !path.contains("/tests");
+    let words = product
+        .iter()
+        .filter(|token| READERS.contains(&token.as_str()));
+    let clocks = starts(product, &[":", ":", "now"]).map(|at| &product[at + 2]);
+    words
+        .chain(clocks)
+        .filter(|_| is_judge)
+        .map(|word| format!("{path}: {word} reads what is not given"))
+        .collect()
+}
+
+const CHECKS: [Check; 8] = [
+    layers,
+    supers,
+    globs,
+    size,
+    features,
+    names,
+    reqwest_users,
+    readers,
+];
 
 #[test]
 fn every_file_passes_all_checks() {
@@ -367,6 +396,15 @@ fn a_use_of_reqwest_outside_transport_is_reported() {
     let planted = "use reqwest::header::HeaderValue;";
     assert_eq!(reqwest_users("auth/token.rs", planted).len(), 1);
     assert_eq!(reqwest_users("transport/http.rs", planted), [""; 0]);
+}
+
+#[test]
+fn a_clock_in_the_validator_is_reported() {
+    let planted = "fn today() -> SystemTime { SystemTime::now() }";
+    assert_eq!(readers("validate/year.rs", planted).len(), 1);
+    assert_eq!(readers("auth/token.rs", planted), [""; 0]);
+    let tests = "mod tests { use std::fs; }";
+    assert_eq!(readers("validate/year.rs", tests), [""; 0]);
 }
 
 #[test]

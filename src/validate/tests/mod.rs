@@ -2,18 +2,14 @@
 
 mod bodies;
 mod drafts;
-mod errors;
 mod exported_types;
 mod exports;
 mod fields;
 mod findings;
 mod forms;
-mod guidance;
 mod laws;
 pub(super) mod questions;
 mod reports;
-mod rows;
 mod sentences;
 pub(super) mod shapes;
-mod sources;
 mod work;
