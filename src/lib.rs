@@ -182,6 +182,8 @@ mod mock;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;
+#[cfg(all(test, feature = "client"))]
+mod reading_tests;
 #[cfg(feature = "client")]
 pub mod register;
 mod secret;

@@ -98,14 +98,3 @@ pub(super) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
     let objects = names.filter_map(|name| schema.get_object(name));
     objects.flat_map(|object| object.fields.keys().map(Name::as_str))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_schema_is_valid() {
-        assert!(bundled_schema().get_object("Query").is_some());
-        assert!(read_schema("type Query { a: Nothing }").is_err());
-    }
-}

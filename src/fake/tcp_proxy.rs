@@ -250,25 +250,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_delivery_header_is_removed() {
-        let delivery = Delivery {
-            delay: Duration::from_millis(1_500),
-            is_dropped: true,
-            cut: Some(2),
-            slow: Some((7, Duration::from_nanos(3))),
-        };
-        let header = serde_json::to_string(&delivery).unwrap();
-        let head = format!(
-            "HTTP/1.1 200 OK\r\ncontent-length: 3\r\nX-Fake-Delivery: {header}\r\nx: y\r\n\r\n"
-        );
-        let parsed = Head::parse(head.as_bytes()).unwrap().unwrap();
-        let text = String::from_utf8(parsed.text).unwrap();
-        assert_eq!(text, "HTTP/1.1 200 OK\r\ncontent-length: 3\r\nx: y\r\n\r\n");
-        assert_eq!((parsed.end, parsed.length), (head.len(), 3));
-        assert_eq!(parsed.delivery, Some(delivery));
-    }
-
-    #[test]
     fn replies_without_a_body_have_no_length() {
         let head = b"HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n";
         assert_eq!(Head::parse(head).unwrap().unwrap().length, 0);

@@ -150,6 +150,8 @@ mod tests {
     use super::super::{Day, Timestamp};
     use super::*;
 
+    const SECOND: std::time::Duration = std::time::Duration::from_secs(1);
+
     fn at(text: &str) -> SystemTime {
         Timestamp::from(text).to_time().unwrap()
     }
@@ -180,14 +182,9 @@ mod tests {
                 ("2008-04-05", standard + 60, standard),
             ] {
                 let change = at(&format!("{eve}T{change}Z"));
-                let zone = TimeZone::from(state);
-                let second = std::time::Duration::from_secs(1);
-                assert_eq!(
-                    zone.offset_minutes(change - second),
-                    before,
-                    "{state:?} {eve}"
-                );
-                assert_eq!(zone.offset_minutes(change), after, "{state:?} {eve}");
+                let offsets =
+                    [change - SECOND, change].map(|at| TimeZone::from(state).offset_minutes(at));
+                assert_eq!(offsets, [before, after], "{state:?} {eve}");
             }
         }
         for time in ["2026-01-15T00:00:00Z", "2026-07-15T00:00:00Z"] {
@@ -199,30 +196,51 @@ mod tests {
 
     #[test]
     fn today_is_the_day_where_the_user_is() {
-        let day = |text: &str| Day::parse(text).unwrap();
-        // 08:00 in Sydney, 05:00 in Perth.
-        let morning = at("2026-11-19T21:00:00Z");
-        assert_eq!(Day::of(morning), day("2026-11-19"));
-        assert_eq!(Day::today_in(Jurisdiction::Nsw, morning), day("2026-11-20"));
-        assert_eq!(Day::today_in(Jurisdiction::Wa, morning), day("2026-11-20"));
-        assert_eq!(Day::today_in(TimeZone::UTC, morning), day("2026-11-19"));
-        // Just before and after midnight in daylight saving.
+        let state = |state| TimeZone::from(state);
+        for (zone, instant, day) in [
+            // 08:00 in Sydney, 05:00 in Perth.
+            (
+                state(Jurisdiction::Nsw),
+                "2026-11-19T21:00:00Z",
+                "2026-11-20",
+            ),
+            (
+                state(Jurisdiction::Wa),
+                "2026-11-19T21:00:00Z",
+                "2026-11-20",
+            ),
+            (TimeZone::UTC, "2026-11-19T21:00:00Z", "2026-11-19"),
+            // Just before and after midnight in daylight saving.
+            (
+                state(Jurisdiction::Vic),
+                "2026-11-20T12:59:59Z",
+                "2026-11-20",
+            ),
+            (
+                state(Jurisdiction::Vic),
+                "2026-11-20T13:00:00Z",
+                "2026-11-21",
+            ),
+            (
+                state(Jurisdiction::Qld),
+                "2026-11-20T13:59:59Z",
+                "2026-11-20",
+            ),
+            (
+                TimeZone::fixed(-300).unwrap(),
+                "2026-11-20T04:59:59Z",
+                "2026-11-19",
+            ),
+        ] {
+            assert_eq!(
+                Day::today_in(zone, at(instant)),
+                Day::parse(day).unwrap(),
+                "{zone:?}"
+            );
+        }
         assert_eq!(
-            Day::today_in(Jurisdiction::Vic, at("2026-11-20T12:59:59Z")),
-            day("2026-11-20")
-        );
-        assert_eq!(
-            Day::today_in(Jurisdiction::Vic, at("2026-11-20T13:00:00Z")),
-            day("2026-11-21")
-        );
-        assert_eq!(
-            Day::today_in(Jurisdiction::Qld, at("2026-11-20T13:59:59Z")),
-            day("2026-11-20")
-        );
-        let behind = TimeZone::fixed(-300).unwrap();
-        assert_eq!(
-            Day::today_in(behind, at("2026-11-20T04:59:59Z")),
-            day("2026-11-19")
+            Day::of(at("2026-11-19T21:00:00Z")),
+            Day::parse("2026-11-19").unwrap()
         );
     }
 
@@ -237,24 +255,17 @@ mod tests {
             for number in 0..800 {
                 let day = Day::new(2026, 3, 1).unwrap().plus_days(number).unwrap();
                 let start = day.start_in(zone).to_time().unwrap();
-                let second = std::time::Duration::from_secs(1);
-                assert_eq!(Day::today_in(zone, start), day, "{zone:?}");
-                assert_eq!(
-                    Day::today_in(zone, start - second),
-                    day.plus_days(-1).unwrap(),
-                    "{zone:?}"
-                );
+                let days = [start, start - SECOND].map(|at| Day::today_in(zone, at));
+                assert_eq!(days, [day, day.plus_days(-1).unwrap()], "{zone:?}");
             }
         }
         let day = Day::parse("2026-11-20").unwrap();
-        assert_eq!(
-            day.start_in(Jurisdiction::Nsw).as_str(),
-            "2026-11-19T13:00:00Z"
-        );
-        assert_eq!(
-            day.start_in(Jurisdiction::Sa).as_str(),
-            "2026-11-19T13:30:00Z"
-        );
+        for (state, start) in [
+            (Jurisdiction::Nsw, "2026-11-19T13:00:00Z"),
+            (Jurisdiction::Sa, "2026-11-19T13:30:00Z"),
+        ] {
+            assert_eq!(day.start_in(state).as_str(), start);
+        }
     }
 
     #[test]
@@ -262,7 +273,7 @@ mod tests {
         let east = TimeZone::fixed(1439).unwrap();
         let last = Day::today_in(
             east,
-            SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1 << 60),
+            SystemTime::UNIX_EPOCH + SECOND * (1 << 30) * (1 << 30),
         );
         assert_eq!(last.plus_days(2), None);
     }

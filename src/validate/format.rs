@@ -252,16 +252,3 @@ pub(super) fn excerpt(value: &str) -> Cow<'_, str> {
         Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", value.split_at(end).0)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_excerpt_has_at_most_sixty_characters() {
-        let sixty = "ü".repeat(60);
-        assert_eq!(excerpt(&sixty), sixty);
-        assert_eq!(excerpt(&format!("{sixty}x")), format!("{sixty}…"));
-        assert_eq!(excerpt(""), "");
-    }
-}

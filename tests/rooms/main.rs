@@ -16,7 +16,7 @@ use crate::code::{behind, code, name};
 
 /// The rooms by layers. Rooms of one layer do not use each other.
 const LAYERS: [&[&str]; 10] = [
-    &["secret", "mock", "seeded", "model"],
+    &["secret", "mock", "seeded", "reading_tests", "model"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
     &["error"],
     &["transport", "graphql"],
@@ -33,7 +33,7 @@ const LAYERS: [&[&str]; 10] = [
 const ALLOWED: [(&str, &str); 1] = [("model", "secret")];
 
 /// Pairs that the layers would allow: the fake implements the specification independently.
-const FORBIDDEN: [(&str, &str); 1] = [("fake", "validate")];
+const FORBIDDEN: [(&str, &str); 2] = [("fake", "validate"), ("fake", "model")];
 
 /// What the tests of a room may use beside: as those in `tests`, they need a server.
 const ALLOWED_IN_TESTS: [(&str, &str); 1] = [("sync", "fake")];
@@ -54,9 +54,20 @@ const SHORTEST: usize = 30;
 const TOO_SHORT: usize = 27;
 const REPEATED_NAMES: usize = 82;
 
+/// What reads the world outside of a program.
+const READERS: [&str; 6] = ["Instant", "fs::", "net::", "env::", "stdin", "now("];
+
 type Check = fn(&str, &str) -> Vec<String>;
 
-const CHECKS: [Check; 6] = [layers, supers, globs, features, names, reqwest_users];
+const CHECKS: [Check; 7] = [
+    layers,
+    supers,
+    globs,
+    features,
+    names,
+    reqwest_users,
+    readers,
+];
 
 /// A room uses only rooms of lower layers, never the crate root.
 fn layers(path: &str, code: &str) -> Vec<String> {
@@ -150,6 +161,18 @@ fn reqwest_users(path: &str, code: &str) -> Vec<String> {
         .filter(|_| room_of(path) != "transport");
     let uses = uses.map(|_| format!("{path}: only transport may use reqwest"));
     uses.into_iter().collect()
+}
+
+/// The validator and the model read no clock, file, socket or variable: `today` is an argument.
+fn readers(path: &str, code: &str) -> Vec<String> {
+    let is_judge = ["model", "validate"].contains(&room_of(path)) && !path.contains("/tests");
+    let product = &code[..inline_tests(code)];
+    let found = READERS
+        .iter()
+        .filter(|word| is_judge && behind(product, word).next().is_some());
+    found
+        .map(|word| format!("{path}: {word} reads what is not given"))
+        .collect()
 }
 
 /// Generated files may be longer.

@@ -1,6 +1,8 @@
 //! Mistakes that the checks report, and code that looks like one and is right.
 
-use super::{Check, LONGEST, declared, features, globs, layers, names, reqwest_users, supers};
+use super::{
+    Check, LONGEST, declared, features, globs, layers, names, readers, reqwest_users, supers,
+};
 use super::{code, is_too_long, is_too_short};
 
 /// A line is the path and the text of a file. `/` ends a line of the text, and `FAKE` is an attribute.
@@ -109,6 +111,17 @@ fn a_vague_name_and_a_use_of_reqwest_are_reported() {
         planted,
         &planted.replace("auth", "transport"),
     );
+}
+
+#[test]
+fn a_clock_in_the_validator_is_reported() {
+    let wrong = "
+        validate/year.rs: fn today() -> Time { Time::now() }
+        model/day.rs: use std::fs::File;";
+    let right = "
+        auth/token.rs: fn today() -> Time { Time::now() }
+        validate/year.rs: mod tests { use std::fs::File; }";
+    holds(readers, wrong, right);
 }
 
 #[test]

@@ -172,33 +172,6 @@ async fn the_validator_has_no_finding_for_a_stored_record_that_the_server_lacks(
     }
 }
 
-#[tokio::test]
-async fn a_record_in_public_formats_is_sent_in_those_of_the_specification() {
-    let read: Consignment = serde_json::from_value(record("without-zones")).unwrap();
-    let input = serde_json::to_value(ConsignmentInput::from(&read)).unwrap();
-    assert_eq!(input["movementDate"], "2023-06-10");
-    assert_eq!(input["declaration"]["date"], "2023-06-09T11:02:03");
-    let signature = input["declaration"]["signature"].as_str().unwrap();
-    assert!(signature.starts_with("iVBORw0KGgo"), "{signature}");
-
-    let read: Consignment = serde_json::from_value(record("with-zones")).unwrap();
-    let input = serde_json::to_value(ConsignmentInput::from(&read)).unwrap();
-    assert_eq!(input["movementDate"], "2022-11-02");
-    assert_eq!(input["movementTime"], "05:15");
-    assert_eq!(input["declaration"]["date"], "2022-11-01T20:30:00");
-    let signature = input["declaration"]["signature"].as_str().unwrap();
-    assert!(signature.starts_with("iVBORw0KGgo"), "{signature}");
-    // The record itself is unchanged.
-    let declaration = read.declaration.unwrap();
-    assert_eq!(declaration.date.unwrap().as_str(), "2022-11-01T20:30:00Z");
-    assert!(
-        declaration
-            .signature
-            .unwrap()
-            .starts_with("data:image/png;base64,")
-    );
-}
-
 /// Forms that can no longer be created remain readable (spec 9.4).
 #[tokio::test]
 async fn a_stored_lpag2_record_is_read() {
@@ -305,41 +278,37 @@ fn not_carried_over_lists_truncated_values() {
         let record: Consignment = serde_json::from_value(json).unwrap();
         record.not_carried_over()
     };
-    for (whole, cut, name) in [
+    let field = |name: &str, value: &str| match name.split_once('.') {
+        Some((parent, name)) => json!({parent: {name: value}}),
+        None => json!({name: value}),
+    };
+    for (name, whole, cut) in [
         (
-            json!({"movementDate": "2023-06-10T00:00:00Z"}),
-            json!({"movementDate": "2023-06-10T14:00:00"}),
             "movementDate",
+            "2023-06-10T00:00:00Z",
+            "2023-06-10T14:00:00",
         ),
+        ("movementTime", "05:15:00", "05:15:30"),
         (
-            json!({"movementTime": "05:15:00"}),
-            json!({"movementTime": "05:15:30"}),
-            "movementTime",
-        ),
-        (
-            json!({"declaration": {"date": "2023-06-10T14:00:00.000+00:00"}}),
-            json!({"declaration": {"date": "2023-06-10T14:00:00.5Z"}}),
             "declaration.date",
+            "2023-06-10T14:00:00.000+00:00",
+            "2023-06-10T14:00:00.5Z",
         ),
         (
-            json!({"declaration": {"date": "2023-06-10T14:00:00"}}),
-            json!({"declaration": {"date": "2023-06-10T14:00:00+10:00"}}),
             "declaration.date",
-        ),
-        (
-            json!({"answers": []}),
-            json!({"answers": [null]}),
-            "answers",
-        ),
-        (
-            json!({"forms": [{"type": "LPAC1"}]}),
-            json!({"forms": [{}]}),
-            "forms",
+            "2023-06-10T14:00:00",
+            "2023-06-10T14:00:00+10:00",
         ),
     ] {
-        assert_eq!(listed(whole), [""; 0], "{name}");
-        assert_eq!(listed(cut), [name]);
+        assert_eq!(listed(field(name, whole)), [""; 0], "{name}");
+        assert_eq!(listed(field(name, cut)), [name]);
     }
+    assert_eq!(
+        listed(json!({"answers": [], "forms": [{"type": "LPAC1"}]})),
+        [""; 0]
+    );
+    assert_eq!(listed(json!({"answers": [null]})), ["answers"]);
+    assert_eq!(listed(json!({"forms": [{}]})), ["forms"]);
 }
 
 /// Notations of one instant of a declaration.
@@ -356,7 +325,7 @@ fn date() -> impl Strategy<Value = (String, String)> {
 
 proptest! {
     #![proptest_config(Config {
-        cases: 256,
+        cases: 128,
         rng_seed: RngSeed::Fixed(std::env::var("ENVD_SDK_EXPLORE").map_or(4711, |seed| seed.parse().unwrap())),
         failure_persistence: None,
         ..Config::default()

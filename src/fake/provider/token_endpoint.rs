@@ -122,17 +122,3 @@ fn matches(verifier: &str, challenge: &str) -> bool {
         PkceCodeChallenge::from_code_verifier_sha256(&verifier).as_str() == challenge
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_example_of_rfc_7636_appendix_b_fits() {
-        let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-        assert!(matches(verifier, challenge));
-        assert!(!matches(challenge, challenge));
-        assert!(!matches("", challenge));
-    }
-}

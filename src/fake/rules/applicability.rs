@@ -258,6 +258,3 @@ fn choices(answer: &str, is_list: bool) -> impl Iterator<Item = &str> {
     let listed = listed.take(if is_list { usize::MAX } else { 0 });
     std::iter::once(answer).chain(listed)
 }
-
-#[cfg(test)]
-mod tests;

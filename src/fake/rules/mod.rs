@@ -147,3 +147,60 @@ fn form_names(input: &Value) -> Vec<&str> {
     }
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading_tests::{APPLICABLE, JUDGED, check, check_fields, check_years};
+
+    fn codes(problems: &[Problem]) -> Vec<String> {
+        let code = |problem: &Problem| {
+            let error = problem.to_json("save");
+            let code = error["extensions"]["data"]["Code"].as_str();
+            let mark = if problem.is_warning() { "" } else { "!" };
+            code.unwrap().to_owned() + mark
+        };
+        problems.iter().map(code).collect()
+    }
+
+    fn judged(list: &Value, input: &Value) -> Vec<String> {
+        let questions = with_forms(list.as_array().unwrap(), &[]);
+        let context = RuleContext {
+            today: NaiveDate::from_ymd_opt(2026, 11, 20).unwrap(),
+            account_pic: None,
+            accreditations: &Value::Null,
+            questions: &questions,
+            kept_forms: &[],
+        };
+        let codes = codes(&answers::problems(input, &context));
+        let short = |code: &String| code.strip_prefix("answers.").unwrap().to_owned();
+        codes.iter().map(short).collect()
+    }
+
+    #[test]
+    fn questions_apply_and_are_judged_as_the_specification_says() {
+        check(APPLICABLE, |list, input| {
+            let questions = with_forms(list.as_array().unwrap(), &[]);
+            let mut seen = Vec::new();
+            let applicability = applicability::Applicability::new(input, &questions);
+            applicability.for_each(&questions, &mut |question, row, _| {
+                let id = question["id"].as_str().unwrap();
+                seen.push(row.map_or(id.to_owned(), |row| format!("{id}.{row}")));
+            });
+            seen
+        });
+        check(JUDGED, judged);
+        check_years(judged);
+    }
+
+    #[test]
+    fn fields_are_judged_as_the_specification_says() {
+        check_fields(|input| {
+            let codes = codes(&fields::of_consignment(input, None));
+            codes
+                .iter()
+                .map(|code| code.trim_end_matches('!').to_owned())
+                .collect()
+        });
+    }
+}

@@ -318,9 +318,4 @@ mod tests {
         assert_eq!(log.count("aB"), CAPACITY + 2);
         assert_eq!((log.count("C"), log.count("B")), (1, 0));
     }
-
-    #[test]
-    fn names_are_the_same_in_any_case() {
-        assert!(is_same_name("user_details", "UserDetails") && !is_same_name("User", "Users"));
-    }
 }

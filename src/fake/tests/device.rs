@@ -48,31 +48,20 @@ async fn assert_error(fake: &Fake, codes: &Value, status: u16, error: &str) {
 async fn rfc_8628_3_2_the_reply_has_all_fields() {
     let (fake, _) = start().await;
     let codes = codes(&fake).await;
-    assert_eq!(
-        (&codes["expires_in"], &codes["interval"]),
-        (&json!(900), &json!(5))
-    );
+    assert_eq!(codes["expires_in"], 900);
+    assert_eq!(codes["interval"], 5);
     let code = codes["user_code"].as_str().unwrap();
-    assert!(
-        code.len() == 9 && code.chars().nth(4) == Some('-'),
-        "{code}"
-    );
+    assert!(code.len() == 9 && code.chars().nth(4) == Some('-'));
     let page = format!("{}activate", fake.issuer());
     assert_eq!(codes["verification_uri"], page);
     let complete = Url::parse(codes["verification_uri_complete"].as_str().unwrap());
     let query = format!("user_code={code}");
     assert_eq!(complete.unwrap().query(), Some(query.as_str()));
-    for (fields, status, error) in [
-        (vec![("client_id", "other")], 401, "invalid_client"),
-        (
-            vec![
-                ("client_id", "fake-client"),
-                ("audience", "https://other.example"),
-            ],
-            403,
-            "access_denied",
-        ),
+    for (client, audience, status, error) in [
+        ("other", fake.audience(), 401, "invalid_client"),
+        ("fake-client", "https://other.example", 403, "access_denied"),
     ] {
+        let fields = [("client_id", client), ("audience", audience)];
         let refused = form(fake.device_authorization_url(), &fields).await;
         assert_eq!(
             (refused.status, &refused.body["error"]),
@@ -126,13 +115,8 @@ async fn rfc_8628_3_5_denied_expired_and_unknown_codes_are_told_apart() {
     fake.deny_device(denied["user_code"].as_str().unwrap())
         .unwrap();
     assert_error(&fake, &denied, 403, "access_denied").await;
-    assert_error(
-        &fake,
-        &json!({"device_code": "nonsense"}),
-        403,
-        "invalid_grant",
-    )
-    .await;
+    let unknown = json!({"device_code": "nonsense"});
+    assert_error(&fake, &unknown, 403, "invalid_grant").await;
     clock.advance(Duration::from_secs(900));
     assert_error(&fake, &late, 403, "expired_token").await;
     let late = late["user_code"].as_str().unwrap();

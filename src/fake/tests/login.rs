@@ -7,9 +7,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::http::{Response, fake_builder, fixture_day, form, get, post, start_fake};
+use super::http::{Response, fake_builder, fixture_day, form, get, post, send, start_fake};
 use crate::fake::{Fake, User};
 use crate::secret::Secret;
+use crate::transport::Request;
 
 /// RFC 7636 appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -52,29 +53,24 @@ fn code(fake: &Fake, changes: &[(&str, &str)]) -> String {
 }
 
 async fn exchange(fake: &Fake, code: &str, verifier: &str) -> Response {
-    form(
-        fake.token_url(),
-        &[
-            ("grant_type", "authorization_code"),
-            ("client_id", fake.client_id()),
-            ("redirect_uri", fake.redirect_uri().as_str()),
-            ("code", code),
-            ("code_verifier", verifier),
-        ],
-    )
-    .await
+    let redirect = fake.redirect_uri();
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("client_id", fake.client_id()),
+        ("redirect_uri", redirect.as_str()),
+        ("code", code),
+        ("code_verifier", verifier),
+    ];
+    form(fake.token_url(), &fields).await
 }
 
 async fn refresh(fake: &Fake, token: &str) -> Response {
-    form(
-        fake.token_url(),
-        &[
-            ("grant_type", "refresh_token"),
-            ("client_id", fake.client_id()),
-            ("refresh_token", token),
-        ],
-    )
-    .await
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("client_id", fake.client_id()),
+        ("refresh_token", token),
+    ];
+    form(fake.token_url(), &fields).await
 }
 
 async fn login(fake: &Fake) -> Value {
@@ -136,49 +132,44 @@ async fn a_code_becomes_tokens_of_the_user() {
 }
 
 #[tokio::test]
-async fn scopes_decide_which_tokens_are_issued() {
+async fn scopes_decide_which_tokens_are_issued_and_the_audience_whether_they_are_taken() {
     let fake = start_fake().await;
-    let code = code(&fake, &[("scope", "profile")]);
-    let tokens = exchange(&fake, &code, VERIFIER).await.body;
-    assert_eq!(
-        (&tokens["refresh_token"], &tokens["id_token"]),
-        (&Value::Null, &Value::Null)
-    );
+    let code = |change| self::code(&fake, &[change]);
+    let tokens = exchange(&fake, &code(("scope", "profile")), VERIFIER)
+        .await
+        .body;
+    assert!(tokens["refresh_token"].is_null() && tokens["id_token"].is_null());
+    let tokens = exchange(&fake, &code(("audience", "")), VERIFIER)
+        .await
+        .body;
+    assert!(!is_accepted(&fake, &tokens["access_token"]).await);
 }
 
 #[tokio::test]
 async fn a_code_works_once_with_its_verifier_and_its_address() {
     let clock = fixture_day();
     let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
-    let bad = "Invalid authorization code";
-    assert_invalid_grant(&exchange(&fake, "nonsense", VERIFIER).await, bad);
-    assert_invalid_grant(
-        &exchange(&fake, &code(&fake, &[]), CHALLENGE).await,
+    let (bad, unverified) = (
+        "Invalid authorization code",
         "Failed to verify code verifier",
     );
-    assert_invalid_grant(
-        &exchange(&fake, &code(&fake, &[]), "").await,
-        "Failed to verify code verifier",
-    );
-    assert_invalid_grant(
-        &exchange(
-            &fake,
-            &code(&fake, &[("redirect_uri", "https://app.example/cb")]),
-            VERIFIER,
-        )
-        .await,
-        bad,
-    );
+    let foreign = code(&fake, &[("redirect_uri", "https://app.example/cb")]);
+    for (code, verifier, error) in [
+        ("nonsense".to_owned(), VERIFIER, bad),
+        (code(&fake, &[]), CHALLENGE, unverified),
+        (code(&fake, &[]), "", unverified),
+        (foreign, VERIFIER, bad),
+    ] {
+        assert_invalid_grant(&exchange(&fake, &code, verifier).await, error);
+    }
     let late = code(&fake, &[]);
     clock.advance(Duration::from_secs(600));
     assert_invalid_grant(&exchange(&fake, &late, VERIFIER).await, bad);
     let code = code(&fake, &[]);
     let tokens = exchange(&fake, &code, VERIFIER).await.body;
     assert_invalid_grant(&exchange(&fake, &code, VERIFIER).await, bad);
-    assert!(
-        !is_accepted(&fake, &tokens["access_token"]).await,
-        "the family goes with a code that comes twice"
-    );
+    // The family goes with a code that comes twice.
+    assert!(!is_accepted(&fake, &tokens["access_token"]).await);
 }
 
 #[tokio::test]
@@ -190,29 +181,22 @@ async fn refresh_tokens_rotate_and_reuse_ends_the_family() {
     assert_ne!(second["refresh_token"], first["refresh_token"]);
     assert!(is_accepted(&fake, &second["access_token"]).await);
     let other = login(&fake).await;
-    let bad = "Unknown or invalid refresh token.";
-    assert_invalid_grant(&refresh(&fake, old).await, bad);
-    assert_invalid_grant(
-        &refresh(&fake, second["refresh_token"].as_str().unwrap()).await,
-        bad,
-    );
+    let newer = second["refresh_token"].as_str().unwrap();
+    for unusable in [old, newer, "nonsense"] {
+        let refused = refresh(&fake, unusable).await;
+        assert_invalid_grant(&refused, "Unknown or invalid refresh token.");
+    }
     assert!(!is_accepted(&fake, &second["access_token"]).await);
-    assert!(
-        is_accepted(&fake, &other["access_token"]).await,
-        "another login is another family"
-    );
-    assert_invalid_grant(&refresh(&fake, "nonsense").await, bad);
+    // Another login is another family.
+    assert!(is_accepted(&fake, &other["access_token"]).await);
 }
 
 #[tokio::test]
 async fn tokens_expire_by_the_clock() {
     let clock = fixture_day();
-    let fake = fake_builder()
-        .clock(clock.clone())
-        .access_token_lifetime(Duration::from_secs(60))
-        .start()
-        .await
-        .unwrap();
+    let builder = fake_builder().clock(clock.clone());
+    let builder = builder.access_token_lifetime(Duration::from_secs(60));
+    let fake = builder.start().await.unwrap();
     let tokens = login(&fake).await;
     assert_eq!(tokens["expires_in"], 60);
     clock.advance(Duration::from_secs(59));
@@ -220,12 +204,8 @@ async fn tokens_expire_by_the_clock() {
     clock.advance(Duration::from_secs(1));
     assert!(!is_accepted(&fake, &tokens["access_token"]).await);
     clock.advance(Duration::from_secs(30 * 86_400));
-    assert_eq!(
-        refresh(&fake, tokens["refresh_token"].as_str().unwrap())
-            .await
-            .status,
-        403
-    );
+    let token = tokens["refresh_token"].as_str().unwrap();
+    assert_eq!(refresh(&fake, token).await.status, 403);
 }
 
 #[tokio::test]
@@ -234,22 +214,15 @@ async fn revoking_a_refresh_token_revokes_its_family() {
     let tokens = login(&fake).await;
     let token = tokens["refresh_token"].as_str().unwrap();
     for token in ["unknown", token] {
-        let response = form(
-            fake.revoke_url(),
-            &[("client_id", "fake-client"), ("token", token)],
-        )
-        .await;
+        let fields = [("client_id", "fake-client"), ("token", token)];
+        let response = form(fake.revoke_url(), &fields).await;
         assert_eq!((response.status, response.body), (200, Value::Null));
     }
     assert_eq!(refresh(&fake, token).await.status, 403);
     assert!(!is_accepted(&fake, &tokens["access_token"]).await);
     let json = json!({"token": fake.access_token().expose()}).to_string();
-    let response = super::http::send(crate::transport::Request::post_json(
-        fake.revoke_url(),
-        json.into(),
-    ))
-    .await;
-    assert_eq!(response.status, 200);
+    let request = Request::post_json(fake.revoke_url(), json.into());
+    assert_eq!(send(request).await.status, 200);
     assert!(!is_accepted(&fake, &fake.access_token().expose().into()).await);
 }
 
@@ -273,11 +246,8 @@ async fn invalid_authorization_requests_redirect_only_to_a_valid_address() {
         (("audience", "https://other.example"), "access_denied"),
     ] {
         let back = fake.consent(&authorization(&fake, &[change])).unwrap();
-        assert_eq!(
-            parameter(&back, "error").as_deref(),
-            Some(error),
-            "{change:?}"
-        );
+        let said = parameter(&back, "error");
+        assert_eq!(said.as_deref(), Some(error), "{change:?}");
         assert_eq!(parameter(&back, "code"), None);
         assert_eq!(parameter(&back, "state").as_deref(), Some("state-1"));
     }
@@ -286,21 +256,10 @@ async fn invalid_authorization_requests_redirect_only_to_a_valid_address() {
 }
 
 #[tokio::test]
-async fn a_token_without_audience_is_refused_by_the_endpoint() {
-    let fake = start_fake().await;
-    let code = code(&fake, &[("audience", "")]);
-    let tokens = exchange(&fake, &code, VERIFIER).await.body;
-    assert!(!is_accepted(&fake, &tokens["access_token"]).await);
-}
-
-#[tokio::test]
 async fn logout_returns_to_allowed_addresses_only() {
     let other = Url::parse("https://app.example/bye").unwrap();
-    let fake = fake_builder()
-        .allow_return_to(other.clone())
-        .start()
-        .await
-        .unwrap();
+    let builder = fake_builder().allow_return_to(other.clone());
+    let fake = builder.start().await.unwrap();
     let logout = |to: Option<&str>| {
         let mut url = fake.logout_url();
         url.query_pairs_mut()
@@ -312,10 +271,8 @@ async fn logout_returns_to_allowed_addresses_only() {
     };
     for to in [fake.return_to(), other] {
         let response = logout(Some(to.as_str())).await;
-        assert_eq!(
-            (response.status, &response.headers["location"]),
-            (302, &to.as_str().parse().unwrap())
-        );
+        assert_eq!(response.status, 302);
+        assert_eq!(response.headers["location"], to.as_str());
     }
     assert_eq!(logout(Some("https://evil.example/")).await.status, 400);
     let default = logout(None).await;

@@ -4,7 +4,6 @@ mod client_authentication;
 mod consignments;
 mod device;
 mod http;
-mod independence;
 #[cfg(feature = "keyring")]
 mod keyring_store;
 mod listing;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::http::{call, data, fixture, get, post, start_fake};
+use super::http::{call, fixture, post, start_fake};
 use crate::fake::Fake;
 use crate::secret::Secret;
 
@@ -28,46 +28,20 @@ async fn documents_that_do_not_fit_the_schema_get_the_literal_bodies() {
             "query Consignments {{\n  consignments(envdAccountId: \"envd-100201\") {{\n    totalCount\n    edges {{\n      cursor\n      node {{\n        {fields}\n      }}\n    }}\n  }}\n}}"
         )
     };
-    assert_refused(&fake, &list("colour"), json!({}), "schema-unknown-field").await;
-    assert_refused(
-        &fake,
-        &list("colour\n        size"),
-        json!({}),
-        "schema-two-errors",
-    )
-    .await;
-    let query = "query {\n  consignments(envdAccountId: \"100201\" colour: 1) { totalCount }\n}";
-    assert_refused(&fake, query, json!({}), "schema-unknown-argument").await;
-    assert_refused(
-        &fake,
-        "{\n  consignments { totalCount }\n}",
-        json!({}),
-        "schema-argument-missing",
-    )
-    .await;
-    let query = "query Q {\n  consignments(envdAccountId: \"envd-100201\") {\n    totalCount\n    pageInfo\n  }\n}";
-    assert_refused(&fake, query, json!({}), "schema-sub-selection-missing").await;
-    assert_refused(
-        &fake,
-        "subscription { a }",
-        json!({}),
-        "schema-invalid-operation",
-    )
-    .await;
-    assert_refused(
-        &fake,
-        "fragment F on Consignment { id }",
-        json!({}),
-        "schema-no-operation",
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn an_undefined_variable_is_reported_with_use_and_operation() {
-    let fake = start_fake().await;
-    let query = "query Consignments($envdAccountId: String!) {\n  consignments(envdAccountId: $envdAccountId, after:  $after) { totalCount }\n}";
-    assert_refused(&fake, query, json!({}), "schema-undefined-variable").await;
+    for (file, query) in [
+        ("schema-unknown-field", list("colour")),
+        ("schema-two-errors", list("colour\n        size")),
+        ("schema-unknown-argument", "query {\n  consignments(envdAccountId: \"100201\" colour: 1) { totalCount }\n}".into()),
+        ("schema-argument-missing", "{\n  consignments { totalCount }\n}".into()),
+        ("schema-sub-selection-missing",
+            "query Q {\n  consignments(envdAccountId: \"envd-100201\") {\n    totalCount\n    pageInfo\n  }\n}".into()),
+        ("schema-invalid-operation", "subscription { a }".into()),
+        ("schema-no-operation", "fragment F on Consignment { id }".into()),
+        ("schema-undefined-variable", "query Consignments($envdAccountId: String!) {\n  \
+            consignments(envdAccountId: $envdAccountId, after:  $after) { totalCount }\n}".into()),
+    ] {
+        assert_refused(&fake, &query, json!({}), file).await;
+    }
 }
 
 #[tokio::test]
@@ -97,42 +71,39 @@ async fn variables_that_do_not_fit_get_the_literal_bodies() {
         *variables.pointer_mut(pointer).unwrap() = value;
         variables
     };
-    let without_account = json!({"input": good["input"]});
-    assert_refused(&fake, SAVE, without_account, "schema-variable-missing").await;
-    assert_refused(
-        &fake,
-        SAVE,
-        changed("/envdAccountId", Value::Null),
-        "schema-variable-null",
-    )
-    .await;
-    assert_refused(
-        &fake,
-        SAVE,
-        changed("/input/origin", json!("QAZZ7777")),
-        "schema-object-expected",
-    )
-    .await;
-    assert_refused(
-        &fake,
-        SAVE,
-        changed("/input/forms", json!(["LPAC9"])),
-        "unknown-form",
-    )
-    .await;
+    for (file, variables) in [
+        ("schema-variable-missing", json!({"input": good["input"]})),
+        (
+            "schema-variable-null",
+            changed("/envdAccountId", Value::Null),
+        ),
+        (
+            "schema-object-expected",
+            changed("/input/origin", json!("QAZZ7777")),
+        ),
+        ("unknown-form", changed("/input/forms", json!(["LPAC9"]))),
+    ] {
+        assert_refused(&fake, SAVE, variables, file).await;
+    }
     let mut colourful = good.clone();
     colourful["input"]["colour"] = json!("red");
     assert_refused(&fake, SAVE, colourful, "schema-unknown-input-field").await;
-    let response = call(&fake, SAVE, changed("/input/origin", Value::Null)).await;
-    assert_eq!(
-        response.body["errors"][0]["message"],
-        "Variable '$input.origin' is invalid. Received a null input for a non-null variable."
-    );
-    let response = call(&fake, "query($d: DateTime) { consignments(envdAccountId: \"envd-100201\", fromDate: $d) { totalCount } }", json!({"d": "soon"})).await;
-    assert_eq!(
-        response.body["errors"][0]["message"],
-        "Variable '$d' is invalid. Unable to convert 'soon' to 'DateTime'"
-    );
+    let list = "query($d: DateTime) { consignments(envdAccountId: \"envd-100201\", fromDate: $d) { totalCount } }";
+    for (query, variables, said) in [
+        (
+            SAVE,
+            changed("/input/origin", Value::Null),
+            "Variable '$input.origin' is invalid. Received a null input for a non-null variable.",
+        ),
+        (
+            list,
+            json!({"d": "soon"}),
+            "Variable '$d' is invalid. Unable to convert 'soon' to 'DateTime'",
+        ),
+    ] {
+        let response = call(&fake, query, variables).await;
+        assert_eq!(response.body["errors"][0]["message"], said);
+    }
 }
 
 #[tokio::test]
@@ -145,23 +116,16 @@ async fn bodies_that_are_no_request_get_the_literal_bodies() {
         ("[]", "schema-json-invalid"),
         ("{}", "schema-query-missing"),
         ("{\"query\": \"\"}", "schema-query-missing"),
+        (
+            "{\"query\": \"query A { questions { items { id } } }\", \"operationName\": \"Save\"}",
+            "schema-unknown-operation-name",
+        ),
     ] {
         let response = send(body).await;
         assert_eq!(response.status, 400, "{body}");
-        assert_eq!(
-            response.body,
-            fixture(&format!("errors/{file}.json")),
-            "{body}"
-        );
+        let expected = fixture(&format!("errors/{file}.json"));
+        assert_eq!(response.body, expected, "{body}");
     }
-    let response = send(
-        "{\"query\": \"query A { questions { items { id } } }\", \"operationName\": \"Save\"}",
-    )
-    .await;
-    assert_eq!(
-        response.body,
-        fixture("errors/schema-unknown-operation-name.json")
-    );
 }
 
 #[tokio::test]
@@ -184,31 +148,6 @@ async fn every_operation_needs_a_valid_token() {
     assert_eq!(response.status, 401);
     assert_eq!(response.body["data"], json!({"q": null}));
     assert_eq!(response.body["errors"][0]["path"], json!(["q"]));
-}
-
-#[tokio::test]
-async fn aliases_fragments_directives_and_introspection_work() {
-    let fake = start_fake().await;
-    let query = "query A($no: Boolean!) {
-      __typename a: consignment(id: \"C-900000101\", envdAccountId: \"envd-100201\") { ...F status @skip(if: $no) }
-      b: consignment(id: \"C-900000102\", envdAccountId: \"envd-100201\") { ... on Consignment { number } }
-      questions @include(if: $no) { items { id } }
-      __schema { queryType { name } } __type(name: \"EFormType\") { enumValues { name } } }
-      fragment F on Consignment { __typename number }
-      query B { userDetails { email } }";
-    let body =
-        json!({"query": query, "operationName": "A", "variables": {"no": false}}).to_string();
-    let response = post(fake.graphql_url(), &fake.access_token(), body).await;
-    let data = &response.body["data"];
-    assert_eq!(data["__typename"], "Query");
-    assert_eq!(
-        data["a"],
-        json!({"__typename": "Consignment", "number": "C-900000101", "status": "DRAFT"})
-    );
-    assert_eq!(data["b"]["number"], "C-900000102");
-    assert!(data.get("questions").is_none());
-    assert_eq!(data["__schema"]["queryType"]["name"], "Query");
-    assert_eq!(data["__type"]["enumValues"].as_array().unwrap().len(), 14);
 }
 
 #[tokio::test]
@@ -243,62 +182,4 @@ async fn an_account_of_another_user_is_refused() {
     let mixed =
         "{ templates(envdAccountId: \"envd-100301\") { totalCount } userDetails { email } }";
     assert_eq!(call(&fake, mixed, json!({})).await.status, 200);
-}
-
-#[tokio::test]
-async fn an_unknown_call_is_refused_with_its_name_and_a_hint() {
-    let fake = start_fake().await;
-    let mut url = fake.graphql_url();
-    url.set_path("/v1/consignments");
-    let response = get(url).await;
-    assert_eq!(response.status, 404);
-    assert_eq!(response.body["call"], "GET /v1/consignments");
-    assert!(
-        response.body["hint"]
-            .as_str()
-            .unwrap()
-            .contains("/v2/graphql")
-    );
-}
-
-#[tokio::test]
-async fn every_operation_of_the_crate_is_a_valid_document() {
-    let fake = start_fake().await;
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/graphql");
-    let read = |folder: &str| -> Vec<String> {
-        let files = std::fs::read_dir(format!("{root}/{folder}")).unwrap();
-        files
-            .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
-            .collect()
-    };
-    // A file may contain several; each starts a line.
-    let text = format!("\n{}", read("fragments").join("\n"));
-    let fragments: Vec<&str> = text.split("\nfragment ").skip(1).collect();
-    for operation in read("operations") {
-        let mut document = operation.clone();
-        // Adds the used fragments, and those that they use, until none is missing.
-        loop {
-            let missing = fragments.iter().find(|fragment| {
-                let name = fragment.split(' ').next();
-                let mut spreads = document.split("...").skip(1);
-                spreads.any(|rest| rest.split_whitespace().next() == name)
-                    && !document.contains(&format!("fragment {} ", name.unwrap()))
-            });
-            let Some(missing) = missing else { break };
-            document.extend(["\nfragment ", missing]);
-        }
-        let response = call(&fake, &document, json!({})).await;
-        let errors = response.body["errors"].as_array();
-        for error in errors.into_iter().flatten() {
-            // The only errors may be those of missing variables.
-            assert!(
-                error["message"]
-                    .as_str()
-                    .unwrap()
-                    .contains("No value provided"),
-                "{operation}: {error}"
-            );
-        }
-    }
-    data(&fake, "{ questions { items { id } } }", json!({})).await;
 }

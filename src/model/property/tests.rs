@@ -30,10 +30,11 @@ fn nothing_need_be_there() {
     let property: Property = serde_json::from_value(nulls).unwrap();
     assert_eq!(*property.brands, ["ZB9"]);
     assert!(!property.is_active());
-    assert_eq!(
-        serde_json::from_str::<Property>("{}").unwrap(),
-        Property::default()
-    );
+    let empty: Property = serde_json::from_str("{}").unwrap();
+    assert_eq!(empty, Property::default());
+    for other in ["[]", "\"QAZZ7777\"", "5"] {
+        assert!(serde_json::from_str::<Property>(other).is_err());
+    }
 }
 
 #[test]
@@ -41,17 +42,14 @@ fn the_name_of_a_status_tells_where_its_code_does_not() {
     for (wire, status) in [
         (
             json!({"ShortCode": "M", "Description": "Amalgamated"}),
-            PropertyStatus::Amalgamated,
+            "Amalgamated",
         ),
-        (json!({"Description": "Blocked"}), PropertyStatus::Blocked),
-        (json!("I"), PropertyStatus::Inactive),
-        (
-            json!({"ShortCode": "X"}),
-            PropertyStatus::Unrecognized("X".into()),
-        ),
+        (json!({"Description": "Blocked"}), "Blocked"),
+        (json!("I"), "Inactive"),
+        (json!({"ShortCode": "X"}), "X"),
     ] {
         let property: Property = serde_json::from_value(json!({"AdminStatus": wire})).unwrap();
-        assert_eq!(property.admin_status, Some(status));
+        assert_eq!(property.admin_status, Some(PropertyStatus::from(status)));
     }
 }
 
@@ -79,13 +77,6 @@ fn unknown_fields_come_back() {
     assert!(shown.contains("Latitude") && !shown.contains("27.5") && !shown.contains("sam@"));
     let known: Property = serde_json::from_str(r#"{"PIC": "QAZZ7777"}"#).unwrap();
     assert!(known.unknown_fields().is_none());
-}
-
-#[test]
-fn records_are_objects() {
-    for wire in [json!([]), json!("QAZZ7777"), json!(5)] {
-        assert!(serde_json::from_value::<Property>(wire).is_err());
-    }
 }
 
 #[test]

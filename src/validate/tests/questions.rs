@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
-use crate::validate::{Context, Explanation, Policy, Questionnaire, UncheckedReason};
+use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
+use crate::reading_tests::{self, APPLICABLE, JUDGED, check, check_years};
+use crate::validate::{
+    Context, Explanation, Finding, Policy, QuestionRef, Questionnaire, Severity, UncheckedReason,
+};
 
 pub(in crate::validate) fn prepare(questions: &Value) -> Questionnaire {
     prepare_with(questions, false)
@@ -16,6 +19,16 @@ pub(in crate::validate) fn prepare_with(
     let questions: Vec<Question> = serde_json::from_value(questions.clone()).unwrap();
     let policy = Policy::default().stale_answers_count(stale_answers_count);
     Questionnaire::prepare_with(&questions, policy)
+}
+
+/// A list in the notation of [`reading_tests`].
+pub(in crate::validate) fn list(text: &str) -> Questionnaire {
+    prepare(&reading_tests::questions(text))
+}
+
+/// A consignment in that notation.
+pub(in crate::validate) fn input(text: &str) -> ConsignmentInput {
+    serde_json::from_value(reading_tests::input(text)).unwrap()
 }
 
 /// A required question of LPAC1.
@@ -33,354 +46,241 @@ pub(in crate::validate) fn ask(
         "validators": [{"type": "required", "parameter": ""}]})
 }
 
-pub(in crate::validate) fn input(answers: &[(&str, Option<i64>, &str)]) -> ConsignmentInput {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-    answers.iter().fold(input, |input, (id, row, value)| {
-        let answer = AnswerInput::new(*id, *value);
-        input.answer(row.map_or(answer.clone(), |row| answer.row(row)))
-    })
-}
-
 pub(in crate::validate) fn today() -> Context {
     Context::on(Day::new(2026, 11, 20).unwrap())
 }
 
-/// Codes without the word `answers`, errors with an exclamation mark.
-pub(in crate::validate) fn found(
-    questionnaire: &Questionnaire,
-    answers: &[(&str, Option<i64>, &str)],
-) -> Vec<String> {
-    let report = questionnaire.validate(&input(answers), &today());
-    let short = |code: &str| code.strip_prefix("answers.").unwrap().to_owned();
-    let errors = report.errors().map(|f| short(&f.code) + "!");
-    errors
-        .chain(report.warnings().map(|f| short(&f.code)))
+pub(in crate::validate) fn shown(question: &QuestionRef) -> String {
+    match question.row {
+        Some(row) => format!("{}.{row}", question.id),
+        None => question.id.to_string(),
+    }
+}
+
+/// The questions of all findings, errors with an exclamation mark.
+fn found(questionnaire: &Questionnaire, input: &ConsignmentInput) -> Vec<String> {
+    let report = questionnaire.validate(input, &today());
+    let line = |finding: &Finding| {
+        let mark = if finding.severity == Severity::Error {
+            "!"
+        } else {
+            ""
+        };
+        let question = finding.question.as_ref().unwrap();
+        assert_eq!(finding.code, format!("answers.{}", shown(question)));
+        shown(question) + mark
+    };
+    report
+        .findings()
+        .iter()
+        .map(|finding| line(finding))
         .collect()
 }
 
 #[test]
+fn questions_apply_and_are_judged_as_the_specification_says() {
+    let read = |json: &Value| serde_json::from_value::<ConsignmentInput>(json.clone()).unwrap();
+    check(APPLICABLE, |list, input| {
+        let applied = prepare(list).applicable(&read(input)).into_iter();
+        applied.map(|applied| shown(&applied.question)).collect()
+    });
+    check(JUDGED, |list, input| found(&prepare(list), &read(input)));
+    check_years(|list, input| found(&prepare(list), &read(input)));
+}
+
+#[test]
 fn stale_answers_trigger_others_only_if_the_policy_says_so() {
-    let list = json!([
-        ask(
-            "1",
-            "STRING",
-            &[],
-            &[ask("2", "STRING", &[("1", "Yes")], &[])]
-        ),
-        ask("3", "STRING", &[("2", "Yes")], &[]),
-        {"id": "5", "type": "STRING", "forms": ["MSAC"]},
-        ask("6", "STRING", &[("5", "Yes")], &[]),
-    ]);
-    let answers = [
-        ("1", None, "No"),
-        ("2", None, "Yes"),
-        ("3", None, "x"),
-        ("5", None, "Yes"),
-    ];
-    assert_eq!(found(&prepare(&list), &answers), [""; 0]);
-    let counting = prepare_with(&list, true);
-    assert_eq!(found(&counting, &answers), [""; 0]);
-    assert_eq!(found(&counting, &answers[..2]), ["3"]);
-    assert_eq!(counting.applicable(&input(&answers)).len(), 2);
+    let questions = reading_tests::questions("1 { 2 ?1=Yes }; 3 ?2=Yes; 5 @MSAC1; 6 ?5=Yes");
+    let all = input("1=No; 2=Yes; 3=x; 5=Yes");
+    let counting = prepare_with(&questions, true);
+    assert_eq!(found(&prepare(&questions), &all), [""; 0]);
+    assert_eq!(found(&counting, &all), [""; 0]);
+    assert_eq!(found(&counting, &input("1=No; 2=Yes")), ["3"]);
+    assert_eq!(counting.applicable(&all).len(), 2);
     // What still triggers another is no rubbish; what triggers nothing is.
-    let mut pruned = input(&answers[..3]);
-    assert_eq!(counting.prune(&mut pruned), []);
-    let mut pruned = input(&answers);
-    assert_eq!(counting.prune(&mut pruned), [AnswerInput::new("5", "Yes")]);
+    assert_eq!(counting.prune(&mut input("1=No; 2=Yes; 3=x")), []);
+    let pruned = counting.prune(&mut all.clone());
+    assert_eq!(pruned, [AnswerInput::new("5", "Yes")]);
 }
 
 #[test]
-fn what_hangs_on_something_hidden_is_hidden_and_its_answers_do_not_count() {
-    let deep = ask("3", "STRING", &[("2", "Yes")], &[]);
-    let tree = prepare(&json!([
-        ask(
-            "1",
-            "STRING",
-            &[],
-            &[ask("2", "STRING", &[("1", "Yes")], &[deep])]
-        ),
-        ask("4", "STRING", &[("2", "Yes")], &[]),
-    ]));
-    assert_eq!(found(&tree, &[]), ["1"]);
-    assert_eq!(
-        found(&tree, &[("1", None, "No"), ("2", None, "Yes")]),
-        [""; 0]
-    );
-    assert_eq!(found(&tree, &[("1", None, "Yes")]), ["2"]);
-    assert_eq!(
-        found(&tree, &[("1", None, "Yes"), ("2", None, "Yes")]),
-        ["3", "4"]
-    );
+fn pruning_keeps_what_applies_what_is_unknown_and_what_alone_makes_a_row() {
+    let list = list("1 { 2 ?1=Yes }; 3 REPEATABLE { 4 { 5 ?4=Yes } }");
+    let mut draft =
+        input("1=No; 2=stale; 99=newer than the list; 4.0=No; 5.0=stale; 5.1=makes row 1");
+    let gone = list.prune(&mut draft);
+    let gone: Vec<_> = gone
+        .iter()
+        .map(|answer| answer.value.value().unwrap().as_str())
+        .collect();
+    assert_eq!(gone, ["stale", "stale"]);
+    assert_eq!(draft.answers().len(), 4);
 }
 
 #[test]
-fn values_of_one_question_are_alternatives_and_questions_must_agree() {
-    let tree = prepare(&json!([
-        ask("1", "STRING", &[], &[]),
-        ask("2", "STRING", &[], &[]),
-        ask("3", "STRING", &[("1", "A"), ("2", "A"), ("1", "B")], &[]),
-    ]));
-    for (first, second, asked) in [
-        ("A", "A", true),
-        ("B", "A", true),
-        ("C", "A", false),
-        ("A", "B", false),
-        ("a", "A", false),
-    ] {
-        let answers = [("1", None, first), ("2", None, second)];
-        assert_eq!(
-            found(&tree, &answers).contains(&"3".to_owned()),
-            asked,
-            "{first} {second}"
-        );
-    }
-}
-
-#[test]
-fn children_without_triggers_apply_below_an_answered_parent() {
-    let child = || [ask("2", "STRING", &[], &[])];
-    let tree = prepare(&json!([ask("1", "STRING", &[], &child())]));
-    assert_eq!(found(&tree, &[]), ["1"]);
-    assert_eq!(found(&tree, &[("1", None, "")]), ["1"]);
-    assert_eq!(found(&tree, &[("1", None, "x")]), ["2"]);
-    let tree = prepare(&json!([ask("1", "DISPLAY", &[], &child())]));
-    assert_eq!(found(&tree, &[]), ["2"]);
-    let tree = prepare(&json!([ask("1", "MULTIPLE_CHOICE", &[], &child())]));
-    assert_eq!(found(&tree, &[]), ["1"]);
-    // Seen answered with an empty text (public), which is an answer for those below and none for itself.
-    assert_eq!(found(&tree, &[("1", None, "")]), ["1", "2"]);
-}
-
-#[test]
-fn forms_decide_and_children_without_forms_have_those_of_their_parent() {
-    let mut parent = ask("1", "DISPLAY", &[], &[ask("2", "STRING", &[], &[])]);
-    parent["childQuestions"][0]["forms"] = json!([]);
-    assert_eq!(found(&prepare(&json!([parent.clone()])), &[]), ["2"]);
-    parent["forms"] = json!(["EUC1"]);
-    assert_eq!(found(&prepare(&json!([parent.clone()])), &[]), [""; 0]);
-    parent["childQuestions"][0]["forms"] = json!(["LPAC1"]);
-    assert_eq!(found(&prepare(&json!([parent])), &[]), [""; 0]);
-}
-
-#[test]
-fn no_question_in_a_ring_applies_and_explain_names_the_members_only() {
-    let tree = prepare(&json!([
-        ask("1", "STRING", &[("2", "A")], &[]),
-        ask("2", "STRING", &[("1", "A")], &[]),
-        ask("3", "STRING", &[("3", "A")], &[]),
-        ask("4", "STRING", &[("1", "A")], &[]),
-        ask("5", "STRING", &[("nobody", "A")], &[]),
-    ]));
-    let all = [
-        ("1", None, "A"),
-        ("2", None, "A"),
-        ("3", None, "A"),
-        ("4", None, ""),
-    ];
-    assert_eq!(found(&tree, &all), [""; 0]);
-    let why = |id| tree.explain(id, None, &input(&all)).to_string();
-    for id in ["1", "2", "3"] {
-        assert_eq!(why(id), "it waits for itself", "{id}");
-    }
-    assert_eq!(why("4"), "question 1 is not answered A");
-    assert_eq!(why("5"), "question nobody is not answered A");
-}
-
-#[test]
-fn choices_are_acceptable_and_several_may_stand_in_one_answer() {
-    let tree = |kind: &str| {
-        let mut question = ask("1", kind, &[], &[]);
-        question["acceptableAnswers"] =
-            json!([{"value": "A"}, {"value": "B"}, {"value": "A, c"}, {"displayName": "X"}]);
-        prepare(&json!([question, ask("2", "STRING", &[("1", "B")], &[])]))
-    };
-    let one = tree("SINGLE_CHOICE");
-    assert_eq!(found(&one, &[("1", None, "A, c")]), [""; 0]);
-    assert_eq!(found(&one, &[("1", None, "A, B")]), ["1!"]);
-    assert_eq!(found(&one, &[("1", None, "a")]), ["1!"]);
-    let several = tree("MULTIPLE_CHOICE");
-    assert_eq!(found(&several, &[("1", None, "A, B")]), ["2"]);
-    assert_eq!(
-        found(&several, &[("1", None, "A"), ("1", None, "B")]),
-        ["2"]
-    );
-    assert_eq!(found(&several, &[("1", None, "A, c")]), [""; 0]);
-    assert_eq!(found(&several, &[("1", None, "A, d")]), ["1!"]);
-    assert_eq!(found(&tree("STRING"), &[("1", None, "anything")]), [""; 0]);
-}
-
-#[test]
-fn now_is_today_and_a_date_that_cannot_be_read_breaks_the_rule() {
-    let mut question = ask("1", "DATE", &[], &[]);
-    question["validators"] =
-        json!([{"type": "maxYear", "parameter": "now"}, {"type": "minYear", "parameter": "2000"}]);
-    let tree = prepare(&json!([question]));
-    for good in ["2026-11-20", "2000-01-01", ""] {
-        assert_eq!(found(&tree, &[("1", None, good)]), [""; 0], "{good}");
-    }
-    for bad in ["2026-11-21", "1999-12-31", "soon"] {
-        assert_eq!(found(&tree, &[("1", None, bad)]), ["1"], "{bad}");
-    }
-}
-
-#[test]
-fn what_is_only_shown_is_never_required() {
-    let mut shown = ask("2", "STRING", &[], &[]);
-    shown["readOnly"] = json!(true);
-    assert_eq!(
-        found(
-            &prepare(&json!([
-                ask("1", "DISPLAY", &[], &[]),
-                shown,
-                ask("3", "REPEATABLE", &[], &[])
-            ])),
-            &[]
-        ),
-        [""; 0]
-    );
-}
-
-#[test]
-fn unknown_kinds_are_listed_as_unchecked() {
-    let mut question = ask("1", "STRING", &[], &[]);
-    question["validators"] =
-        json!([{"type": "maxLength", "parameter": "1"}, {"type": "minYear", "parameter": "soon"}]);
-    let tree = prepare(&json!([question, ask("2", "COLOUR", &[], &[])]));
-    let report = tree.validate(&input(&[("1", None, "long"), ("2", None, "red")]), &today());
+fn unknown_types_and_validators_are_listed_as_unchecked() {
+    let mut questions = reading_tests::questions("1 optional >=soon; 2 COLOUR");
+    let unknown = json!({"type": "maxLength", "parameter": "1"});
+    questions[0]["validators"]
+        .as_array_mut()
+        .unwrap()
+        .insert(0, unknown);
+    let report = prepare(&questions).validate(&input("1=long; 2=red"), &today());
     assert!(report.findings().is_empty());
     let reasons: Vec<_> = report
         .unchecked()
         .iter()
         .map(|u| u.reason.clone())
         .collect();
-    assert_eq!(
-        reasons,
-        [
-            UncheckedReason::UnknownValidator("maxLength".to_owned()),
-            UncheckedReason::UnreadableParameter("soon".to_owned()),
-            UncheckedReason::UnknownType("COLOUR".to_owned()),
-        ]
+    let unknown = [
+        UncheckedReason::UnknownValidator("maxLength".to_owned()),
+        UncheckedReason::UnreadableParameter("soon".to_owned()),
+        UncheckedReason::UnknownType("COLOUR".to_owned()),
+    ];
+    assert_eq!(reasons, unknown);
+    assert!(
+        list("1 DISPLAY; 2 REPEATABLE")
+            .validate(&input(""), &today())
+            .unchecked()
+            .is_empty()
     );
 }
 
 #[test]
-fn validators_of_a_question_of_unknown_type_still_count() {
-    let mut question = ask("1", "COLOUR", &[], &[]);
-    question["acceptableAnswers"] = json!([{"value": "2001"}, {"value": "2002"}]);
-    question["validators"] = json!([{"type": "required"}, {"type": "minYear", "parameter": "2000"},
-        {"type": "maxYear", "parameter": "2040"}]);
-    let tree = prepare(&json!([question]));
-    for (answer, expected) in [
-        ("", &["1"][..]),
-        ("2001", &[]),
-        ("1999", &["1!", "1"]),
-        ("2041", &["1!", "1"]),
-        ("2003", &["1!"]),
-        // It may be a choice of several.
-        ("2001, 2002", &["1"]),
-    ] {
-        assert_eq!(found(&tree, &[("1", None, answer)]), expected, "{answer}");
+fn progress_counts_rows_and_leaves_out_headings() {
+    let list = list("1 DISPLAY; 2; 3 REPEATABLE { 4 }; 6 readonly; 7 optional; 8 COLOUR");
+    for (answers, questions, answered, required, required_answered) in
+        [("", 3, 0, 2, 0), ("4.0=x; 4.3=; 7=x", 5, 2, 4, 1)]
+    {
+        let progress = list.progress(&input(answers));
+        assert_eq!(
+            (progress.questions, progress.answered),
+            (questions, answered)
+        );
+        let counted = (progress.required, progress.required_answered);
+        assert_eq!(counted, (required, required_answered));
     }
-    let report = tree.validate(&input(&[]), &today());
-    let unknown = UncheckedReason::UnknownType("COLOUR".to_owned());
-    assert_eq!(report.unchecked()[0].reason, unknown);
-    assert_eq!(tree.progress(&input(&[])).required, 1);
 }
 
 #[test]
-fn questions_23_24_and_87_are_no_part_of_lpag3_whatever_the_list_says() {
-    let goats = |id: &str, children: &[Value]| {
-        let mut question = ask(id, "STRING", &[], children);
-        question["forms"] = json!(["LPAG2", "LPAG3", "HSG0"]);
-        question
+fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
+    let tree = list("0 DISPLAY; 1 REPEATABLE { 2; 3 }; 9");
+    let next = |answers: &str| {
+        let next = tree.next_questions(&input(answers)).into_iter();
+        next.map(|asked| shown(&asked.question)).collect::<Vec<_>>()
     };
-    // A child that names no forms has those of the question above, but for these three ids.
-    let mut inherited = ask("24", "STRING", &[], &[]);
-    inherited["forms"] = json!([]);
-    let tree = prepare(&json!([
-        goats("23", &[goats("24", &[])]),
-        goats("87", &[]),
-        goats("88", &[inherited]),
-    ]));
-    let asked = |forms: &[FormType]| -> Vec<String> {
-        let mut input = input(&[("23", None, "x"), ("87", None, "x"), ("88", None, "x")]);
-        input.forms = forms.to_vec();
-        let applied = tree.applicable(&input).into_iter();
-        applied
-            .map(|applied| applied.question.id.to_string())
-            .collect()
-    };
-    assert_eq!(asked(&[FormType::Lpag3]), ["88"]);
-    let all = ["23", "24", "87", "88", "24"];
-    assert_eq!(asked(&[FormType::Lpag2]), all);
-    assert_eq!(asked(&[FormType::Lpag3, FormType::Hsg0]), all);
+    assert_eq!(next(""), ["1", "9"]);
+    assert_eq!(next("2.0=x; 9=x"), ["3.0"]);
+
+    let tree = list("1 { 2 ?1=A ?1=B; 3 }");
+    let asked = tree.next_questions(&input("1=B"));
+    assert_eq!(asked[0].because[0].to_string(), "question 1 is answered B");
+    assert_eq!(
+        asked[1].because[0].to_string(),
+        "it stands under question 1"
+    );
+    assert!(tree.next_questions(&input(""))[0].because.is_empty());
+
+    let mut questions = reading_tests::questions("1 SINGLE_CHOICE");
+    questions[0]["text"] = json!("Bred here?");
+    questions[0]["acceptableAnswers"] =
+        json!([{"value": "Y", "displayName": "Yes"}, {"value": "N"}, {"displayName": "no value"}]);
+    let asked = &prepare(&questions).next_questions(&input(""))[0];
+    assert_eq!(asked.text, "Bred here?");
+    let choices: Vec<_> = asked
+        .choices
+        .iter()
+        .map(|c| (c.value.as_str(), c.name.as_str()))
+        .collect();
+    assert_eq!(choices, [("Y", "Yes"), ("N", "N")]);
 }
 
 #[test]
-fn advice_is_given_on_request_only() {
-    let tree = prepare(&json!([
-        ask("1", "STRING", &[], &[]),
-        ask("2", "STRING", &[("1", "Yes")], &[])
-    ]));
-    let input = input(&[
-        ("1", None, "No"),
-        ("1", None, "No"),
-        ("2", None, "x"),
-        ("99", None, "x"),
-    ]);
-    assert!(tree.validate(&input, &today()).advice().is_empty());
-    let report = tree.validate(&input, &today().advice(true));
-    let codes: Vec<&str> = report.advice().iter().map(|f| f.code.as_str()).collect();
-    assert_eq!(codes, ["answers.1", "answers.2", "answers.99"]);
+fn advice_about_answers_is_given_on_request_only() {
+    let list = list("1; 2 ?1=Yes; 3 MULTIPLE_CHOICE");
+    let input = input("1=No; 1=No; 2=x; 99=x; 3=a; 3=b");
+    assert!(list.validate(&input, &today()).advice().is_empty());
+    let report = list.validate(&input, &today().advice(true));
+    let advice: Vec<_> = report
+        .advice()
+        .iter()
+        .map(|f| format!("{} {:?}", f.code, f.rule))
+        .collect();
+    let wanted = [
+        "answers.1 AnsweredOnce",
+        "answers.2 AnswerApplies",
+        "answers.99 QuestionKnown",
+    ];
+    assert_eq!(advice, wanted);
     assert!(report.is_valid());
 }
 
 #[test]
-fn it_is_told_why_a_question_does_not_apply() {
-    let mut other = ask("4", "STRING", &[], &[]);
-    other["forms"] = json!(["EUC1"]);
-    let tree = prepare(&json!([
-        ask(
-            "1",
-            "STRING",
-            &[],
-            &[ask(
-                "2",
-                "STRING",
-                &[("1", "Yes")],
-                &[ask("3", "STRING", &[], &[])]
-            )]
+fn it_is_explained_why_a_question_does_not_apply() {
+    let tree = list(
+        "1 { 2 ?1=Yes { 3 } }; 4 @EUC1; 5 ?5=x; 6 REPEATABLE { 7 }; 8 ?5=A; 10 ?11=A; 11 ?10=A",
+    );
+    for (id, answers, why) in [
+        ("1", "", Explanation::Applies),
+        (
+            "2",
+            "1=No",
+            Explanation::TriggerNotMet {
+                source: "1".into(),
+                wanted: vec!["Yes".to_owned()],
+            },
         ),
-        other,
-        ask("5", "STRING", &[("5", "x")], &[]),
-        ask("6", "REPEATABLE", &[], &[ask("7", "STRING", &[], &[])]),
-    ]));
-    let why =
-        |id: &str, answers: &[(&str, Option<i64>, &str)]| tree.explain(id, None, &input(answers));
-    assert_eq!(why("1", &[]), Explanation::Applies);
-    let unmet = Explanation::TriggerNotMet {
-        source: "1".into(),
-        wanted: vec!["Yes".to_owned()],
-    };
-    assert_eq!(why("2", &[("1", None, "No")]), unmet);
-    assert!(matches!(why("3", &[]), Explanation::ParentHidden(parent) if parent.id == "2"));
-    let yes = [("1", None, "Yes")];
-    assert!(matches!(why("3", &yes), Explanation::ParentUnanswered(parent) if parent.id == "2"));
-    assert_eq!(why("4", &[]), Explanation::OtherForms);
-    assert_eq!(why("7", &[]), Explanation::NoSuchRow);
-    assert_eq!(why("8", &[]), Explanation::Unknown);
-    assert_eq!(why("5", &[("5", None, "x")]), Explanation::Ring);
+        (
+            "3",
+            "",
+            Explanation::ParentHidden(QuestionRef::new("2", None)),
+        ),
+        (
+            "3",
+            "1=Yes",
+            Explanation::ParentUnanswered(QuestionRef::new("2", None)),
+        ),
+        ("4", "", Explanation::OtherForms),
+        ("7", "", Explanation::NoSuchRow),
+        ("99", "", Explanation::Unknown),
+        ("5", "5=x", Explanation::Ring),
+        ("10", "10=A; 11=A", Explanation::Ring),
+        ("11", "10=A; 11=A", Explanation::Ring),
+        // What waits for a ring is not in it.
+        (
+            "8",
+            "5=A",
+            Explanation::TriggerNotMet {
+                source: "5".into(),
+                wanted: vec!["A".to_owned()],
+            },
+        ),
+    ] {
+        assert_eq!(
+            tree.explain(id, None, &input(answers)),
+            why,
+            "{id} {answers}"
+        );
+    }
+    assert_eq!(Explanation::Ring.to_string(), "it waits for itself");
+
+    // A hidden parent is named with its row where it has one.
+    let tree = list("1; 3 REPEATABLE ?1=No { 5 ?1=Yes { 6 } }");
+    let why = |id: &str, answers: &str| tree.explain(id, Some(2), &input(answers)).to_string();
+    assert_eq!(
+        why("6", "1=No; 6.2=x"),
+        "question 5 in row 3 above it does not apply"
+    );
+    assert_eq!(
+        why("5", "1=Perhaps; 6.2=x"),
+        "question 3 above it does not apply"
+    );
 }
 
 #[test]
-fn an_empty_text_triggers_nothing() {
-    for kind in ["STRING", "MULTIPLE_CHOICE"] {
-        let tree = prepare(&json!([
-            ask("1", kind, &[], &[]),
-            ask("2", "STRING", &[("1", "")], &[])
-        ]));
-        assert_eq!(found(&tree, &[("1", None, "")]), ["1"], "{kind}");
-        assert_eq!(found(&tree, &[("1", None, "A,,B")]), [""; 0], "{kind}");
-    }
+fn findings_are_found_by_their_question() {
+    let report = list("1; 2").validate(&input(""), &today());
+    let codes: Vec<_> = report.question("2").map(|f| f.code.as_str()).collect();
+    assert_eq!(codes, ["answers.2"]);
+    assert_eq!(report.question("3").count(), 0);
 }

@@ -118,8 +118,10 @@ fn no_sentence_of_any_rule_at_any_field_is_technical() {
     ];
     for name in names {
         let rule: Rule = serde_json::from_value(json!(name)).unwrap();
-        for path in input_paths() {
-            for expected in &expectations {
+        for (nth, path) in input_paths().iter().enumerate() {
+            // What is expected does not hang on the field.
+            let count = if nth == 0 { expectations.len() } else { 1 };
+            for expected in &expectations[..count] {
                 let mut finding = Finding::field(rule, path.join("."), "").of_value("x");
                 finding.expected.clone_from(expected);
                 let said = [finding.clone().sentence(), finding.advice().sentence()];

@@ -1,63 +1,68 @@
-//! Trees and inputs of any shape.
+//! Trees of any shape, for the laws, and deep ones.
 
-use std::fmt::Write;
-
-use proptest::prelude::{
-    BoxedStrategy, Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
-};
+use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop, prop_oneof};
 use serde_json::{Value, json};
 
-use super::questions::{ask, found, input, prepare, today};
-use crate::model::{ConsignmentInput, List, Question};
-use crate::seeded::cases;
-use crate::validate::{Questionnaire, Report};
+use super::questions::{ask, input, list, today};
+use crate::model::{AnswerInput, ConsignmentInput, List, Question};
+use crate::validate::Questionnaire;
+
+/// As many questions, each under the one before, and what is made of them.
+pub(super) fn nested<T>(levels: usize, outermost: &str, then: impl FnOnce(&[Question]) -> T) -> T {
+    let mut questions: Vec<Question> = Vec::new();
+    for level in (0..levels).rev() {
+        let kind = if level == 0 { outermost } else { "STRING" };
+        let mut question: Question =
+            serde_json::from_value(ask(&level.to_string(), kind, &[], &[])).unwrap();
+        question.child_questions = List::from(questions);
+        questions = vec![question];
+    }
+    let made = then(&questions);
+    // Dropped one by one: the destructor of nested questions is recursive.
+    while let Some(mut question) = questions.pop() {
+        questions.extend(std::mem::take(&mut question.child_questions).into_vec());
+    }
+    made
+}
+
+/// Answers to these questions, in a row or outside of rows.
+pub(super) fn answered(questions: std::ops::Range<usize>, row: Option<i64>) -> ConsignmentInput {
+    let answers = questions.map(|n| {
+        let answer = AnswerInput::new(n.to_string(), "x");
+        row.map_or(answer.clone(), |row| answer.row(row))
+    });
+    let mut input = input("");
+    input.answers = answers.collect::<Vec<_>>().into();
+    input
+}
 
 #[test]
-fn two_thousand_levels_do_not_overflow_the_stack() {
-    let mut question: Question = serde_json::from_value(ask("2000", "STRING", &[], &[])).unwrap();
-    for level in (0..2000).rev() {
-        let mut parent: Question =
-            serde_json::from_value(ask(&level.to_string(), "DISPLAY", &[], &[])).unwrap();
-        parent.child_questions = List::from(vec![question]);
-        question = parent;
-    }
-    let tree = Questionnaire::prepare(&[question]);
-    assert_eq!(found(&tree, &[]), ["2000"]);
-    assert_eq!(found(&tree, &[("2000", None, "x")]), [""; 0]);
+fn twenty_thousand_levels_are_judged_pruned_shown_and_dropped() {
+    let list = nested(20_000, "STRING", Questionnaire::prepare);
+    let answered = |questions| answered(questions, None);
+    assert!(
+        list.validate(&answered(0..20_000), &today())
+            .ready_to_submit()
+    );
+    assert_eq!(list.applicable(&answered(0..20_000)).len(), 20_000);
+    assert_eq!(list.prune(&mut answered(1..20_000)).len(), 19_999);
+
+    let mut form = list.form(&answered(0..19_999), &today());
+    assert_eq!(form.next().unwrap().question.id, "19999");
+    let items = form.items();
+    let levels = std::iter::successors(items.first(), |item| item.children.first());
+    assert_eq!(levels.count(), 20_000);
+    drop(items);
+    assert_eq!(form.answer("0", None, None).unwrap().vanished.len(), 19_999);
 }
 
 #[test]
 fn a_chain_of_triggers_listed_backwards_is_followed_to_its_end() {
-    let chain: Vec<Value> = (0..2000)
-        .rev()
-        .map(|n| match n {
-            0 => ask("0", "STRING", &[], &[]),
-            _ => ask(
-                &n.to_string(),
-                "STRING",
-                &[(&(n - 1).to_string(), "x")],
-                &[],
-            ),
-        })
-        .collect();
-    let tree = prepare(&Value::Array(chain));
-    let ids: Vec<String> = (0..1999).map(|n| n.to_string()).collect();
-    let answers: Vec<_> = ids.iter().map(|id| (id.as_str(), None, "x")).collect();
-    assert_eq!(found(&tree, &answers), ["1999"]);
-}
-
-#[test]
-fn a_report_survives_a_round_trip() {
-    let tree = prepare(&json!([
-        ask("1", "STRING", &[], &[]),
-        ask("2", "COLOUR", &[], &[])
-    ]));
-    let report = tree.validate(
-        &input(&[("9", None, "x")]).movement("x", "y"),
-        &today().advice(true),
-    );
-    let text = serde_json::to_string(&report).unwrap();
-    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    let chain = (1..2_000).rev().map(|n| format!("{n} ?{}=x; ", n - 1));
+    let report =
+        list(&(chain.collect::<String>() + "0")).validate(&answered(0..1_999, None), &today());
+    let found: Vec<_> = report.findings().iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(found, ["answers.1999"]);
 }
 
 pub(in crate::validate) fn text() -> BoxedStrategy<String> {
@@ -108,35 +113,4 @@ pub(in crate::validate) fn tree() -> impl Strategy<Value = Value> {
         (prop::collection::vec(inner, 0..4), parts.clone())
             .prop_map(move |(children, parts)| node(children, parts))
     })
-}
-
-proptest! {
-    #![proptest_config(cases(128))]
-
-    #[test]
-    fn no_tree_and_no_input_panics(
-        trees in prop::collection::vec(tree(), 0..4),
-        answers in prop::collection::vec((0..8_u8, any::<Option<i8>>(), text()), 0..12),
-        fields in prop::collection::vec(text(), 6),
-    ) {
-        let answers: Vec<Value> = answers
-            .into_iter()
-            .map(|(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}))
-            .collect();
-        let input: ConsignmentInput = serde_json::from_value(json!({
-            "forms": ["LPAC1"], "origin": {"pic": fields[0], "name": null}, "movementDate": fields[1], "movementTime": fields[2],
-            "declaration": {"email": fields[3], "phone": fields[4], "signature": fields[5], "date": fields[1]}, "answers": answers,
-        })).unwrap();
-        let tree = prepare(&Value::Array(trees));
-        let report = tree.validate(&input, &today().advice(true));
-        prop_assert_eq!(&report, &tree.clone().validate(&input, &today().advice(true)));
-        let next = tree.next_questions(&input);
-        let mut shown = String::new();
-        for finding in report.findings() {
-            write!(shown, "{finding}").unwrap();
-            if finding.message == "Required" {
-                prop_assert!(next.iter().any(|asked| Some(&asked.question) == finding.question.as_ref()));
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop, prop_oneof};
 use serde_json::{Value, json};
 
-use super::edits::{WORDS, value};
+use super::edits::{self, value};
 
 /// So few that triggers and answers meet questions, and questions each other.
 const IDS: u8 = 9;
@@ -15,7 +15,7 @@ fn id() -> impl Strategy<Value = String> {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    prop_oneof![3 => prop::sample::select(vec!["Yes", "No"]), 1 => prop::sample::select(WORDS.to_vec())]
+    prop_oneof![3 => prop::sample::select(vec!["Yes", "No"]), 1 => edits::word()]
         .prop_map(str::to_owned)
 }
 
@@ -39,15 +39,8 @@ fn validator() -> impl Strategy<Value = Value> {
 
 /// A question over these children.
 fn question(children: Vec<Value>) -> impl Strategy<Value = Value> {
-    let kinds = vec![
-        "STRING",
-        "STRING",
-        "SINGLE_CHOICE",
-        "MULTIPLE_CHOICE",
-        "REPEATABLE",
-        "DISPLAY",
-        "COLOUR",
-    ];
+    let kinds = "STRING STRING SINGLE_CHOICE MULTIPLE_CHOICE REPEATABLE DISPLAY COLOUR";
+    let kinds: Vec<&str> = kinds.split(' ').collect();
     let trigger = (id(), word()).prop_map(|(id, value)| json!({"questionId": id, "value": value}));
     let forms = vec!["LPAC1", "EUC1", "LPAG3", "LPAHRG0"];
     (

@@ -2,42 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{AnswerInput, List, Question};
-use crate::validate::tests::questions::{ask, input, prepare, today};
-use crate::validate::{Form, Item, ItemKind, ItemRow, Questionnaire};
+use crate::reading_tests;
+use crate::validate::tests::questions::{input, list, prepare, today};
+use crate::validate::{Form, Item, ItemKind, ItemRow};
 
 fn texts() -> Value {
-    let mut animals = ask(
-        "1",
-        "REPEATABLE",
-        &[],
-        &[ask("3", "NUMBER", &[], &[]), ask("4", "STRING", &[], &[])],
+    let mut questions = reading_tests::questions(
+        "9 DISPLAY; 1 REPEATABLE { 3 NUMBER; 4 optional }; 17 SINGLE_CHOICE { 20 SINGLE_CHOICE ?17=N; 21 }; 30 BOOLEAN; 31 COLOUR",
     );
-    animals["text"] = json!("Animals");
-    animals["childQuestions"][1]["validators"] = json!([]);
-    let mut since = ask("20", "SINGLE_CHOICE", &[("17", "N")], &[]);
-    since["text"] = json!("Held since");
-    let mut bred = ask(
-        "17",
-        "SINGLE_CHOICE",
-        &[],
-        &[since, ask("21", "STRING", &[], &[])],
-    );
+    questions[1]["text"] = json!("Animals");
+    let bred = &mut questions[2];
+    bred["childQuestions"][0]["text"] = json!("Held since");
     bred["text"] = json!("Bred here?");
     bred["help"] = json!("All of them.");
     bred["tip"] = json!("Ask the vendor.");
     bred["acceptableAnswers"] =
         json!([{"value": "Y", "displayName": "Yes"}, {"value": "N", "displayName": "No"}]);
-    json!([
-        ask("9", "DISPLAY", &[], &[]),
-        animals,
-        bred,
-        ask("30", "BOOLEAN", &[], &[]),
-        ask("31", "COLOUR", &[], &[])
-    ])
+    questions
 }
 
-fn form(answers: &[(&str, Option<i64>, &str)]) -> Form {
+fn form(answers: &str) -> Form {
     prepare(&texts()).form(&input(answers), &today())
 }
 
@@ -60,7 +44,7 @@ fn outline(items: &[Item]) -> String {
 
 #[test]
 fn items_are_a_tree_in_display_order_with_rows() {
-    let mut form = form(&[("17", None, "N"), ("4", Some(2), "x"), ("4", Some(0), "x")]);
+    let mut form = form("17=N; 4.2=x; 4.0=x");
     assert_eq!(
         outline(&form.items()),
         "9 1[0: 3 4][2: 3 4] 17(20 21) 30 31"
@@ -70,28 +54,14 @@ fn items_are_a_tree_in_display_order_with_rows() {
         outline(&form.items()),
         "9 1[0: 3 4][2: 3 4][3: 3 4] 17(20 21) 30 31"
     );
-    let inner = ask(
-        "6",
-        "REPEATABLE",
-        &[],
-        &[ask("7", "STRING", &[], &[]), ask("8", "STRING", &[], &[])],
-    );
-    let list = prepare(&json!([ask(
-        "3",
-        "REPEATABLE",
-        &[],
-        &[ask("4", "STRING", &[], &[]), inner]
-    )]));
-    let form = list.form(
-        &input(&[("4", Some(0), "x"), ("7", Some(1), "x"), ("4", None, "x")]),
-        &today(),
-    );
+    let list = list("3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }");
+    let form = list.form(&input("4.0=x; 7.1=x; 4=x"), &today());
     assert_eq!(outline(&form.items()), "3[-1: 4 6][0: 4 6][1: 4 6[1: 7 8]]");
 }
 
 #[test]
 fn an_item_has_what_a_screen_shows() {
-    let form = form(&[("17", None, "N"), ("20", None, "x")]);
+    let form = form("17=N; 20=x");
     let items = form.items();
     let bred = &items[2];
     assert_eq!(
@@ -130,11 +100,15 @@ fn an_item_has_what_a_screen_shows() {
 
 #[test]
 fn next_goes_through_what_is_open_with_what_is_required_first_on_request() {
-    let mut form = form(&[]);
+    let mut form = form("");
+    assert_eq!(form.progress().questions, 3);
     let next = |form: &Form| form.next().map(|item| item.question.id.to_string());
     assert_eq!(next(&form).unwrap(), "1");
     assert_eq!(form.next_required_first().unwrap().question.id, "17");
     form.add_row("1").unwrap();
+    // Rows that are opened count.
+    let progress = form.progress();
+    assert_eq!((progress.questions, progress.answered), (5, 0));
     assert_eq!(next(&form).unwrap(), "3");
     form.answer("3", 0, "24").unwrap();
     assert_eq!(next(&form).unwrap(), "4");
@@ -154,11 +128,9 @@ fn next_goes_through_what_is_open_with_what_is_required_first_on_request() {
 
 #[test]
 fn of_sections_with_one_id_each_gets_its_first_row() {
-    let inner = ask("3", "REPEATABLE", &[], &[ask("7", "STRING", &[], &[])]);
-    let outer = [ask("4", "STRING", &[], &[]), inner];
-    let list = prepare(&json!([ask("3", "REPEATABLE", &[], &outer)]));
     // The row of answers without an index: both sections are outside of numbered rows.
-    let mut form = list.form(&input(&[("4", None, "x")]), &today());
+    let list = list("3 REPEATABLE { 4; 3 REPEATABLE { 7 } }");
+    let mut form = list.form(&input("4=x"), &today());
     let section = form.next().unwrap();
     assert!(section.rows.is_empty() && section.kind == ItemKind::Rows);
     form.add_row(section.question).unwrap();
@@ -167,12 +139,7 @@ fn of_sections_with_one_id_each_gets_its_first_row() {
 
 #[test]
 fn blockers_say_in_words_what_is_missing() {
-    let mut form = form(&[
-        ("17", None, "maybe"),
-        ("30", None, "True"),
-        ("31", None, "x"),
-        ("21", None, "x"),
-    ]);
+    let mut form = form("17=maybe; 30=True; 31=x; 21=x");
     let said =
         |form: &Form| -> Vec<String> { form.blockers().iter().map(ToString::to_string).collect() };
     let first = &form.blockers()[0];
@@ -197,19 +164,8 @@ fn blockers_say_in_words_what_is_missing() {
 }
 
 #[test]
-fn progress_counts_rows_that_are_opened() {
-    let mut form = form(&[]);
-    assert_eq!(form.progress().questions, 3);
-    form.add_row("1").unwrap();
-    assert_eq!(
-        (form.progress().questions, form.progress().answered),
-        (5, 0)
-    );
-}
-
-#[test]
 fn a_form_is_opened_with_the_questions_that_it_was_saved_with() {
-    let mut form = form(&[]);
+    let mut form = form("");
     form.add_row("1").unwrap();
     form.skip("17").unwrap();
     let saved = form.save();
@@ -232,49 +188,8 @@ fn a_form_is_opened_with_the_questions_that_it_was_saved_with() {
 }
 
 #[test]
-fn twenty_thousand_levels_are_shown_and_dropped() {
-    let mut question: Vec<Question> = Vec::new();
-    for level in (0..20_000).rev() {
-        let parent = json!({"id": level.to_string(), "type": "STRING", "forms": ["LPAC1"]});
-        let mut parent: Question = serde_json::from_value(parent).unwrap();
-        parent.child_questions = List::from(question);
-        question = vec![parent];
-    }
-    let list = Questionnaire::prepare(&question);
-    while let Some(mut level) = question.pop() {
-        question.extend(std::mem::take(&mut level.child_questions).into_vec());
-    }
-    let mut all = input(&[]);
-    let answers: Vec<AnswerInput> = (0..19_999)
-        .map(|n| AnswerInput::new(n.to_string(), "x"))
-        .collect();
-    all.answers = answers.into();
-    let mut form = list.form(&all, &today());
-    assert_eq!(form.next().unwrap().question.id, "19999");
-    let items = form.items();
-    let mut item = &items[0];
-    let mut levels = 1;
-    while let Some(below) = item.children.first() {
-        item = below;
-        levels += 1;
-    }
-    assert_eq!(levels, 20_000);
-    drop(items);
-    assert_eq!(form.answer("0", None, None).unwrap().vanished.len(), 19_999);
-}
-
-#[test]
 fn a_section_that_is_left_out_leaves_a_question_of_the_same_id_open() {
-    let rows = ask(
-        "1",
-        "REPEATABLE",
-        &[],
-        &[
-            ask("2", "REPEATABLE", &[], &[]),
-            ask("2", "STRING", &[], &[]),
-        ],
-    );
-    let mut form = prepare(&json!([rows])).form(&input(&[]), &today());
+    let mut form = list("1 REPEATABLE { 2 REPEATABLE; 2 }").form(&input(""), &today());
     form.add_row("1").unwrap();
     form.skip(form.next().unwrap().question).unwrap();
     assert!(form.next().is_none());
