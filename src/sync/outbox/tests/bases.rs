@@ -227,6 +227,8 @@ async fn a_submit_whose_reply_shows_no_submitted_record_is_read() {
     }
 }
 
+/// Holds: the history stays until it is pruned, and what was pruned stays so.
+///
 /// Another process prunes the history at any moment of a pass.
 #[tokio::test]
 async fn an_entry_that_was_pruned_meanwhile_stays_pruned() {

@@ -18,6 +18,8 @@ async fn with_draft_assuming(assumptions: Assumptions) -> (Farm, Outbox, String)
     (farm, outbox, id)
 }
 
+/// Holds: rule 6: a save by id is compared before.
+/// Holds: failure point 16: draft edited on the website.
 #[tokio::test]
 async fn a_draft_that_was_edited_on_the_website_is_a_conflict_and_nothing_is_sent() {
     let (farm, outbox, id) = with_draft().await;
@@ -53,6 +55,7 @@ async fn a_draft_that_was_edited_on_the_website_is_a_conflict_and_nothing_is_sen
     );
 }
 
+/// Holds: a decision holds for what was there when it was made.
 #[tokio::test]
 async fn a_decision_holds_for_what_was_there_when_it_was_made() {
     let (farm, outbox, id) = with_draft().await;
@@ -73,6 +76,7 @@ async fn a_decision_holds_for_what_was_there_when_it_was_made() {
     assert_eq!(farm.made()[0]["movementTime"], "06:30");
 }
 
+/// Holds: failure point 17: draft submitted or locked there.
 #[tokio::test]
 async fn a_draft_that_was_submitted_or_locked_there_is_a_conflict() {
     for status in ["SUBMITTED", "LOCKED"] {
@@ -102,6 +106,7 @@ async fn a_draft_that_was_submitted_or_locked_there_is_a_conflict() {
     }
 }
 
+/// Holds: failure point 18: draft deleted there.
 #[tokio::test]
 async fn a_draft_that_was_deleted_there_is_gone_and_the_user_decides() {
     for deleted in [Deleted::Filtered, Deleted::Hidden, Deleted::Listed] {
@@ -146,6 +151,8 @@ async fn a_draft_that_was_deleted_there_is_gone_and_the_user_decides() {
     }
 }
 
+/// Holds: rule 2: what names its record is settled by reading it.
+/// Holds: failure point 19: reply to a submit lost.
 #[tokio::test]
 async fn a_submit_whose_reply_is_lost_is_read_by_id_and_not_sent_again_if_it_is_submitted() {
     for fault in [
@@ -167,6 +174,7 @@ async fn a_submit_whose_reply_is_lost_is_read_by_id_and_not_sent_again_if_it_is_
     }
 }
 
+/// Holds: rule 1: created only as a draft, submitted only by the id of its record.
 #[tokio::test]
 async fn a_submit_that_was_lost_is_sent_again_after_two_looks() {
     let farm = Farm::start().await;

@@ -36,6 +36,7 @@ fn sent(farm: &Farm) -> Vec<String> {
     texts.collect()
 }
 
+/// Holds: rule 2: a comment and a copy are looked for.
 #[tokio::test]
 async fn a_comment_whose_reply_is_lost_is_there_once() {
     for was_applied in [false, true] {

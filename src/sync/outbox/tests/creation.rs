@@ -7,6 +7,7 @@ use crate::fake::Fault;
 use crate::model::Maybe;
 use crate::sync::outbox::{EntryKind, EntryState};
 
+/// Holds: failure point 1: kill before `save` returns.
 #[tokio::test]
 async fn a_program_that_ends_while_it_writes_an_entry_leaves_a_whole_one_or_none() {
     let farm = Farm::start().await;
@@ -25,6 +26,7 @@ async fn a_program_that_ends_while_it_writes_an_entry_leaves_a_whole_one_or_none
     assert_eq!(farm.fake.requests().len(), 0);
 }
 
+/// Holds: failure point 2: kill after it.
 #[tokio::test]
 async fn an_entry_of_a_program_that_ended_is_sent_by_the_next_one() {
     let farm = Farm::start().await;
@@ -41,6 +43,9 @@ async fn an_entry_of_a_program_that_ended_is_sent_by_the_next_one() {
     assert_eq!(farm.loads(), [draft(24)]);
 }
 
+/// Holds: failure point 3: kill after the mark, before the first byte.
+///
+/// Holds: failure points 3 and 4: kill after the mark and before the first byte, kill after the bytes.
 /// Ends the program at each of its commits, once before and once after it was written.
 #[tokio::test]
 async fn a_program_that_ends_anywhere_makes_one_record_of_an_entry_and_submits_it_once() {

@@ -21,6 +21,7 @@ fn delayed() -> Fault {
     Fault::latency(std::time::Duration::from_secs(5))
 }
 
+/// Holds: rule 5: edits that wait become one; what is in flight or signed stays as it is.
 #[tokio::test]
 async fn edits_that_wait_become_one_entry() {
     let farm = Farm::start().await;
@@ -64,6 +65,8 @@ async fn an_entry_that_surely_was_not_sent_still_takes_an_edit() {
     assert_eq!(now(&outbox, entry.id).await.attempts.len(), 2);
 }
 
+/// Holds: what is submitted is what the user wrote last.
+/// Holds: failure point 15: edit during flight.
 #[tokio::test]
 async fn an_edit_of_an_entry_in_flight_is_the_next_save_and_goes_before_the_submit() {
     for was_applied in [true, false] {
@@ -127,6 +130,7 @@ async fn a_signed_entry_is_never_replaced() {
     assert_eq!((farm.loads(), farm.saves()), (vec![draft(25)], 2));
 }
 
+/// Holds: failure point 11: refused.
 #[tokio::test]
 async fn a_refused_entry_keeps_the_findings_stops_its_lane_and_goes_on_when_it_is_corrected() {
     let farm = Farm::start().await;

@@ -8,6 +8,8 @@ use super::farm::{Farm, MINUTE, draft, load, signed, state, submitted};
 use crate::fake::Fault;
 use crate::sync::outbox::EntryState;
 
+/// Holds: rule 7: one sender, and who takes over looks first.
+/// Holds: failure point 22: two processes, lease expired, holder frozen.
 #[tokio::test]
 async fn of_two_processes_one_sends_at_a_time_and_each_entry_is_sent_once() {
     let farm = Farm::start().await;

@@ -100,6 +100,7 @@ async fn a_list_that_changes_while_it_is_read_is_read_again_at_once() {
     }
 }
 
+/// Holds: rule 3: what was known before is known from a recent and complete list.
 #[tokio::test]
 async fn a_creation_relies_on_no_list_that_is_older_than_five_minutes() {
     let farm = Farm::start().await;

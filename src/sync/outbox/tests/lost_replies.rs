@@ -28,6 +28,9 @@ fn unclear() -> Vec<Fault> {
     ]
 }
 
+/// Holds: rule 3: without a clear answer the record is looked for, and sent again after two looks that find nothing.
+/// Holds: failure point 5: reply lost, applied.
+/// Holds: failure point 8: every kind of unclear reply.
 #[tokio::test]
 async fn a_creation_whose_reply_is_lost_is_found_and_not_sent_again() {
     for (number, fault) in unclear().into_iter().enumerate() {
@@ -53,6 +56,7 @@ async fn a_creation_whose_reply_is_lost_is_found_and_not_sent_again() {
     }
 }
 
+/// Holds: failure point 6: reply lost, not applied.
 #[tokio::test]
 async fn a_creation_that_was_not_carried_out_is_sent_again_once_after_two_looks() {
     for (number, fault) in unclear().into_iter().enumerate() {
@@ -118,6 +122,9 @@ async fn a_reply_that_ends_after_any_byte_leaves_one_draft() {
     }
 }
 
+/// Holds: a stray is told.
+/// Holds: failure point 7: applied after settling.
+///
 /// The service carries the first request out after it was given up.
 #[tokio::test]
 async fn a_request_that_arrives_after_the_settle_time_leaves_a_stray_that_is_told() {
@@ -151,6 +158,7 @@ async fn a_request_that_arrives_after_the_settle_time_leaves_a_stray_that_is_tol
     assert_eq!(farm.fake.requests().len(), before);
 }
 
+/// Holds: a reading that fails is no look.
 #[tokio::test]
 async fn a_look_that_fails_is_no_look() {
     let farm = Farm::start().await;

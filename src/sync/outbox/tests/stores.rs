@@ -24,6 +24,8 @@ impl Farm {
     }
 }
 
+/// Holds: failure point 21: the store of an outbox.
+///
 /// From each commit of a pass on, the store takes nothing: every request after it would be unmarked.
 #[tokio::test]
 async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_not_marked() {

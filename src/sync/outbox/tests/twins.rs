@@ -6,6 +6,8 @@ use super::farm::{Farm, MINUTE, draft, id_of, load, now, other_load, state};
 use crate::fake::{Fault, WebsiteEdit};
 use crate::sync::outbox::{Decision, EntryState, Reason};
 
+/// Holds: rule 4: creations go one after another, and other lanes go on.
+/// Holds: failure point 13: two identical loads.
 #[tokio::test]
 async fn two_identical_loads_are_both_made_whatever_reply_is_lost() {
     for first_lost in 0..4 {
@@ -41,6 +43,8 @@ async fn two_identical_loads_are_both_made_whatever_reply_is_lost() {
     }
 }
 
+/// Holds: rule 3: several records, or one that agrees in part, need a person.
+/// Holds: failure point 14: twin made on the website meanwhile.
 #[tokio::test]
 async fn with_a_twin_from_the_website_a_person_decides_and_nothing_is_submitted_before() {
     let farm = Farm::start().await;
@@ -126,6 +130,7 @@ async fn a_person_may_send_it_again_and_what_was_ruled_out_stays_so() {
     assert_eq!(entry.consignment.unwrap().as_str(), id_of(&farm.made()[2]));
 }
 
+/// Holds: records of others never disturb, and a twin is never a reason to send again.
 #[tokio::test]
 async fn records_of_others_with_other_forms_days_or_places_never_disturb() {
     for was_applied in [false, true] {

@@ -9,6 +9,7 @@ use crate::fake::Fault;
 use crate::model::FormType;
 use crate::sync::outbox::{Decision, EntryState, Reason};
 
+/// Holds: failure point 9: connection refused.
 #[tokio::test]
 async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_time() {
     let farm = Farm::start().await;
@@ -40,6 +41,7 @@ async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_t
     assert_eq!((report.confirmed, farm.loads()), (1, vec![draft(24)]));
 }
 
+/// Holds: failure point 10: 429.
 #[tokio::test]
 async fn too_many_requests_wait_as_told() {
     for operation in ["Consignments", SAVE] {
@@ -67,6 +69,8 @@ async fn too_many_requests_wait_as_told() {
     }
 }
 
+/// Holds: a dead login stops reads and saves alike.
+/// Holds: failure point 12: login dead.
 #[tokio::test]
 async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
     for is_fresh in [false, true] {
@@ -130,6 +134,7 @@ async fn an_access_token_that_cannot_be_renewed_needs_a_login() {
     assert_eq!(state(&outbox, entry.id).await, EntryState::Queued);
 }
 
+/// Holds: rule 8: what cannot be sent any more needs a person, and nothing is sent after its limit.
 #[tokio::test]
 async fn nothing_is_sent_after_its_limit() {
     for is_lost in [false, true] {
@@ -202,6 +207,9 @@ async fn until_its_limit_an_entry_is_sent() {
     assert_eq!(farm.send(&outbox).await.confirmed, 1);
 }
 
+/// Holds: a movement whose day has passed needs attention before anything is sent.
+/// Holds: failure point 20: movement time passed, form retired.
+///
 /// In Western Australia the day ends at 16:00 UTC.
 #[tokio::test]
 async fn a_movement_whose_day_is_over_needs_a_person_before_anything_is_sent() {

@@ -9,6 +9,7 @@ use crate::model::SavedConsignment;
 use crate::sync::replica::SyncMode;
 use crate::sync::store::MemorySync;
 
+/// Holds: incremental only if `changed since` alone explains the list.
 #[tokio::test]
 async fn only_a_service_that_compares_the_last_change_makes_an_account_incremental() {
     for (compared, mode) in [
@@ -55,6 +56,7 @@ async fn a_change_during_the_calibration_does_not_break_it() {
     assert_eq!(copied(&store).await, site.ids());
 }
 
+/// Holds: a save of one's own is a witness.
 #[tokio::test]
 async fn a_save_that_is_not_listed_makes_the_account_full_at_once() {
     let (site, store) = (Site::with(5).await, MemorySync::new());
@@ -122,6 +124,7 @@ async fn a_record_that_is_gone_tells_no_readings_apart() {
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Full);
 }
 
+/// Holds: an implausible date is no watermark.
 #[tokio::test]
 async fn a_record_with_a_date_in_the_future_hides_no_change() {
     let (site, store) = (Site::with(5).await, MemorySync::new());

@@ -5,6 +5,7 @@ use wiremock::ResponseTemplate;
 use super::site::{Site, copied, told};
 use crate::sync::store::MemorySync;
 
+/// Holds: gone: after two clean walks in a row and a read that does not find it.
 #[tokio::test]
 async fn a_record_is_gone_after_two_clean_walks_and_a_read_that_does_not_find_it() {
     let (site, store) = (Site::with(5).await, MemorySync::new());
@@ -50,6 +51,7 @@ async fn a_record_that_a_read_shows_or_that_cannot_be_read_is_not_gone() {
     assert_eq!(copied(&store).await, site.ids());
 }
 
+/// Holds: a walk that was interrupted or shifted makes nothing gone.
 #[tokio::test]
 async fn a_walk_that_shifts_or_stops_makes_nothing_gone() {
     let (site, store) = (Site::with(6).await, MemorySync::new());

@@ -30,6 +30,7 @@ fn other(
     }
 }
 
+/// Holds: failure point 22: several processes.
 #[tokio::test]
 async fn another_process_may_sync_before_any_commit() {
     for order in [ListOrder::NewestFirst, ListOrder::Id] {
@@ -92,6 +93,7 @@ async fn processes_that_sync_at_the_same_time_tell_everything_once() {
     assert_eq!(told(&site.replica(store), "a").await.len(), 40);
 }
 
+/// Holds: a record that is listed again meanwhile stays.
 #[tokio::test]
 async fn a_record_that_is_listed_again_while_it_is_asked_for_stays() {
     let (site, store) = (Site::with(5).await, MemorySync::new());
@@ -111,6 +113,7 @@ async fn a_record_that_is_listed_again_while_it_is_asked_for_stays() {
     assert_eq!(copied(&store).await, site.ids());
 }
 
+/// Holds: one store keeps accounts apart.
 #[tokio::test]
 async fn one_store_keeps_accounts_apart() {
     let (site, store) = (Site::with(3).await, MemorySync::new());

@@ -10,6 +10,7 @@ use crate::sync::replica::{Depth, SyncMode, WalkProgress};
 use crate::sync::store::MemorySync;
 use crate::sync::store::faulty_store::FaultyStore;
 
+/// Holds: the first walk is full, and one a day; others ask from the watermark minus the overlap.
 #[tokio::test]
 async fn the_first_sync_copies_everything_and_tells_it_once() {
     let (site, store) = (Site::with(5).await, MemorySync::new());
@@ -29,6 +30,7 @@ async fn the_first_sync_copies_everything_and_tells_it_once() {
     assert_eq!(told(&replica, "b").await.len(), 5);
 }
 
+/// Holds: a sync with nothing new makes at most two requests and no write.
 #[tokio::test]
 async fn a_sync_with_nothing_new_is_one_request_and_no_write() {
     for order in [
@@ -87,6 +89,7 @@ async fn an_incremental_sync_tells_what_changed_and_asks_from_the_watermark_minu
     assert_eq!(report.watermark.unwrap().as_str(), "2026-11-21T00:10:00Z");
 }
 
+/// Holds: a walk that stopped continues from its page.
 #[tokio::test]
 async fn a_walk_that_stops_continues_at_its_page_in_another_process() {
     for commits in 0..7 {
@@ -130,6 +133,7 @@ async fn a_refused_cursor_starts_the_walk_anew() {
     assert_eq!(told(&replica, "a").await.len(), 7);
 }
 
+/// Holds: the watermark is none of a later page.
 #[tokio::test]
 async fn a_record_edited_behind_a_walk_falls_into_the_next_incremental_one() {
     let (site, store) = (Site::with(8).await, MemorySync::new());
@@ -150,6 +154,7 @@ async fn a_record_edited_behind_a_walk_falls_into_the_next_incremental_one() {
     assert_eq!(told(&replica, "a").await, ["changed r002 heads"]);
 }
 
+/// Holds: full depth reads each new or changed record once.
 #[tokio::test]
 async fn full_depth_reads_each_new_or_changed_record_once() {
     let (site, store) = (Site::with(5).await, MemorySync::new());
