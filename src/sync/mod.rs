@@ -53,3 +53,5 @@ mod loop_control;
 pub mod outbox;
 pub mod replica;
 pub mod store;
+#[cfg(test)]
+mod tests;

@@ -10,8 +10,6 @@
 mod batch;
 #[cfg(any(test, feature = "fake"))]
 pub mod conformance;
-#[cfg(test)]
-pub(crate) mod faulty_store;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod integers;
 mod memory_sync;
@@ -21,8 +19,10 @@ mod row;
 #[cfg(feature = "sealed")]
 mod sealed;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub(in crate::sync) mod sqlite;
 mod sync_store;
+#[cfg(test)]
+pub(in crate::sync) mod tests;
 
 pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;
