@@ -55,3 +55,5 @@ mod loop_control;
 pub mod outbox;
 pub mod replica;
 pub mod store;
+#[cfg(test)]
+mod tests;

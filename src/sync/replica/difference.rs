@@ -95,6 +95,7 @@ mod tests {
 
     use super::*;
 
+    /// Holds: changed: its content differs, not its date.
     #[test]
     fn values_are_compared_and_not_texts_or_dates() {
         for (before, after, fields) in [

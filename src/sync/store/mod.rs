@@ -12,8 +12,6 @@ mod batch;
 // It runs in tests, where a panic is a report.
 #[allow(clippy::indexing_slicing)]
 pub mod conformance;
-#[cfg(test)]
-pub(crate) mod faulty_store;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod integers;
 mod memory_sync;
@@ -23,8 +21,10 @@ mod row;
 #[cfg(feature = "sealed")]
 mod sealed;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub(in crate::sync) mod sqlite;
 mod sync_store;
+#[cfg(test)]
+pub(in crate::sync) mod tests;
 
 pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;

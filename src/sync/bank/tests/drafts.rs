@@ -3,21 +3,17 @@
 use std::error::Error as _;
 use std::sync::Arc;
 
-use serde_json::json;
-
-use super::sample::{TODAY, answer, banks, cattle, input, now, on};
-use super::shared_store::SharedStore;
+use super::sample::{TODAY, answer, banks, cattle, input, newer, now, on};
 use crate::error::Error;
 use crate::model::{FormType, Timestamp};
 use crate::sync::bank::{Banks, DraftError, LocalDraft};
-use crate::sync::store::{Document, MemorySync, SyncStore};
+use crate::sync::store::tests::faulty_store::{FaultyStore, Moment};
+use crate::sync::store::{MemorySync, SyncStore};
 use crate::validate::{Form, SavedForm};
 
 fn reason(error: &Error) -> Option<DraftError> {
     assert!(error.is_config());
-    error
-        .source()
-        .and_then(|source| source.downcast_ref().copied())
+    error.source()?.downcast_ref().copied()
 }
 
 /// A form with the latest list, with one answer.
@@ -41,10 +37,8 @@ pub(super) async fn is_kept_until_the_next_day(open: impl Fn() -> Arc<dyn SyncSt
     let draft = ours.draft("paddock 7").await.unwrap().unwrap();
     assert_eq!(draft.form(), &form.save());
     assert_eq!(draft.saved_at(), &Timestamp::from(now()));
-    let opened = ours
-        .open(draft.form().clone(), &on("2026-11-21"))
-        .await
-        .unwrap();
+    let opened = ours.open(draft.form().clone(), &on("2026-11-21")).await;
+    let opened = opened.unwrap();
     assert_eq!(opened.save(), form.save());
     assert_eq!(opened.report(), form.report());
     assert_eq!(ours.drafts().await.unwrap(), [draft]);
@@ -84,21 +78,19 @@ async fn two_writers_of_a_draft_never_overwrite_each_other() {
 
 #[tokio::test]
 async fn a_draft_that_is_made_anew_between_read_and_commit_is_not_overwritten() {
-    let store = SharedStore::default();
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
     let (ours, _) = banks(store.clone());
     let mut form = form(&ours).await;
     let read = ours.create_draft("1", &form.save()).await.unwrap();
-    let (theirs, _) = banks(store.store.clone());
+    let (theirs, _) = banks(store.clone());
     let (old, new) = (read.clone(), {
         form.answer("17", None, "No").unwrap();
         form.save()
     });
     let written = new.clone();
-    store.before_commit(move || {
-        Box::pin(async move {
-            theirs.remove_draft(&old).await.unwrap();
-            theirs.create_draft("1", &written).await.unwrap();
-        })
+    store.at(Moment::BeforeCommit(1), async move {
+        theirs.remove_draft(&old).await.unwrap();
+        theirs.create_draft("1", &written).await.unwrap();
     });
     let late = ours.update_draft(&read, read.form()).await.unwrap_err();
     assert_eq!(reason(&late), Some(DraftError::Changed));
@@ -107,66 +99,53 @@ async fn a_draft_that_is_made_anew_between_read_and_commit_is_not_overwritten() 
 
 #[tokio::test]
 async fn a_list_is_not_removed_while_a_draft_of_it_is_written() {
-    let store = SharedStore::default();
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
     let (ours, _) = banks(store.clone());
     let form = form(&ours).await;
-    ours.receive(&cattle(|list| list[0]["tip"] = json!("t")))
-        .await;
+    ours.receive(&newer()).await;
     let saved = form.save();
 
     // First the list goes, then the draft cannot be written.
-    let (theirs, _) = banks(store.store.clone());
+    let (theirs, _) = banks(store.clone());
     let removed = saved.content_hash();
-    store.before_commit(move || {
-        Box::pin(async move {
-            assert_eq!(theirs.prune([]).await.unwrap(), [removed]);
-        })
+    store.at(Moment::BeforeCommit(1), async move {
+        assert_eq!(theirs.prune([]).await.unwrap(), [removed]);
     });
     let refused = ours.create_draft("1", &saved).await.unwrap_err();
     assert!(refused.is_config() && ours.drafts().await.unwrap().is_empty());
 
     // First the draft, then the list stays.
     ours.receive(&cattle(|_| ())).await;
-    ours.receive(&cattle(|list| list[0]["tip"] = json!("t")))
-        .await;
-    let (theirs, _) = banks(store.store.clone());
+    ours.receive(&newer()).await;
+    let (theirs, _) = banks(store.clone());
     let written = saved.clone();
-    store.before_commit(move || {
-        Box::pin(async move {
-            theirs.create_draft("1", &written).await.unwrap();
-        })
+    store.at(Moment::BeforeCommit(1), async move {
+        theirs.create_draft("1", &written).await.unwrap();
     });
     assert_eq!(ours.prune([]).await.unwrap(), []);
-    assert_eq!(
-        ours.open(saved.clone(), &on(TODAY)).await.unwrap().save(),
-        saved
-    );
+    let opened = ours.open(saved.clone(), &on(TODAY)).await.unwrap();
+    assert_eq!(opened.save(), saved);
 }
 
 #[tokio::test]
 async fn an_edit_writes_the_draft_alone_and_a_full_store_loses_nothing() {
-    let store = SharedStore::default();
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
     let (banks, _) = banks(store.clone());
     let mut form = form(&banks).await;
     let draft = banks.create_draft("1", &form.save()).await.unwrap();
-    let index = |documents: Vec<Document>| documents[0].version;
-    let before = index(store.documents("envd-100201", "bank/index").await.unwrap());
+    let index = async || {
+        let documents = store.documents("envd-100201", "bank/index").await.unwrap();
+        documents[0].version
+    };
+    let before = index().await;
     form.answer("17", None, "Yes").unwrap();
     let draft = banks.update_draft(&draft, &form.save()).await.unwrap();
-    assert_eq!(
-        index(store.documents("envd-100201", "bank/index").await.unwrap()),
-        before
-    );
+    assert_eq!(index().await, before);
 
-    store.fill();
+    store.allow(0);
     form.answer("17", None, "No").unwrap();
-    assert!(
-        banks
-            .update_draft(&draft, &form.save())
-            .await
-            .unwrap_err()
-            .is_store()
-    );
+    let full = banks.update_draft(&draft, &form.save()).await;
+    assert!(full.unwrap_err().is_store());
     assert_eq!(banks.draft("1").await.unwrap().unwrap(), draft);
 }
 
@@ -176,10 +155,7 @@ async fn a_plan_moves_the_draft_that_it_was_made_from() {
     let mut form = form(&banks).await;
     let draft = banks.create_draft("1", &form.save()).await.unwrap();
     let pinned = banks.bank(draft.content_hash()).await.unwrap().unwrap();
-    let newer = banks
-        .receive(&cattle(|list| list[0]["tip"] = json!("t")))
-        .await
-        .bank;
+    let newer = banks.receive(&newer()).await.bank;
     let plan = pinned.plan(draft.form(), &newer, &on(TODAY)).unwrap();
 
     form.answer("17", None, "Yes").unwrap();
@@ -204,12 +180,8 @@ async fn names_and_lists_that_cannot_be_are_refused() {
     let (ours, _) = banks(MemorySync::new());
     let form = form(&ours).await;
     for name in ["", "a\nb", &"x".repeat(101)] {
-        assert!(
-            ours.create_draft(name, &form.save())
-                .await
-                .unwrap_err()
-                .is_config()
-        );
+        let refused = ours.create_draft(name, &form.save()).await;
+        assert!(refused.unwrap_err().is_config());
         assert!(ours.draft(name).await.unwrap_err().is_config());
     }
     // One name is the beginning of the other.

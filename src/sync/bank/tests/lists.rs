@@ -2,21 +2,17 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::sample::{bank, banks, cattle, input, now, on, received};
-use super::shared_store::SharedStore;
+use super::sample::{TODAY, bank, banks, cattle, draft, input, newer, now, on, received};
 use crate::model::{FormType, Timestamp};
 use crate::sync::bank::{Bank, Banks};
+use crate::sync::store::tests::faulty_store::{FaultyStore, Moment};
 use crate::sync::store::{Batch, MemorySync, SyncStore};
 use crate::validate::ContentHash;
 
 const ACCOUNT: &str = "envd-100201";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn newer() -> Value {
-    cattle(|list| list[0]["tip"] = json!("t"))
-}
 
 async fn hashes(banks: &Banks) -> Vec<ContentHash> {
     let list = banks.list().await.unwrap();
@@ -38,11 +34,8 @@ async fn a_list_is_kept_as_it_was_received_and_earlier_ones_stay() {
     let latest = banks.latest().await.unwrap().unwrap();
     assert_eq!(latest.content_hash(), second.bank.content_hash());
     assert_eq!(latest.received_at(), &Timestamp::from(now() + 3 * DAY));
-    let stored = banks
-        .bank(first.bank.content_hash())
-        .await
-        .unwrap()
-        .unwrap();
+    let stored = banks.bank(first.bank.content_hash()).await.unwrap();
+    let stored = stored.unwrap();
     assert_eq!(stored.json(), first.bank.json());
     assert_eq!(stored.questions().unwrap(), received(&odd).list);
     assert_eq!(stored.received_at(), &Timestamp::from(now()));
@@ -52,35 +45,29 @@ async fn a_list_is_kept_as_it_was_received_and_earlier_ones_stay() {
         hashes(&banks).await,
         [first.bank.content_hash(), second.bank.content_hash()]
     );
-    assert!(
-        banks
-            .bank(bank(&json!([])).content_hash())
-            .await
-            .unwrap()
-            .is_none()
-    );
+    let unknown = banks.bank(bank(&json!([])).content_hash()).await;
+    assert!(unknown.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn the_same_list_is_confirmed_once_a_day_and_not_written_otherwise() {
-    let store = SharedStore::default();
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
     let (banks, clock) = banks(store.clone());
     banks.receive(&cattle(|_| ())).await;
-    assert_eq!(store.commits(), [true]);
+    assert_eq!(store.commits(), 1);
     for _ in 0..10 {
         clock.advance(DAY / 11);
-        let same = banks
-            .receive(&cattle(|list| list[0]["later"] = json!(1)))
-            .await;
+        let later = cattle(|list| list[0]["later"] = json!(1));
+        let same = banks.receive(&later).await;
         assert!(!same.changed && same.bank.confirmed_at() == same.bank.received_at());
     }
-    assert_eq!(store.commits(), [false; 0]);
+    assert_eq!(store.commits(), 1);
     clock.advance(DAY);
     let same = banks.receive(&cattle(|_| ())).await;
     assert!(!same.changed);
     assert_eq!(same.bank.age(clock.now()), Duration::ZERO);
     assert_eq!(same.bank.received_at(), &Timestamp::from(now()));
-    assert_eq!(store.commits(), [true]);
+    assert_eq!(store.commits(), 2);
     // The clock was wrong, and is set back.
     clock.set_wall(now() - 2 * DAY);
     let same = banks.receive(&cattle(|_| ())).await;
@@ -104,14 +91,12 @@ async fn an_earlier_list_that_comes_again_is_the_latest_one() {
 
 #[tokio::test]
 async fn a_reply_does_not_replace_a_list_that_another_process_received_meanwhile() {
-    let store = SharedStore::default();
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
     let (ours, _) = banks(store.clone());
     let base = ours.load().await.unwrap();
-    let (theirs, _) = banks(store.store.clone());
-    store.before_commit(move || {
-        Box::pin(async move {
-            theirs.receive(&newer()).await;
-        })
+    let (theirs, _) = banks(store.clone());
+    store.at(Moment::BeforeCommit(1), async move {
+        theirs.receive(&newer()).await;
     });
     let kept = ours.keep(base, &received(&cattle(|_| ()))).await.unwrap();
     assert!(kept.is_none(), "the questions are to be requested again");
@@ -119,11 +104,9 @@ async fn a_reply_does_not_replace_a_list_that_another_process_received_meanwhile
     assert_eq!(latest.content_hash(), bank(&newer()).content_hash());
 
     // The same list from both is one.
-    let (theirs, _) = banks(store.store.clone());
-    store.before_commit(move || {
-        Box::pin(async move {
-            theirs.receive(&cattle(|_| ())).await;
-        })
+    let (theirs, _) = banks(store.clone());
+    store.at(Moment::BeforeCommit(1), async move {
+        theirs.receive(&cattle(|_| ())).await;
     });
     let base = ours.load().await.unwrap();
     let kept = ours.keep(base, &received(&cattle(|_| ()))).await.unwrap();
@@ -140,10 +123,8 @@ async fn only_what_nothing_needs_is_removed_and_only_on_request() {
         hashes_of.push(banks.receive(list).await.bank.content_hash());
     }
     let pinned = banks.bank(hashes_of[0]).await.unwrap().unwrap();
-    let form = pinned
-        .questionnaire()
-        .form(&input(FormType::Lpac1), &on("2026-11-20"));
-    let draft = banks.create_draft("1", &form.save()).await.unwrap();
+    let saved = draft(&pinned, &input(FormType::Lpac1));
+    let draft = banks.create_draft("1", &saved).await.unwrap();
     assert_eq!(banks.prune([hashes_of[1]]).await.unwrap(), [hashes_of[2]]);
     assert_eq!(
         hashes(&banks).await,
@@ -154,10 +135,7 @@ async fn only_what_nothing_needs_is_removed_and_only_on_request() {
     assert_eq!(hashes(&banks).await.len(), 3);
     assert_eq!(banks.prune([]).await.unwrap(), hashes_of[..2]);
     assert_eq!(banks.prune([]).await.unwrap(), []);
-    let gone = banks
-        .open(form.save(), &on("2026-11-20"))
-        .await
-        .unwrap_err();
+    let gone = banks.open(saved, &on(TODAY)).await.unwrap_err();
     assert!(gone.is_config() && gone.to_string().contains(&hashes_of[0].to_string()));
 }
 
@@ -174,16 +152,9 @@ async fn a_damaged_list_is_told_and_received_anew() {
         };
         assert!(store.commit(ACCOUNT, &batch).await.unwrap());
         assert!(banks.latest().await.unwrap_err().is_store());
-        let form = kept
-            .questionnaire()
-            .form(&input(FormType::Lpac1), &on("2026-11-20"));
-        assert!(
-            banks
-                .open(form.save(), &on("2026-11-20"))
-                .await
-                .unwrap_err()
-                .is_store()
-        );
+        let saved = draft(&kept, &input(FormType::Lpac1));
+        let opened = banks.open(saved, &on(TODAY)).await;
+        assert!(opened.unwrap_err().is_store());
         assert!(!banks.receive(&cattle(|_| ())).await.changed);
         assert!(banks.latest().await.unwrap().is_some());
     }
@@ -215,13 +186,4 @@ async fn an_index_of_a_newer_version_is_left_alone() {
         assert_eq!(documents.len(), 1);
         assert_eq!(documents[0].text, text);
     }
-}
-
-#[tokio::test]
-async fn accounts_in_one_store_are_apart() {
-    let store = MemorySync::new();
-    let (banks, _) = banks(store.clone());
-    banks.receive(&cattle(|_| ())).await;
-    let other = banks.account().client().account("envd-1").banks(store);
-    assert!(other.latest().await.unwrap().is_none());
 }

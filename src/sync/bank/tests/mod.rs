@@ -8,4 +8,3 @@ mod refusals;
 mod sample;
 #[cfg(feature = "sealed")]
 mod sealed;
-mod shared_store;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::sample::{TODAY, answer, bank, cattle, draft, input, on};
+use super::sample::{TODAY, answer, bank, cattle, draft, input, newer, on};
 use crate::model::{AnswerInput, FormType};
 use crate::sync::bank::{AnswerOutcome, Plan};
-use crate::validate::{Blocker, Explanation, Operation, Rule, SavedForm};
+use crate::validate::{Blocker, Explanation, Form, Operation, Rule, SavedForm};
 
 /// The plan of a draft with these answers, from one list to the other.
 fn plan(before: &Value, answers: &[AnswerInput], after: &Value) -> (Plan, SavedForm) {
@@ -38,6 +38,11 @@ fn outcomes(plan: &Plan) -> Vec<(String, &'static str)> {
         .collect()
 }
 
+fn opened(list: &Value, draft: SavedForm) -> Form {
+    let opened = bank(list).questionnaire().open(draft, &on(TODAY));
+    opened.unwrap()
+}
+
 fn required(plan: &Plan) -> Vec<String> {
     let of = |blocker: &Blocker| match blocker {
         Blocker::Finding(finding) => finding.question.as_ref().unwrap().to_string(),
@@ -53,19 +58,14 @@ fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
         serde_json::from_str(include_str!("../../../../tests/fixtures/questions.json")).unwrap();
     let list = bank(&fixture["data"]["questions"]["items"]);
     let kept = [
-        ("3", Some(0), "75"),
-        ("4", Some(0), "Boer"),
-        ("17", None, "No"),
+        answer("3", Some(0), "75"),
+        answer("4", Some(0), "Boer"),
+        answer("17", None, "No"),
     ];
-    let gone = [
-        ("23", None, "No"),
-        ("24", None, "confirmGoatsTagged"),
-        ("87", None, "No"),
-    ];
+    let tagged = answer("24", None, "confirmGoatsTagged");
+    let gone = [answer("23", None, "No"), tagged, answer("87", None, "No")];
     let mut goats = input(FormType::Lpag2);
-    for (id, row, value) in kept.into_iter().chain(gone) {
-        goats = goats.answer(answer(id, row, value));
-    }
+    goats.answers = [kept.clone(), gone.clone()].concat().into();
     let draft = draft(&list, &goats);
 
     let open = list.plan(&draft, &list, &on("2024-11-18")).unwrap();
@@ -76,14 +76,12 @@ fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
     assert_eq!(plan.forms_before(), [FormType::Lpag2]);
     assert_eq!(plan.forms(), [FormType::Lpag3]);
     for dropped in plan.dropped() {
-        assert_eq!(
-            dropped.outcome,
-            AnswerOutcome::Dropped(Explanation::OtherForms)
-        );
+        let other_forms = AnswerOutcome::Dropped(Explanation::OtherForms);
+        assert_eq!(dropped.outcome, other_forms);
         assert!(dropped.text_before.is_some() && dropped.text.is_none());
     }
     let dropped: Vec<AnswerInput> = plan.dropped().map(|one| one.answer.clone()).collect();
-    assert_eq!(dropped, gone.map(|(id, row, value)| answer(id, row, value)));
+    assert_eq!(dropped, gone);
     let vanished: Vec<&str> = plan.vanished().iter().map(|one| one.id.as_str()).collect();
     assert_eq!(vanished, ["23", "24", "87"]);
     assert!(plan.required().is_empty() && plan.findings().is_empty());
@@ -94,17 +92,10 @@ fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
 
     let moved = plan.accept(&draft).unwrap();
     assert_eq!(moved.input().forms, [FormType::Lpag3]);
-    assert_eq!(
-        moved.input().answers(),
-        kept.map(|(id, row, value)| answer(id, row, value))
-    );
+    assert_eq!(moved.input().answers(), kept);
     let form = list.questionnaire().open(moved, &on("2024-11-19")).unwrap();
-    assert!(
-        form.report()
-            .findings()
-            .iter()
-            .all(|finding| finding.rule != Rule::FormOpen)
-    );
+    let mut findings = form.report().findings().iter();
+    assert!(findings.all(|finding| finding.rule != Rule::FormOpen));
 
     // An existing record keeps its forms, unless a person wants others.
     let update = on("2026-11-20").operation(Operation::Update);
@@ -215,10 +206,7 @@ fn an_answer_whose_question_does_not_apply_waits_in_the_draft() {
     let (hidden, moved) = plan(&cattle(|_| ()), &no, &newer);
     assert_eq!(outcomes(&hidden)[1].1, "not applicable");
     assert_eq!(moved.input().answers(), no);
-    let mut form = bank(&newer)
-        .questionnaire()
-        .open(moved, &on(TODAY))
-        .unwrap();
+    let mut form = opened(&newer, moved);
     assert_eq!(form.to_input().answers().len(), 1);
     form.answer("17", None, "Yes").unwrap();
     assert_eq!(form.to_input().answers().len(), 2);
@@ -238,10 +226,7 @@ fn a_row_stays_when_all_answers_in_it_are_dropped() {
     let (plan, moved) = plan(&cattle(|_| ()), &answers, &newer);
     assert_eq!(outcomes(&plan)[1], ("4 in row 3".to_owned(), "dropped"));
     assert_eq!(moved.input().answers(), &answers[..1]);
-    let form = bank(&newer)
-        .questionnaire()
-        .open(moved, &on(TODAY))
-        .unwrap();
+    let form = opened(&newer, moved);
     let rows: Vec<Option<i64>> = form.items()[1].rows.iter().map(|row| row.index).collect();
     assert_eq!(rows, [Some(0), Some(2)]);
     assert_eq!(required(&plan), ["1 has the empty row Some(2)"]);
@@ -270,32 +255,21 @@ fn a_section_that_is_gone_takes_the_answers_of_its_rows() {
 #[test]
 fn an_answer_that_neither_list_knows_is_sent_as_before() {
     let answers = [answer("17", None, "Yes"), answer("999", None, "x")];
-    let (plan, moved) = plan(
-        &cattle(|_| ()),
-        &answers,
-        &cattle(|list| list[0]["tip"] = json!("t")),
-    );
+    let (plan, moved) = plan(&cattle(|_| ()), &answers, &newer());
     assert_eq!(outcomes(&plan)[1].1, "kept");
     assert_eq!(moved.input().answers(), answers);
 }
 
 #[test]
 fn what_is_skipped_and_opened_stays() {
-    let (before, after) = (
-        bank(&cattle(|_| ())),
-        bank(&cattle(|list| list[0]["tip"] = json!("t"))),
-    );
-    let mut form = before
-        .questionnaire()
-        .form(&input(FormType::Lpac1), &on(TODAY));
+    let before = bank(&cattle(|_| ()));
+    let empty = input(FormType::Lpac1);
+    let mut form = before.questionnaire().form(&empty, &on(TODAY));
     form.add_row("1").unwrap();
     form.skip("17").unwrap();
     let draft = form.save();
-    let plan = before.plan(&draft, &after, &on(TODAY)).unwrap();
-    let moved = after
-        .questionnaire()
-        .open(plan.accept(&draft).unwrap(), &on(TODAY))
-        .unwrap();
+    let plan = before.plan(&draft, &bank(&newer()), &on(TODAY)).unwrap();
+    let moved = opened(&newer(), plan.accept(&draft).unwrap());
     assert_eq!(moved.items()[1].rows.len(), 1);
     assert_eq!(moved.next().unwrap().question.to_string(), "3 in row 1");
 }
@@ -342,11 +316,7 @@ fn neither_debug_nor_display_shows_answers() {
         answer("17", None, "s3cr3t"),
         answer("4", Some(0), "Pat Private"),
     ];
-    let (plan, moved) = plan(
-        &cattle(|_| ()),
-        &answers,
-        &cattle(|list| list[0]["tip"] = json!("t")),
-    );
+    let (plan, moved) = plan(&cattle(|_| ()), &answers, &newer());
     for shown in [format!("{plan:?}"), plan.to_string(), format!("{moved:?}")] {
         assert!(
             !shown.contains("s3cr3t") && !shown.contains("Private"),

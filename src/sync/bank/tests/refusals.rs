@@ -1,17 +1,12 @@
 //! What is not moved.
 
-use serde_json::json;
-
-use super::sample::{TODAY, bank, cattle, draft, input, on};
+use super::sample::{TODAY, bank, cattle, draft, input, newer, on};
 use crate::model::{ConsignmentStatus, DeclarationInput, FormType, Maybe};
 use crate::sync::bank::DraftError;
 
 #[test]
 fn a_signed_declaration_is_never_moved() {
-    let (list, newer) = (
-        bank(&cattle(|_| ())),
-        bank(&cattle(|list| list[0]["tip"] = json!("t"))),
-    );
+    let (list, newer) = (bank(&cattle(|_| ())), bank(&newer()));
     let signed = [
         DeclarationInput::default().accept(true),
         DeclarationInput::default().signature("iVBORw0KGgo="),
@@ -50,10 +45,7 @@ fn a_signed_declaration_is_never_moved() {
 
 #[test]
 fn a_plan_is_for_the_draft_that_it_was_made_from() {
-    let (list, newer) = (
-        bank(&cattle(|_| ())),
-        bank(&cattle(|list| list[0]["tip"] = json!("t"))),
-    );
+    let (list, newer) = (bank(&cattle(|_| ())), bank(&newer()));
     let mut form = list
         .questionnaire()
         .form(&input(FormType::Lpac1), &on(TODAY));

@@ -95,6 +95,11 @@ pub(super) fn cattle(change: impl FnOnce(&mut Value)) -> Value {
     questions
 }
 
+/// A list with the same questions and another content.
+pub(super) fn newer() -> Value {
+    cattle(|list| list[0]["tip"] = json!("t"))
+}
+
 pub(super) const TODAY: &str = "2026-11-20";
 
 /// A draft with the list of a bank.

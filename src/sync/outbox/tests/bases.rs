@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::farm::{Farm, MINUTE, id_of, load, now, signed, state, submitted};
+use super::farm::{
+    Farm, MINUTE, assert_asks, load, now, processed_if, saved, saved_with_submit, signed, start,
+    state, submitted,
+};
 use crate::fake::{Fault, WebsiteEdit};
 use crate::sync::outbox::{Decision, EntryState, Reason};
+use crate::sync::store::tests::faulty_store::Moment;
 
 #[tokio::test]
 async fn an_update_that_takes_the_place_of_a_save_keeps_its_base() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let id = farm.edit(WebsiteEdit::insert(load(24)));
-    let base = farm.read(&outbox, &id).await;
+    let (farm, outbox) = start().await;
+    let (id, base) = farm.listed(&outbox).await;
     let save = outbox.save(load(25).id(&*id)).await.unwrap();
     let update = outbox.update(&base, load(26)).await.unwrap();
     assert_eq!(save.id, update.id);
-    farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "09:00"})));
+    farm.change(&id, json!({"movementTime": "09:00"}));
     farm.send(&outbox).await;
     let shown = now(&outbox, update.id).await;
     assert_eq!((shown.reason, farm.saves()), (Some(Reason::Conflict), 0));
@@ -28,15 +30,11 @@ async fn an_update_that_takes_the_place_of_a_save_keeps_its_base() {
 #[tokio::test]
 async fn a_copy_that_could_not_be_read_back_is_compared_with_what_was_copied() {
     for is_edited in [false, true] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
+        let (farm, outbox) = start().await;
         let original = farm.edit(WebsiteEdit::insert(load(24)));
         let copy = outbox.copy(&*original).await.unwrap();
         // The original is read, and the copy is not.
-        farm.fake
-            .on_operation("Consignment")
-            .fault(Fault::none())
-            .fault(Fault::html(503));
+        farm.faults_after_one("Consignment", 1);
         farm.send(&outbox).await;
         let id = now(&outbox, copy.id).await.consignment.unwrap();
         if is_edited {
@@ -58,14 +56,12 @@ async fn a_copy_that_could_not_be_read_back_is_compared_with_what_was_copied() {
 /// Somebody submits the draft between the save and the read that follows it.
 #[tokio::test]
 async fn a_record_that_is_no_draft_any_more_is_no_base() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::latency(Duration::from_secs(1)));
     let on_website = async {
         farm.fake.until_delayed().await;
-        let id = id_of(&farm.made()[0]);
-        farm.edit(WebsiteEdit::change(&*id, json!({"status": "SUBMITTED"})));
+        let id = farm.id(0);
+        farm.change(&id, json!({"status": "SUBMITTED"}));
         farm.clock.advance(Duration::from_secs(1));
     };
     let (passed, ()) = tokio::join!(outbox.pass(), on_website);
@@ -78,17 +74,12 @@ async fn a_record_that_is_no_draft_any_more_is_no_base() {
 
 #[tokio::test]
 async fn a_submit_that_is_sent_again_comes_after_what_was_written_meanwhile() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
-    let submit = outbox.submit(entry.id).await.unwrap();
+    let (farm, outbox, entry, submit) = saved_with_submit().await;
     farm.fault(Fault::none());
-    farm.fault(Fault::dropped_before());
-    outbox.pass().await.unwrap();
+    farm.lose(&outbox).await;
     assert_eq!(state(&outbox, submit.id).await, EntryState::Unconfirmed);
     let edit = outbox.edit(entry.id, load(30)).await.unwrap();
-    let report = farm.send(&outbox).await;
-    assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
+    farm.all_done(&outbox).await;
     assert_eq!(farm.loads(), [submitted(30)]);
     assert_eq!(state(&outbox, edit.id).await, EntryState::Confirmed);
     assert_eq!(farm.saves(), 4);
@@ -97,20 +88,17 @@ async fn a_submit_that_is_sent_again_comes_after_what_was_written_meanwhile() {
 /// The submit is a conflict, and the user edits the declaration before they decide.
 #[tokio::test]
 async fn a_submit_that_is_kept_follows_what_was_written_last() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.send(&outbox).await;
     let submit = outbox.submit(entry.id).await.unwrap();
-    let id = id_of(&farm.made()[0]);
-    farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "09:00"})));
+    let id = farm.id(0);
+    farm.change(&id, json!({"movementTime": "09:00"}));
     farm.send(&outbox).await;
-    assert_eq!(now(&outbox, submit.id).await.reason, Some(Reason::Conflict));
+    assert_asks(&outbox, submit.id, Reason::Conflict).await;
     let base = farm.read(&outbox, &id).await;
     let edit = outbox.update(&base, load(30)).await.unwrap();
     outbox.decide(submit.id, Decision::KeepMine).await.unwrap();
-    let report = farm.send(&outbox).await;
-    assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
+    farm.all_done(&outbox).await;
     assert_eq!(farm.loads(), [submitted(30)]);
     assert_eq!(state(&outbox, edit.id).await, EntryState::Confirmed);
 }
@@ -126,9 +114,8 @@ async fn a_limit_that_passes_during_the_reads_before_a_save_is_kept() {
         let entry = outbox.save(load(24)).await.unwrap();
         let clock = farm.clock.clone();
         let commits = store.commits();
-        store.before_commit(number, move || {
+        store.at(Moment::BeforeCommit(number), async move {
             clock.advance(MINUTE * 2);
-            Box::pin(async {})
         });
         outbox.pass().await.unwrap();
         let entry = now(&outbox, entry.id).await;
@@ -147,14 +134,12 @@ async fn a_limit_that_passes_during_the_reads_before_a_save_is_kept() {
 #[tokio::test]
 async fn an_edit_with_a_later_limit_is_sent_and_so_is_the_submit_behind_it() {
     for by_decision in [false, true] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
+        let (farm, outbox) = start().await;
         let limited = outbox.clone().not_after(farm.clock.now() + MINUTE);
         let entry = limited.save_and_submit(load(24)).await.unwrap();
         farm.clock.advance(MINUTE * 2);
         farm.send(&outbox).await;
-        let late = now(&outbox, entry.id).await;
-        assert_eq!(late.reason, Some(Reason::NotAfterPassed));
+        assert_asks(&outbox, entry.id, Reason::NotAfterPassed).await;
 
         let limit = farm.clock.now() + MINUTE;
         let later = outbox.clone().not_after(limit);
@@ -167,8 +152,7 @@ async fn an_edit_with_a_later_limit_is_sent_and_so_is_the_submit_behind_it() {
         let limit = Some(limit.into());
         let entries = outbox.entries().await.unwrap();
         assert!(entries.iter().all(|entry| entry.not_after == limit));
-        let report = farm.send(&outbox).await;
-        assert_eq!((report.confirmed, report.waiting), (2, 0), "{report}");
+        farm.done(&outbox, 2).await;
         assert_eq!(farm.loads(), [submitted(25)]);
     }
 }
@@ -176,20 +160,16 @@ async fn an_edit_with_a_later_limit_is_sent_and_so_is_the_submit_behind_it() {
 /// The save was in time, and its submit was not.
 #[tokio::test]
 async fn a_submit_whose_limit_has_passed_is_sent_after_an_edit_with_a_later_one() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.send(&outbox).await;
     let limited = outbox.clone().not_after(farm.clock.now());
     let submit = limited.submit(entry.id).await.unwrap();
     farm.clock.advance(MINUTE);
     farm.send(&outbox).await;
-    let late = now(&outbox, submit.id).await;
-    assert_eq!(late.reason, Some(Reason::NotAfterPassed));
+    assert_asks(&outbox, submit.id, Reason::NotAfterPassed).await;
     let later = outbox.clone().not_after(farm.clock.now() + MINUTE);
     later.edit(entry.id, load(25)).await.unwrap();
-    let report = farm.send(&outbox).await;
-    assert_eq!((report.confirmed, report.waiting), (2, 0), "{report}");
+    farm.done(&outbox, 2).await;
     assert_eq!(farm.loads(), [submitted(25)]);
 }
 
@@ -198,20 +178,15 @@ async fn a_submit_whose_limit_has_passed_is_sent_after_an_edit_with_a_later_one(
 async fn a_submit_whose_reply_shows_no_submitted_record_is_read() {
     for status in [json!("DRAFT"), json!(null)] {
         for was_applied in [true, false] {
-            let farm = Farm::start().await;
-            let outbox = farm.outbox();
+            let (farm, outbox) = start().await;
             let entry = outbox.save(signed(24)).await.unwrap();
             farm.send(&outbox).await;
-            let id = id_of(&farm.made()[0]);
+            let id = farm.id(0);
             let submit = outbox.submit(entry.id).await.unwrap();
             let saved = json!({"id": id, "number": null, "status": status});
             let reply = json!({"data": {"createOrSaveConsignment": {"data": saved}}});
             let fault = Fault::status(200).json(reply);
-            farm.fault(if was_applied {
-                fault.processed()
-            } else {
-                fault
-            });
+            farm.fault(processed_if(was_applied, fault));
             let (report, _) = outbox.pass().await.unwrap();
             let shown = now(&outbox, submit.id).await;
             if was_applied {
@@ -227,6 +202,8 @@ async fn a_submit_whose_reply_shows_no_submitted_record_is_read() {
     }
 }
 
+/// Holds: the history stays until it is pruned, and what was pruned stays so.
+///
 /// Another process prunes the history at any moment of a pass.
 #[tokio::test]
 async fn an_entry_that_was_pruned_meanwhile_stays_pruned() {
@@ -238,11 +215,9 @@ async fn an_entry_that_was_pruned_meanwhile_stays_pruned() {
         let (other, commits) = (farm.outbox(), store.commits());
         let pruned = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&pruned);
-        store.before_commit(number, move || {
-            Box::pin(async move {
-                let removed = other.prune("2030-01-01T00:00:00Z").await.unwrap();
-                count.store(removed, Ordering::SeqCst);
-            })
+        store.at(Moment::BeforeCommit(number), async move {
+            let removed = other.prune("2030-01-01T00:00:00Z").await.unwrap();
+            count.store(removed, Ordering::SeqCst);
         });
         let (report, _) = outbox.pass().await.unwrap();
         assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");

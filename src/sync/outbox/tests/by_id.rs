@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::farm::{Farm, MINUTE, draft, id_of, load, now, signed, state, submitted};
+use super::farm::{
+    Farm, MINUTE, assert_asks, draft, load, lost, now, signed, start, state, submitted,
+};
 use crate::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
 use crate::sync::outbox::{ChangedBy, Decision, EntryState, Outbox, Reason};
 
@@ -18,17 +20,19 @@ async fn with_draft_assuming(assumptions: Assumptions) -> (Farm, Outbox, String)
     (farm, outbox, id)
 }
 
+/// Holds: rule 6: a save by id is compared before.
+/// Holds: failure point 16: draft edited on the website.
 #[tokio::test]
 async fn a_draft_that_was_edited_on_the_website_is_a_conflict_and_nothing_is_sent() {
     let (farm, outbox, id) = with_draft().await;
     let base = farm.read(&outbox, &id).await;
     let entry = outbox.update(&base, load(30)).await.unwrap();
-    farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "07:45"})));
+    farm.change(&id, json!({"movementTime": "07:45"}));
     let report = farm.send(&outbox).await;
     assert_eq!((report.needs_attention, report.waiting), (1, 0), "{report}");
     assert_eq!(farm.saves(), 0);
+    assert_asks(&outbox, entry.id, Reason::Conflict).await;
     let entry = now(&outbox, entry.id).await;
-    assert_eq!(entry.reason, Some(Reason::Conflict));
     let conflict = entry.conflict.unwrap();
     let fields: Vec<_> = conflict
         .fields
@@ -53,15 +57,16 @@ async fn a_draft_that_was_edited_on_the_website_is_a_conflict_and_nothing_is_sen
     );
 }
 
+/// Holds: a decision holds for what was there when it was made.
 #[tokio::test]
 async fn a_decision_holds_for_what_was_there_when_it_was_made() {
     let (farm, outbox, id) = with_draft().await;
     let base = farm.read(&outbox, &id).await;
     let entry = outbox.update(&base, load(30)).await.unwrap();
-    farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "07:45"})));
+    farm.change(&id, json!({"movementTime": "07:45"}));
     farm.send(&outbox).await;
     outbox.decide(entry.id, Decision::KeepMine).await.unwrap();
-    farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "08:00"})));
+    farm.change(&id, json!({"movementTime": "08:00"}));
     farm.send(&outbox).await;
     let again = now(&outbox, entry.id).await;
     assert_eq!((again.reason, farm.saves()), (Some(Reason::Conflict), 0));
@@ -73,6 +78,7 @@ async fn a_decision_holds_for_what_was_there_when_it_was_made() {
     assert_eq!(farm.made()[0]["movementTime"], "06:30");
 }
 
+/// Holds: failure point 17: draft submitted or locked there.
 #[tokio::test]
 async fn a_draft_that_was_submitted_or_locked_there_is_a_conflict() {
     for status in ["SUBMITTED", "LOCKED"] {
@@ -84,15 +90,11 @@ async fn a_draft_that_was_submitted_or_locked_there_is_a_conflict() {
                 farm.send(&outbox).await;
                 entry = outbox.submit(entry.id).await.unwrap();
             }
-            farm.edit(WebsiteEdit::change(&*id, json!({"status": status})));
+            farm.change(&id, json!({"status": status}));
             let before = farm.saves();
             farm.send(&outbox).await;
+            assert_asks(&outbox, entry.id, Reason::NotADraft).await;
             let shown = now(&outbox, entry.id).await;
-            assert_eq!(
-                (shown.state, shown.reason),
-                (EntryState::NeedsAttention, Some(Reason::NotADraft)),
-                "{status}"
-            );
             assert!(shown.conflict.is_some());
             assert_eq!(farm.saves(), before);
             outbox.decide(entry.id, Decision::TakeTheirs).await.unwrap();
@@ -102,6 +104,7 @@ async fn a_draft_that_was_submitted_or_locked_there_is_a_conflict() {
     }
 }
 
+/// Holds: failure point 18: draft deleted there.
 #[tokio::test]
 async fn a_draft_that_was_deleted_there_is_gone_and_the_user_decides() {
     for deleted in [Deleted::Filtered, Deleted::Hidden, Deleted::Listed] {
@@ -115,8 +118,7 @@ async fn a_draft_that_was_deleted_there_is_gone_and_the_user_decides() {
             farm.edit(WebsiteEdit::delete(&*id));
             let report = farm.send(&outbox).await;
             assert_eq!(report.needs_attention, 1, "{deleted:?} {report}");
-            let shown = now(&outbox, entry.id).await;
-            assert_eq!(shown.reason, Some(Reason::Gone), "{deleted:?}");
+            assert_asks(&outbox, entry.id, Reason::Gone).await;
             assert_eq!(farm.saves(), 0, "{deleted:?}");
             if keep {
                 // It is made anew, and submitted.
@@ -135,10 +137,7 @@ async fn a_draft_that_was_deleted_there_is_gone_and_the_user_decides() {
                 );
             } else {
                 outbox.decide(entry.id, Decision::Discard).await.unwrap();
-                assert_eq!(
-                    now(&outbox, submit.id).await.reason,
-                    Some(Reason::EarlierGivenUp)
-                );
+                assert_asks(&outbox, submit.id, Reason::EarlierGivenUp).await;
                 farm.send(&outbox).await;
                 assert_eq!(farm.saves(), 0, "{deleted:?}");
             }
@@ -146,6 +145,8 @@ async fn a_draft_that_was_deleted_there_is_gone_and_the_user_decides() {
     }
 }
 
+/// Holds: rule 2: what names its record is settled by reading it.
+/// Holds: failure point 19: reply to a submit lost.
 #[tokio::test]
 async fn a_submit_whose_reply_is_lost_is_read_by_id_and_not_sent_again_if_it_is_submitted() {
     for fault in [
@@ -154,23 +155,21 @@ async fn a_submit_whose_reply_is_lost_is_read_by_id_and_not_sent_again_if_it_is_
         Fault::cut(20),
         Fault::internal_server_error("createOrSaveConsignment").processed(),
     ] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
+        let (farm, outbox) = start().await;
         let entry = outbox.save(signed(24)).await.unwrap();
         let submit = outbox.submit(entry.id).await.unwrap();
         farm.fault(Fault::none());
         farm.fault(fault);
-        let report = farm.send(&outbox).await;
-        assert_eq!((report.confirmed, report.waiting), (2, 0), "{report}");
+        farm.done(&outbox, 2).await;
         assert_eq!((farm.loads(), farm.saves()), (vec![submitted(24)], 2));
         assert!(now(&outbox, submit.id).await.is_adopted);
     }
 }
 
+/// Holds: rule 1: created only as a draft, submitted only by the id of its record.
 #[tokio::test]
 async fn a_submit_that_was_lost_is_sent_again_after_two_looks() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let entry = outbox.save(signed(24)).await.unwrap();
     let submit = outbox.submit(entry.id).await.unwrap();
     farm.fault(Fault::none());
@@ -181,7 +180,7 @@ async fn a_submit_that_was_lost_is_sent_again_after_two_looks() {
     farm.send(&outbox).await;
     assert_eq!((farm.loads(), farm.saves()), (vec![submitted(24)], 3));
     // Every save after the first names the record.
-    let id = id_of(&farm.made()[0]);
+    let id = farm.id(0);
     assert!(farm.sent()[1..].iter().all(|sent| sent.contains(&id)));
 }
 
@@ -193,12 +192,7 @@ async fn an_update_that_arrives_late_is_found_before_it_is_sent_again() {
     let entry = outbox.update(&base, load(30)).await.unwrap();
     // It is processed with the second look, after that has read.
     farm.fault(Fault::dropped_before().processed_after(2));
-    let report = farm.send(&outbox).await;
-    assert_eq!(
-        (report.confirmed, report.needs_attention),
-        (1, 0),
-        "{report}"
-    );
+    farm.done(&outbox, 1).await;
     assert_eq!((farm.loads(), farm.saves()), (vec![draft(30)], 1));
     assert!(now(&outbox, entry.id).await.is_adopted);
 }
@@ -210,14 +204,7 @@ async fn a_delete_whose_reply_is_lost_is_read_by_id() {
             let (farm, outbox, id) =
                 with_draft_assuming(Assumptions::default().deleted(deleted)).await;
             let entry = outbox.delete(&*id).await.unwrap();
-            let fault = Fault::dropped_before();
-            farm.fake
-                .on_operation("DeleteConsignment")
-                .fault(if was_applied {
-                    fault.processed()
-                } else {
-                    fault
-                });
+            farm.faults("DeleteConsignment", lost(was_applied), 1);
             let report = farm.send(&outbox).await;
             assert_eq!(
                 (report.confirmed, report.waiting),
@@ -240,10 +227,11 @@ async fn a_read_that_fails_is_no_record_that_is_gone() {
     let (farm, outbox, id) = with_draft().await;
     let base = farm.read(&outbox, &id).await;
     let entry = outbox.update(&base, load(30)).await.unwrap();
-    farm.fake
-        .on_operation("Consignment")
-        .fault(Fault::internal_server_error("consignment"))
-        .times(3);
+    farm.faults(
+        "Consignment",
+        Fault::internal_server_error("consignment"),
+        3,
+    );
     farm.send(&outbox).await;
     farm.send(&outbox).await;
     farm.clock.advance(MINUTE);
@@ -257,7 +245,7 @@ async fn a_read_that_fails_is_no_record_that_is_gone() {
 async fn without_a_base_a_draft_is_saved_and_anything_else_is_not() {
     for status in ["DRAFT", "SUBMITTED"] {
         let (farm, outbox, id) = with_draft().await;
-        farm.edit(WebsiteEdit::change(&*id, json!({"status": status})));
+        farm.change(&id, json!({"status": status}));
         let entry = outbox.save(load(30).id(id)).await.unwrap();
         farm.send(&outbox).await;
         let expected = if status == "DRAFT" {

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::farm::{Farm, draft, load, now, state};
+use super::farm::{
+    Farm, SAVE, assert_asks, draft, load, now, saved, saved_with_submit, start, state,
+};
 use crate::fake::{Fault, WebsiteEdit};
 use crate::sync::outbox::{Decision, EntryId, EntryState, Outbox, Reason};
 
@@ -20,8 +22,7 @@ fn all() -> Vec<Decision> {
 async fn fitting(prepare: impl AsyncFn(&Farm, &Outbox) -> EntryId) -> Vec<String> {
     let mut fitting = Vec::new();
     for decision in all() {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
+        let (farm, outbox) = start().await;
         let id = prepare(&farm, &outbox).await;
         let before = now(&outbox, id).await;
         let name = format!("{decision:?}");
@@ -52,17 +53,14 @@ async fn a_decision_that_does_not_fit_is_an_error_and_changes_nothing() {
     assert!(confirmed.await.is_empty());
     let refused = fitting(async |farm, outbox| {
         let id = outbox.save(load(24)).await.unwrap().id;
-        farm.fake
-            .on_operation(super::farm::SAVE)
-            .refuse("X", "refused");
+        farm.fake.on_operation(SAVE).refuse("X", "refused");
         farm.send(outbox).await;
         id
     });
     assert_eq!(refused.await, ["resend", "discard"]);
     let unconfirmed = fitting(async |farm, outbox| {
         let id = outbox.save(load(24)).await.unwrap().id;
-        farm.fault(Fault::dropped_before());
-        outbox.pass().await.unwrap();
+        farm.lose(&outbox).await;
         id
     });
     assert_eq!(unconfirmed.await, ["resend", "adopt", "discard"]);
@@ -87,10 +85,7 @@ async fn a_decision_that_does_not_fit_is_an_error_and_changes_nothing() {
 
 #[tokio::test]
 async fn what_was_given_up_is_never_sent() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
-    outbox.submit(entry.id).await.unwrap();
+    let (farm, outbox, entry, _) = saved_with_submit().await;
     let entry = outbox.decide(entry.id, Decision::Discard).await.unwrap();
     assert_eq!(
         (entry.state, entry.reason),
@@ -108,8 +103,7 @@ async fn what_was_given_up_is_never_sent() {
 
 #[tokio::test]
 async fn what_waits_behind_an_update_that_was_given_up_can_be_kept() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let id = farm.edit(WebsiteEdit::insert(load(24)));
     let mut wrong = load(25);
     wrong.origin.pic = "not a PIC".into();
@@ -118,10 +112,7 @@ async fn what_waits_behind_an_update_that_was_given_up_can_be_kept() {
     farm.send(&outbox).await;
     assert_eq!(state(&outbox, entry.id).await, EntryState::Refused);
     outbox.decide(entry.id, Decision::Discard).await.unwrap();
-    assert_eq!(
-        now(&outbox, submit.id).await.reason,
-        Some(Reason::EarlierGivenUp)
-    );
+    assert_asks(&outbox, submit.id, Reason::EarlierGivenUp).await;
     let saves = farm.saves();
     farm.send(&outbox).await;
     assert_eq!(farm.saves(), saves);
@@ -140,13 +131,11 @@ async fn what_waits_behind_an_update_that_was_given_up_can_be_kept() {
 #[tokio::test]
 async fn what_waits_behind_a_conflict_that_was_given_up_is_a_conflict_as_well() {
     for given_up in [Decision::Discard, Decision::TakeTheirs] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
-        let id = farm.edit(WebsiteEdit::insert(load(24)));
-        let base = farm.read(&outbox, &id).await;
+        let (farm, outbox) = start().await;
+        let (id, base) = farm.listed(&outbox).await;
         let entry = outbox.update(&base, load(30)).await.unwrap();
         let submit = outbox.submit(entry.id).await.unwrap();
-        farm.edit(WebsiteEdit::change(&*id, json!({"movementTime": "07:45"})));
+        farm.change(&id, json!({"movementTime": "07:45"}));
         farm.send(&outbox).await;
         outbox.decide(entry.id, given_up).await.unwrap();
         outbox.decide(submit.id, Decision::KeepMine).await.unwrap();
@@ -168,9 +157,7 @@ async fn what_waits_behind_a_conflict_that_was_given_up_is_a_conflict_as_well() 
 /// A creation that was given up while it was in flight, and arrives all the same.
 #[tokio::test]
 async fn what_arrives_after_it_was_given_up_is_told() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     outbox.pass().await.unwrap();
     outbox.decide(entry.id, Decision::Discard).await.unwrap();

@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::auth::{StaticToken, TokenSource};
-use crate::client::Client;
+use crate::error::Unsent;
 use crate::fake::{Assumptions, Fake, Fault, Received, WebsiteEdit};
 use crate::graphql::generated::CreateOrSaveConsignment;
-use crate::model::{AnswerInput, Consignment, ConsignmentInput, FormType, PartyInput};
-use crate::sync::outbox::{Entry, EntryId, EntryState, Outbox, OutboxReport};
-use crate::sync::store::faulty_store::FaultyStore;
+use crate::model::{
+    AnswerInput, Consignment, ConsignmentId, ConsignmentInput, FormType, PartyInput,
+};
+use crate::sync::outbox::{Entry, EntryId, EntryState, Outbox, OutboxReport, Reason};
+use crate::sync::store::tests::faulty_store::FaultyStore;
 use crate::sync::store::{MemorySync, SyncStore};
-use crate::transport::{Clock, RetryPolicy};
+use crate::sync::tests::replies::{client_of, lost as lost_on_the_way};
+use crate::transport::{Clock, InProcess, RetryPolicy};
 
 /// The operation of saves.
 pub(super) const SAVE: &str = "CreateOrSaveConsignment";
@@ -71,13 +75,11 @@ impl Farm {
 
     /// The outbox where nothing listens at the address of the service.
     pub(super) fn unreachable(&self, store: impl SyncStore) -> Outbox {
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let address = format!("http://{}/", listener.local_addr().unwrap());
-        let client = Client::builder(address).clock(self.clock.clone());
-        let client = client.retry(RetryPolicy::none());
+        let nowhere = InProcess::new(|_| Box::pin(async { Err(lost_on_the_way(Unsent::Surely)) }));
+        let client = client_of(nowhere).clock(self.clock.clone());
         let client = client.token_source(StaticToken::new("a-token").unwrap());
-        let client = client.build().unwrap();
-        client.account(self.fake.account_id()).outbox(store)
+        let account = client.build().unwrap().account(self.fake.account_id());
+        account.outbox(store)
     }
 
     /// A store that fails after so many commits, over the one that all share.
@@ -130,9 +132,78 @@ impl Farm {
         self.fake.edit(self.fake.account_id(), edit)
     }
 
+    /// Somebody changes fields of a record on the website.
+    pub(super) fn change(&self, id: &str, fields: Value) {
+        self.edit(WebsiteEdit::change(id, fields));
+    }
+
+    /// Somebody makes a record after the list before the creation, and before the first look.
+    pub(super) fn before_look(&self, record: impl Serialize) {
+        let edit = WebsiteEdit::insert(record);
+        self.fake.edit_before_list(self.fake.account_id(), 2, edit);
+    }
+
+    /// A draft of 24 head from the website.
+    pub(super) async fn listed(&self, outbox: &Outbox) -> (String, Consignment) {
+        let id = self.edit(WebsiteEdit::insert(load(24)));
+        let record = self.read(outbox, &id).await;
+        (id, record)
+    }
+
+    /// The id of a record that was not there at the start, by its age.
+    pub(super) fn id(&self, at: usize) -> String {
+        id_of(&self.made()[at])
+    }
+
     /// A record as a person sees it.
     pub(super) async fn read(&self, outbox: &Outbox, id: &str) -> Consignment {
         outbox.account().consignment(id).await.unwrap().value
+    }
+
+    /// Polls a pass until the reply to its save is on its way.
+    pub(super) async fn until_delayed<T>(&self, pass: impl Future<Output = T>) {
+        tokio::select! {
+            biased;
+            () = self.fake.until_delayed() => {}
+            _ = pass => panic!("the reply is delayed"),
+        }
+    }
+
+    /// Ends a pass while the reply to a save is on its way: what was sent is in flight.
+    pub(super) async fn interrupt(&self, outbox: &Outbox) {
+        self.fault(Fault::latency(Duration::from_secs(5)));
+        self.until_delayed(outbox.pass()).await;
+    }
+
+    /// One pass, whose save is lost before the service has it.
+    pub(super) async fn lose(&self, outbox: &Outbox) {
+        self.fault(Fault::dropped_before());
+        outbox.pass().await.unwrap();
+    }
+
+    /// Faults of further requests of an operation.
+    pub(super) fn faults(&self, operation: &str, fault: Fault, times: usize) {
+        self.fake.on_operation(operation).fault(fault).times(times);
+    }
+
+    /// From its second request on, the operation fails so often.
+    pub(super) fn faults_after_one(&self, operation: &str, times: usize) {
+        let script = self.fake.on_operation(operation);
+        script.fault(Fault::none()).fault(Fault::html(503));
+        script.times(times);
+    }
+
+    /// Sends everything: nothing is refused, waits or needs a person.
+    pub(super) async fn all_done(&self, outbox: &Outbox) -> u64 {
+        let report = self.send(outbox).await;
+        let left = (report.waiting, report.refused, report.needs_attention);
+        assert_eq!(left, (0, 0, 0), "{report}");
+        report.confirmed
+    }
+
+    /// As [`all_done`](Self::all_done), and so many entries are confirmed.
+    pub(super) async fn done(&self, outbox: &Outbox, confirmed: u64) {
+        assert_eq!(self.all_done(outbox).await, confirmed);
     }
 
     /// Passes until nothing is due any more but what fails, like [`Outbox::send`], which waits on the clock meanwhile.
@@ -167,6 +238,41 @@ pub(super) fn load_of(record: &Value) -> (String, String) {
     let head = head.map(|answer| answer["value"].as_str().unwrap().to_owned());
     let status = record["status"].as_str().unwrap().to_owned();
     (status, head.unwrap_or_default())
+}
+
+/// A farm, and the outbox of one process.
+pub(super) async fn start() -> (Farm, Outbox) {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    (farm, outbox)
+}
+
+/// A farm, an outbox, and its entry of 24 head, which waits.
+pub(super) async fn saved() -> (Farm, Outbox, Entry) {
+    let (farm, outbox) = start().await;
+    let entry = outbox.save(load(24)).await.unwrap();
+    (farm, outbox, entry)
+}
+
+/// As [`saved`], with the submit behind the entry.
+pub(super) async fn saved_with_submit() -> (Farm, Outbox, Entry, Entry) {
+    let (farm, outbox, entry) = saved().await;
+    let submit = outbox.submit(entry.id).await.unwrap();
+    (farm, outbox, entry, submit)
+}
+
+/// A fault after the request was carried out, or instead.
+pub(super) fn processed_if(was_applied: bool, fault: Fault) -> Fault {
+    if was_applied {
+        fault.processed()
+    } else {
+        fault
+    }
+}
+
+/// The connection is lost after the request was carried out, or before.
+pub(super) fn lost(was_applied: bool) -> Fault {
+    processed_if(was_applied, Fault::dropped_before())
 }
 
 /// What [`Farm::loads`] shows of a draft.
@@ -206,6 +312,30 @@ pub(super) fn other_load(head: u32) -> ConsignmentInput {
     ConsignmentInput::new([FormType::Lpac1], from, to)
         .movement("2027-01-15", "05:15")
         .answer(AnswerInput::new("3", head.to_string()).row(0))
+}
+
+/// The entry is in this state for this reason.
+pub(super) async fn assert_is(outbox: &Outbox, id: EntryId, state: EntryState, reason: Reason) {
+    let entry = now(outbox, id).await;
+    assert_eq!(
+        (entry.state, entry.reason),
+        (state, Some(reason)),
+        "{entry:?}"
+    );
+}
+
+/// A person is asked for this reason.
+pub(super) async fn assert_asks(outbox: &Outbox, id: EntryId, reason: Reason) {
+    assert_is(outbox, id, EntryState::NeedsAttention, reason).await;
+}
+
+/// A person is asked whether one of these records is that of the entry.
+pub(super) async fn assert_candidates(outbox: &Outbox, id: EntryId, records: &[String]) {
+    assert_asks(outbox, id, Reason::Candidates).await;
+    let found = now(outbox, id).await.candidates;
+    let mut found: Vec<&str> = found.iter().map(ConsignmentId::as_str).collect();
+    found.sort_unstable();
+    assert_eq!(found, records);
 }
 
 /// The entry as it is now.

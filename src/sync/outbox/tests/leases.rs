@@ -7,7 +7,10 @@ use std::time::Duration;
 use super::farm::{Farm, MINUTE, draft, load, signed, state, submitted};
 use crate::fake::Fault;
 use crate::sync::outbox::EntryState;
+use crate::sync::store::tests::faulty_store::Moment;
 
+/// Holds: rule 7: one sender, and who takes over looks first.
+/// Holds: failure point 22: two processes, lease expired, holder frozen.
 #[tokio::test]
 async fn of_two_processes_one_sends_at_a_time_and_each_entry_is_sent_once() {
     let farm = Farm::start().await;
@@ -31,15 +34,7 @@ async fn who_takes_over_waits_for_the_end_of_the_lease_and_looks_first() {
     let farm = Farm::start().await;
     let dying = farm.outbox();
     let entry = dying.save(load(24)).await.unwrap();
-    farm.fault(Fault::latency(Duration::from_secs(5)));
-    {
-        let pass = dying.pass();
-        tokio::select! {
-            biased;
-            () = farm.fake.until_delayed() => {}
-            _ = pass => panic!("the reply is delayed"),
-        }
-    }
+    farm.interrupt(&dying).await;
     let taker = farm.outbox();
     let requests = farm.fake.requests().len();
     let (_, due) = taker.pass().await.unwrap();
@@ -57,10 +52,8 @@ async fn who_takes_over_waits_for_the_end_of_the_lease_and_looks_first() {
 /// A process is suspended before or after each of its commits; another one takes over and does all; the first one wakes up.
 #[tokio::test]
 async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has_taken_over() {
-    for (is_after, number) in [false, true]
-        .into_iter()
-        .flat_map(|after| (1..).map_while(move |n| (n < 30).then_some((after, n))))
-    {
+    let moments = (1..30).flat_map(|n| [Moment::BeforeCommit(n), Moment::AfterCommit(n)]);
+    for moment in moments {
         let farm = Arc::new(Farm::start().await);
         let writer = farm.outbox();
         let entry = writer.save(signed(24)).await.unwrap();
@@ -69,33 +62,22 @@ async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has
         let store = farm.faulty(usize::MAX);
         let suspended = farm.outbox_on(store.clone());
         let others = Arc::clone(&farm);
-        let take_over = move || -> crate::auth::BoxFuture<'static, ()> {
-            Box::pin(async move {
-                others.clock.advance(MINUTE);
-                let report = others.send(&others.outbox()).await;
-                assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
-            })
-        };
-        if is_after {
-            store.after_commit(number, take_over);
-        } else {
-            store.before_commit(number, take_over);
-        }
+        store.at(moment, async move {
+            others.clock.advance(MINUTE);
+            let report = others.send(&others.outbox()).await;
+            assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
+        });
         suspended.pass().await.unwrap();
         let report = farm.send(&suspended).await;
         assert_eq!(
             (report.waiting, report.needs_attention),
             (0, 0),
-            "{number}: {report}"
+            "{moment:?}: {report}"
         );
         let mut loads = farm.loads();
         loads.sort();
-        assert_eq!(
-            loads,
-            [draft(25), submitted(24)],
-            "suspended at {number}, after: {is_after}"
-        );
-        assert_eq!(farm.saves(), 3, "suspended at {number}, after: {is_after}");
+        assert_eq!(loads, [draft(25), submitted(24)], "suspended {moment:?}");
+        assert_eq!(farm.saves(), 3, "suspended {moment:?}");
     }
 }
 
@@ -110,12 +92,10 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
         let (other, has_sent) = (farm.outbox(), Arc::new(AtomicBool::new(false)));
         farm.fault(Fault::dropped_before());
         let sent = Arc::clone(&has_sent);
-        store.before_read(number, move || {
-            Box::pin(async move {
-                let is_queued = state(&other, entry.id).await == EntryState::Queued;
-                sent.store(is_queued, Ordering::SeqCst);
-                other.pass().await.unwrap();
-            })
+        store.at(Moment::BeforeRead(number), async move {
+            let is_queued = state(&other, entry.id).await == EntryState::Queued;
+            sent.store(is_queued, Ordering::SeqCst);
+            other.pass().await.unwrap();
         });
         outbox.pass().await.unwrap();
         // The second look is not due yet.
@@ -138,11 +118,7 @@ async fn a_process_that_works_keeps_the_lease() {
     slow.save(load(24)).await.unwrap();
     farm.fault(Fault::latency(MINUTE));
     let mut pass = std::pin::pin!(slow.pass());
-    tokio::select! {
-        biased;
-        () = farm.fake.until_delayed() => {}
-        _ = &mut pass => panic!("the reply is delayed"),
-    }
+    farm.until_delayed(&mut pass).await;
     for _ in 0..10 {
         farm.clock.advance(Duration::from_secs(4));
         // The lease is prolonged.

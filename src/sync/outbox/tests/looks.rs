@@ -2,29 +2,25 @@
 
 use std::time::Duration;
 
-use super::farm::{Farm, MINUTE, SAVE, draft, id_of, load, now, other_load, state};
+use super::farm::{
+    Farm, MINUTE, SAVE, assert_candidates, assert_is, draft, load, now, other_load, saved, state,
+};
 use crate::fake::{Fault, WebsiteEdit};
 use crate::sync::outbox::{Decision, EntryState, Reason};
 use crate::transport::{Clock, RetryPolicy};
 
-/// How often the list was asked for.
-fn lists(farm: &Farm) -> usize {
-    farm.fake.request_count("Consignments")
-}
-
 /// From now on no record can be read: the answer has the text of any failure.
 fn hide_records(farm: &Farm) {
-    farm.fake
-        .on_operation("Consignment")
-        .fault(Fault::internal_server_error("consignment"))
-        .times(1_000);
+    farm.faults(
+        "Consignment",
+        Fault::internal_server_error("consignment"),
+        1_000,
+    );
 }
 
 #[tokio::test]
 async fn a_record_that_can_never_be_read_is_left_to_a_person_and_holds_nothing_up() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let lost = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, lost) = saved().await;
     let other = outbox.save(other_load(25)).await.unwrap();
     farm.fault(Fault::dropped_after());
     hide_records(&farm);
@@ -37,24 +33,19 @@ async fn a_record_that_can_never_be_read_is_left_to_a_person_and_holds_nothing_u
         (1, 1, 0),
         "{report}"
     );
+    assert_candidates(&outbox, lost.id, &[farm.id(0)]).await;
     let lost = now(&outbox, lost.id).await;
-    assert_eq!(lost.reason, Some(Reason::Candidates), "{lost:?}");
-    assert_eq!(lost.candidates, [id_of(&farm.made()[0]).as_str()]);
     assert_eq!(state(&outbox, other.id).await, EntryState::Confirmed);
     assert_eq!(farm.saves(), 2);
     let record = lost.candidates[0].clone();
-    outbox
-        .decide(lost.id, Decision::Adopt(record))
-        .await
-        .unwrap();
+    let adopted = Decision::Adopt(record);
+    outbox.decide(lost.id, adopted).await.unwrap();
     assert_eq!(state(&outbox, lost.id).await, EntryState::Confirmed);
 }
 
 #[tokio::test]
 async fn a_late_record_that_can_never_be_read_stops_nothing_and_its_watch_ends() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, _) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     farm.send(&outbox).await;
     farm.fake.process_late_requests();
@@ -101,37 +92,15 @@ async fn a_list_that_changes_while_it_is_read_is_read_again_at_once() {
 }
 
 #[tokio::test]
-async fn a_creation_relies_on_no_list_that_is_older_than_five_minutes() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    for (minute, head) in [(0, 24), (4, 25), (8, 26)] {
-        let before = lists(&farm);
-        outbox.save(load(head)).await.unwrap();
-        let report = farm.send(&outbox).await;
-        assert_eq!(report.confirmed, 1, "{report}");
-        assert_eq!(lists(&farm) > before, minute != 4, "minute {minute}");
-        farm.clock.advance(MINUTE * 4);
-    }
-}
-
-#[tokio::test]
 async fn what_never_gets_a_clear_answer_is_sent_later_each_time_and_a_send_ends() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
-    farm.fake
-        .on_operation(SAVE)
-        .fault(Fault::dropped_before())
-        .times(30);
+    let (farm, outbox, entry) = saved().await;
+    farm.faults(SAVE, Fault::dropped_before(), 30);
     let mut waited = Duration::ZERO;
     for times in 2..9 {
         let report = farm.send(&outbox).await;
         assert_eq!((report.waiting, farm.saves()), (1, times), "{report}");
+        assert_is(&outbox, entry.id, EntryState::Queued, Reason::NoClearAnswer).await;
         let shown = now(&outbox, entry.id).await;
-        assert_eq!(
-            (shown.state, shown.reason),
-            (EntryState::Queued, Some(Reason::NoClearAnswer))
-        );
         let wait = outbox.time_until(shown.next_at.unwrap().to_time().unwrap());
         assert!(wait > waited || wait == MINUTE * 60, "{wait:?}");
         waited = wait;
@@ -143,9 +112,7 @@ async fn what_never_gets_a_clear_answer_is_sent_later_each_time_and_a_send_ends(
 /// Another machine's clock is a second behind.
 #[tokio::test]
 async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     outbox.pass().await.unwrap();
     let behind = Clock::manual(farm.clock.now() - Duration::from_secs(1));
@@ -170,17 +137,14 @@ async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
 /// The later creation is in flight when the earlier one would be sent again.
 #[tokio::test]
 async fn what_waits_for_another_creation_wakes_no_loop() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, _) = saved().await;
     farm.fault(Fault::dropped_before());
     farm.fault(Fault::dropped_before());
     // Sent twice, and looked for: it waits for a minute.
     farm.send(&outbox).await;
     farm.clock.advance(MINUTE / 2);
     outbox.save(other_load(25)).await.unwrap();
-    farm.fault(Fault::dropped_before());
-    outbox.pass().await.unwrap();
+    farm.lose(&outbox).await;
     for _ in 0..4 {
         let (_, due) = outbox.pass().await.unwrap();
         let Some(at) = due.at() else { break };
@@ -198,47 +162,36 @@ async fn what_waits_for_another_creation_wakes_no_loop() {
 /// The user has found the record on the website and changes it, before the outbox has looked.
 #[tokio::test]
 async fn a_record_that_the_user_writes_about_is_asked_about() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let lost = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, lost) = saved().await;
     farm.fault(Fault::dropped_after());
-    farm.fake
-        .on_operation("Consignments")
-        .fault(Fault::none())
-        .fault(Fault::html(503));
+    farm.faults_after_one("Consignments", 1);
     outbox.pass().await.unwrap();
-    let id = id_of(&farm.made()[0]);
+    let id = farm.id(0);
     let base = farm.read(&outbox, &id).await;
     outbox.update(&base, load(30)).await.unwrap();
     farm.clock.advance(MINUTE);
     // The look comes first.
-    let report = farm.send(&outbox).await;
-    let lost = now(&outbox, lost.id).await;
-    assert_eq!(lost.reason, Some(Reason::Candidates), "{report}");
-    assert_eq!(lost.candidates, [&*id]);
+    farm.send(&outbox).await;
+    assert_candidates(&outbox, lost.id, &[id.clone()]).await;
 }
 
 /// Rule 4: other lanes go on meanwhile. The save must not pass for the maker of the record, or the creation is sent again.
 #[tokio::test]
 async fn a_record_that_the_user_changed_before_the_next_look_is_asked_about() {
     for change in [load(30), other_load(24)] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
-        let lost = outbox.save(load(24)).await.unwrap();
+        let (farm, outbox, lost) = saved().await;
         // The first look finds nothing, and the next one is due later.
         farm.fault(Fault::dropped_before().processed_after(usize::MAX));
         outbox.pass().await.unwrap();
         farm.fake.process_late_requests();
-        let id = id_of(&farm.made()[0]);
+        let id = farm.id(0);
         let base = farm.read(&outbox, &id).await;
         let update = outbox.update(&base, change).await.unwrap();
         outbox.pass().await.unwrap();
         assert_eq!(state(&outbox, update.id).await, EntryState::Confirmed);
         farm.clock.advance(MINUTE);
         farm.send(&outbox).await;
-        let lost = now(&outbox, lost.id).await;
-        assert_eq!(lost.reason, Some(Reason::Candidates));
-        assert_eq!(lost.candidates, [&*id]);
+        assert_candidates(&outbox, lost.id, &[id.clone()]).await;
         assert_eq!(farm.made().len(), 1);
     }
 }
@@ -246,51 +199,41 @@ async fn a_record_that_the_user_changed_before_the_next_look_is_asked_about() {
 /// The first request arrives when the entry says something else.
 #[tokio::test]
 async fn a_record_that_shows_an_earlier_text_is_asked_about() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     farm.fake.on_operation(SAVE).refuse("X", "refused");
     farm.send(&outbox).await;
     assert_eq!(state(&outbox, entry.id).await, EntryState::Refused);
     outbox.edit(entry.id, load(30)).await.unwrap();
     farm.fake.process_late_requests();
-    let report = farm.send(&outbox).await;
-    let entry = now(&outbox, entry.id).await;
-    assert_eq!(entry.reason, Some(Reason::Candidates), "{report}");
-    assert_eq!(entry.candidates, [id_of(&farm.made()[0]).as_str()]);
+    farm.send(&outbox).await;
+    assert_candidates(&outbox, entry.id, &[farm.id(0)]).await;
     assert_eq!((farm.loads(), farm.saves()), (vec![draft(24)], 2));
 }
 
 /// What was adopted may be a twin, and the request of the entry may arrive later.
 #[tokio::test]
 async fn an_entry_that_was_adopted_is_watched_as_well() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
-    let account = farm.fake.account_id().to_owned();
-    farm.fake
-        .edit_before_list(&account, 2, WebsiteEdit::insert(load(24)));
+    farm.before_look(load(24));
     assert_eq!(farm.send(&outbox).await.confirmed, 1);
     assert!(now(&outbox, entry.id).await.is_adopted);
     farm.fake.process_late_requests();
     let report = farm.send(&farm.outbox()).await;
     assert_eq!(report.strays, 1, "{report}");
     let strays = now(&outbox, entry.id).await.strays;
-    assert_eq!(strays, [id_of(&farm.made()[1]).as_str()]);
+    assert_eq!(strays, [farm.id(1).as_str()]);
 }
 
 /// The late record is told also when the user has written about it.
 #[tokio::test]
 async fn a_stray_that_the_user_has_written_about_is_told() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     farm.send(&outbox).await;
     farm.fake.process_late_requests();
-    let stray = id_of(&farm.made()[1]);
+    let stray = farm.id(1);
     let base = farm.read(&outbox, &stray).await;
     let next = farm.outbox();
     next.update(&base, load(30)).await.unwrap();

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::farm::{Farm, MINUTE, SAVE, draft, id_of, load, now, state, submitted};
+use super::farm::{
+    MINUTE, SAVE, assert_is, draft, load, now, saved, saved_with_submit, start, state, submitted,
+};
 use crate::fake::Fault;
 use crate::sync::outbox::{EntryState, Reason};
 
@@ -28,13 +30,13 @@ fn unclear() -> Vec<Fault> {
     ]
 }
 
+/// Holds: rule 3: without a clear answer the record is looked for, and sent again after two looks that find nothing.
+/// Holds: failure point 5: reply lost, applied.
+/// Holds: failure point 8: every kind of unclear reply.
 #[tokio::test]
 async fn a_creation_whose_reply_is_lost_is_found_and_not_sent_again() {
     for (number, fault) in unclear().into_iter().enumerate() {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
-        let entry = outbox.save(load(24)).await.unwrap();
-        outbox.submit(entry.id).await.unwrap();
+        let (farm, outbox, entry, _) = saved_with_submit().await;
         farm.fault(fault.processed());
         let report = farm.send(&outbox).await;
         assert_eq!(
@@ -49,17 +51,15 @@ async fn a_creation_whose_reply_is_lost_is_found_and_not_sent_again() {
             entry.is_adopted && entry.attempts.len() == 1,
             "fault {number}: {entry:?}"
         );
-        assert_eq!(entry.consignment.unwrap().as_str(), id_of(&farm.made()[0]));
+        assert_eq!(entry.consignment.unwrap().as_str(), farm.id(0));
     }
 }
 
+/// Holds: failure point 6: reply lost, not applied.
 #[tokio::test]
 async fn a_creation_that_was_not_carried_out_is_sent_again_once_after_two_looks() {
     for (number, fault) in unclear().into_iter().enumerate() {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
-        let entry = outbox.save(load(24)).await.unwrap();
-        outbox.submit(entry.id).await.unwrap();
+        let (farm, outbox, entry, _) = saved_with_submit().await;
         farm.fault(fault);
         let (report, due) = outbox.pass().await.unwrap();
         assert_eq!(
@@ -95,8 +95,7 @@ async fn a_creation_that_was_not_carried_out_is_sent_again_once_after_two_looks(
 #[tokio::test]
 async fn a_reply_that_ends_after_any_byte_leaves_one_draft() {
     for bytes in 0.. {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
+        let (farm, outbox) = start().await;
         let mut were_adopted = 0;
         for (head, fault) in [(1, Fault::cut(bytes)), (2, Fault::truncated(bytes))] {
             let entry = outbox.save(load(head)).await.unwrap();
@@ -118,13 +117,13 @@ async fn a_reply_that_ends_after_any_byte_leaves_one_draft() {
     }
 }
 
+/// Holds: a stray is told.
+/// Holds: failure point 7: applied after settling.
+///
 /// The service carries the first request out after it was given up.
 #[tokio::test]
 async fn a_request_that_arrives_after_the_settle_time_leaves_a_stray_that_is_told() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
-    outbox.submit(entry.id).await.unwrap();
+    let (farm, outbox, entry, _) = saved_with_submit().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     let report = farm.send(&outbox).await;
     assert_eq!((report.confirmed, report.strays), (2, 0), "{report}");
@@ -136,8 +135,8 @@ async fn a_request_that_arrives_after_the_settle_time_leaves_a_stray_that_is_tol
     let report = farm.send(&next).await;
     assert_eq!((report.confirmed, report.strays), (0, 1), "{report}");
     let entry = now(&next, entry.id).await;
-    assert_eq!(entry.strays, [id_of(&farm.made()[1]).as_str()]);
-    assert_eq!(entry.consignment.unwrap().as_str(), id_of(&farm.made()[0]));
+    assert_eq!(entry.strays, [farm.id(1).as_str()]);
+    assert_eq!(entry.consignment.unwrap().as_str(), farm.id(0));
     // Once.
     farm.clock.advance(MINUTE * 61);
     assert_eq!(farm.send(&next).await.strays, 0);
@@ -151,25 +150,22 @@ async fn a_request_that_arrives_after_the_settle_time_leaves_a_stray_that_is_tol
     assert_eq!(farm.fake.requests().len(), before);
 }
 
+/// Holds: a reading that fails is no look.
 #[tokio::test]
 async fn a_look_that_fails_is_no_look() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_after());
-    farm.fake
-        .on_operation("Consignments")
-        .fault(Fault::none())
-        .fault(Fault::html(503))
-        .times(5);
+    farm.faults_after_one("Consignments", 5);
     for _ in 0..5 {
         let (report, due) = outbox.pass().await.unwrap();
         assert!(report.stopped_by.is_some() && due.settles_at.is_none());
-        let seen = now(&outbox, entry.id).await;
-        assert_eq!(
-            (seen.state, seen.reason),
-            (EntryState::Unconfirmed, Some(Reason::NoClearAnswer))
-        );
+        assert_is(
+            &outbox,
+            entry.id,
+            EntryState::Unconfirmed,
+            Reason::NoClearAnswer,
+        )
+        .await;
         farm.clock.advance(
             due.retries_at
                 .unwrap()
@@ -185,8 +181,7 @@ async fn a_look_that_fails_is_no_look() {
 /// The list shows a change two lists later, longer than the second look takes.
 #[tokio::test]
 async fn other_lanes_go_on_while_a_creation_is_looked_for() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let record = farm.read(&outbox, "C-900000101").await;
     let entry = outbox.save(load(24)).await.unwrap();
     let second = outbox.save(load(25)).await.unwrap();
@@ -196,11 +191,13 @@ async fn other_lanes_go_on_while_a_creation_is_looked_for() {
     assert_eq!((report.confirmed, report.waiting), (1, 2), "{report}");
     assert_eq!(state(&outbox, update.id).await, EntryState::Confirmed);
     assert_eq!(state(&outbox, entry.id).await, EntryState::Unconfirmed);
-    let waiting = now(&outbox, second.id).await;
-    assert_eq!(
-        (waiting.state, waiting.reason),
-        (EntryState::Queued, Some(Reason::WaitsForEarlier))
-    );
+    assert_is(
+        &outbox,
+        second.id,
+        EntryState::Queued,
+        Reason::WaitsForEarlier,
+    )
+    .await;
     assert_eq!(farm.fake.request_count(SAVE), 2);
     farm.send(&outbox).await;
     assert_eq!(farm.loads(), [draft(24), draft(25)]);

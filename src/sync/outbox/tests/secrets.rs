@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::farm::{Farm, SAVE, signed};
+use super::farm::{SAVE, signed, start};
 use crate::fake::{Fault, WebsiteEdit};
 use crate::model::{CommentInput, ConsignmentInput};
 use crate::sync::outbox::{Decision, EntryId, Outbox, OutboxEvent};
@@ -44,8 +44,7 @@ async fn assert_refusals_hidden(outbox: &Outbox, refused: EntryId) {
 
 #[tokio::test]
 async fn nothing_that_is_shown_or_told_has_what_was_written() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let mut events = outbox.events();
     let id = farm.edit(WebsiteEdit::insert(signed(24)));
     let base = farm.read(&outbox, &id).await;

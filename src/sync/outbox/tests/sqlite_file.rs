@@ -6,6 +6,7 @@ use super::farm::{Farm, load, signed};
 use crate::fake::Fault;
 use crate::sync::store::SqliteSync;
 
+/// Holds: the file holds no token, and is its owner's alone.
 #[tokio::test]
 async fn the_file_holds_no_token() {
     let farm = Farm::start().await;

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use super::farm::{Farm, SAVE, load, now};
+use super::farm::{Farm, SAVE, load, now, start};
 use crate::fake::Fault;
 use crate::sync::outbox::EntryState;
 
 #[tokio::test]
 async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let entry = outbox.save(load(10)).await.unwrap();
     let late = Fault::latency(Duration::from_secs(1));
     farm.fake.on_operation(SAVE).fault(late);

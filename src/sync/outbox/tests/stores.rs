@@ -1,6 +1,6 @@
 //! A store that fails: full, read-only, damaged, or of a later version.
 
-use super::farm::{Farm, draft, load, now};
+use super::farm::{Farm, draft, load, now, saved};
 use crate::sync::outbox::{Decision, EntryState};
 use crate::sync::store::{Batch, Document, SyncStore};
 
@@ -24,6 +24,8 @@ impl Farm {
     }
 }
 
+/// Holds: failure point 21: the store of an outbox.
+///
 /// From each commit of a pass on, the store takes nothing: every request after it would be unmarked.
 #[tokio::test]
 async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_not_marked() {
@@ -60,7 +62,7 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
     let farm = Farm::start().await;
     farm.outbox().save(load(24)).await.unwrap();
     let store = farm.faulty(usize::MAX);
-    store.fail_reads(true);
+    store.fail_reads();
     let outbox = farm.outbox_on(store);
     assert!(outbox.send().await.unwrap_err().is_store());
     assert!(outbox.save(load(25)).await.unwrap_err().is_store());
@@ -105,9 +107,7 @@ async fn a_later_version_is_named() {
 /// What looks keep of the changes of the copy is let go when nothing is looked for any more.
 #[tokio::test]
 async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, _) = saved().await;
     let is_held = async || {
         farm.documents()
             .await
@@ -138,7 +138,7 @@ async fn what_a_user_writes_is_announced_once_and_accepted_if_that_fails() {
     let outbox = farm.outbox_on(store.clone());
     let saved = outbox.save(load(24)).await.unwrap();
     assert_eq!(store.announcements(), 1);
-    store.fail_announcements(true);
+    store.fail_announcements();
     outbox.edit(saved.id, load(25)).await.unwrap();
     outbox.submit(saved.id).await.unwrap();
     let given_up = outbox.save(load(26)).await.unwrap();

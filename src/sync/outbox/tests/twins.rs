@@ -2,17 +2,20 @@
 
 use serde_json::json;
 
-use super::farm::{Farm, MINUTE, draft, id_of, load, now, other_load, state};
-use crate::fake::{Fault, WebsiteEdit};
+use super::farm::{
+    MINUTE, assert_asks, assert_candidates, draft, id_of, load, lost, now, other_load, saved,
+    saved_with_submit, state,
+};
+use crate::fake::Fault;
 use crate::sync::outbox::{Decision, EntryState, Reason};
 
+/// Holds: rule 4: creations go one after another, and other lanes go on.
+/// Holds: failure point 13: two identical loads.
 #[tokio::test]
 async fn two_identical_loads_are_both_made_whatever_reply_is_lost() {
     for first_lost in 0..4 {
         for second_lost in 0..4 {
-            let farm = Farm::start().await;
-            let outbox = farm.outbox();
-            let one = outbox.save(load(24)).await.unwrap();
+            let (farm, outbox, one) = saved().await;
             let other = outbox.save(load(24)).await.unwrap();
             assert_ne!(one.id, other.id);
             let fault = |lost| match lost {
@@ -41,51 +44,27 @@ async fn two_identical_loads_are_both_made_whatever_reply_is_lost() {
     }
 }
 
+/// Holds: rule 3: several records, or one that agrees in part, need a person.
+/// Holds: failure point 14: twin made on the website meanwhile.
 #[tokio::test]
 async fn with_a_twin_from_the_website_a_person_decides_and_nothing_is_submitted_before() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
-    let submit = outbox.submit(entry.id).await.unwrap();
+    let (farm, outbox, entry, submit) = saved_with_submit().await;
     farm.fault(Fault::dropped_after());
-    let account = farm.fake.account_id().to_owned();
     // After the list before the creation.
-    farm.fake
-        .edit_before_list(&account, 2, WebsiteEdit::insert(load(24)));
+    farm.before_look(load(24));
     let report = farm.send(&outbox).await;
     assert_eq!((report.needs_attention, report.waiting), (1, 1), "{report}");
-    let asked = now(&outbox, entry.id).await;
-    assert_eq!(
-        (asked.state, asked.reason),
-        (EntryState::NeedsAttention, Some(Reason::Candidates))
-    );
-    let ids: Vec<_> = farm.made().iter().map(id_of).collect();
-    let mut candidates: Vec<_> = asked
-        .candidates
-        .iter()
-        .map(|id| id.as_str().to_owned())
-        .collect();
-    candidates.sort_unstable();
-    assert_eq!(candidates, ids);
+    assert_candidates(&outbox, entry.id, &[farm.id(0), farm.id(1)]).await;
     farm.clock.advance(MINUTE * 60);
     farm.send(&outbox).await;
-    assert_eq!(
-        (farm.saves(), state(&outbox, submit.id).await),
-        (1, EntryState::Queued)
-    );
-
-    let adopted = asked.candidates[0].clone();
-    outbox
-        .decide(entry.id, Decision::Adopt(adopted.clone()))
-        .await
-        .unwrap();
-    let report = farm.send(&outbox).await;
-    assert_eq!((report.confirmed, report.waiting), (1, 0), "{report}");
-    let submitted: Vec<_> = farm
-        .made()
-        .into_iter()
-        .filter(|record| record["status"] == "SUBMITTED")
-        .collect();
+    let waits = (farm.saves(), state(&outbox, submit.id).await);
+    assert_eq!(waits, (1, EntryState::Queued));
+    let adopted = now(&outbox, entry.id).await.candidates.remove(0);
+    let decision = Decision::Adopt(adopted.clone());
+    outbox.decide(entry.id, decision).await.unwrap();
+    farm.done(&outbox, 1).await;
+    let mut submitted = farm.made();
+    submitted.retain(|record| record["status"] == "SUBMITTED");
     assert_eq!(submitted.len(), 1);
     assert_eq!(id_of(&submitted[0]), adopted.as_str());
     assert_eq!(farm.saves(), 2);
@@ -93,28 +72,20 @@ async fn with_a_twin_from_the_website_a_person_decides_and_nothing_is_submitted_
 
 #[tokio::test]
 async fn a_twin_alone_is_adopted_and_nothing_is_sent_again_unasked() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, _) = saved().await;
     farm.fault(Fault::dropped_before());
-    let account = farm.fake.account_id().to_owned();
-    farm.fake
-        .edit_before_list(&account, 2, WebsiteEdit::insert(load(24)));
+    farm.before_look(load(24));
     farm.send(&outbox).await;
     assert_eq!((farm.loads(), farm.saves()), (vec![draft(24)], 1));
 }
 
 #[tokio::test]
 async fn a_person_may_send_it_again_and_what_was_ruled_out_stays_so() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before());
     farm.fault(Fault::dropped_after());
-    let account = farm.fake.account_id().to_owned();
     for _ in 0..2 {
-        farm.fake
-            .edit_before_list(&account, 2, WebsiteEdit::insert(load(24)));
+        farm.before_look(load(24));
     }
     farm.send(&outbox).await;
     assert_eq!(state(&outbox, entry.id).await, EntryState::NeedsAttention);
@@ -123,43 +94,30 @@ async fn a_person_may_send_it_again_and_what_was_ruled_out_stays_so() {
     let entry = now(&outbox, entry.id).await;
     assert_eq!(entry.state, EntryState::Confirmed, "{entry:?}");
     assert_eq!(farm.loads(), [draft(24), draft(24), draft(24)]);
-    assert_eq!(entry.consignment.unwrap().as_str(), id_of(&farm.made()[2]));
+    assert_eq!(entry.consignment.unwrap().as_str(), farm.id(2));
 }
 
+/// Holds: records of others never disturb, and a twin is never a reason to send again.
 #[tokio::test]
 async fn records_of_others_with_other_forms_days_or_places_never_disturb() {
     for was_applied in [false, true] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
-        let entry = outbox.save(load(24)).await.unwrap();
-        let fault = Fault::dropped_before();
-        farm.fault(if was_applied {
-            fault.processed()
-        } else {
-            fault
-        });
-        let account = farm.fake.account_id().to_owned();
-        let mut other_form = serde_json::to_value(load(24)).unwrap();
-        other_form["forms"] = json!(["LPAC1", "MSAC1"]);
-        let mut other_day = serde_json::to_value(load(24)).unwrap();
-        other_day["movementDate"] = json!("2026-11-24");
-        let mut other_place = serde_json::to_value(load(24)).unwrap();
-        other_place["destination"] = json!({"pic": "QDZZ3333"});
-        for input in [other_form, other_day, other_place] {
-            farm.fake
-                .edit_before_list(&account, 2, WebsiteEdit::insert(input));
+        let (farm, outbox, entry) = saved().await;
+        farm.fault(lost(was_applied));
+        for (field, value) in [
+            ("forms", json!(["LPAC1", "MSAC1"])),
+            ("movementDate", json!("2026-11-24")),
+            ("destination", json!({"pic": "QDZZ3333"})),
+        ] {
+            let mut other = serde_json::to_value(load(24)).unwrap();
+            other[field] = value;
+            farm.before_look(other);
         }
-        farm.fake
-            .edit_before_list(&account, 2, WebsiteEdit::insert(other_load(24)));
-        let report = farm.send(&outbox).await;
-        assert_eq!((report.confirmed, report.waiting), (1, 0), "{report}");
+        farm.before_look(other_load(24));
+        farm.done(&outbox, 1).await;
         let made = now(&outbox, entry.id).await.consignment.unwrap();
-        let made: Vec<_> = farm
-            .made()
-            .into_iter()
-            .filter(|record| id_of(record) == made.as_str())
-            .collect();
-        assert_eq!(made[0]["destination"]["pic"], "QCZZ8888");
+        let mut own = farm.made();
+        own.retain(|record| id_of(record) == made.as_str());
+        assert_eq!(own[0]["destination"]["pic"], "QCZZ8888");
         assert_eq!(farm.made().len(), 5);
         assert_eq!(farm.saves(), if was_applied { 1 } else { 2 });
     }
@@ -168,17 +126,11 @@ async fn records_of_others_with_other_forms_days_or_places_never_disturb() {
 /// Somebody has changed the number of head of the record, or has made another one: only a person knows.
 #[tokio::test]
 async fn with_a_record_that_agrees_in_part_a_person_decides() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fault(Fault::dropped_before());
-    let account = farm.fake.account_id().to_owned();
-    farm.fake
-        .edit_before_list(&account, 2, WebsiteEdit::insert(load(25)));
+    farm.before_look(load(25));
     farm.send(&outbox).await;
-    let entry = now(&outbox, entry.id).await;
-    assert_eq!(entry.reason, Some(Reason::Candidates), "{entry:?}");
-    assert_eq!(entry.candidates, [id_of(&farm.made()[0]).as_str()]);
+    assert_candidates(&outbox, entry.id, &[farm.id(0)]).await;
     assert_eq!(farm.saves(), 1);
     outbox.decide(entry.id, Decision::Resend).await.unwrap();
     farm.send(&outbox).await;
@@ -187,19 +139,13 @@ async fn with_a_record_that_agrees_in_part_a_person_decides() {
 
 #[tokio::test]
 async fn a_record_of_another_entry_is_not_adopted() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let one = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, one) = saved().await;
     farm.send(&outbox).await;
     let taken = now(&outbox, one.id).await.consignment.unwrap();
     let other = outbox.save(load(24)).await.unwrap();
-    farm.fault(Fault::dropped_before());
-    outbox.pass().await.unwrap();
-    let error = outbox
-        .decide(other.id, Decision::Adopt(taken))
-        .await
-        .unwrap_err();
-    assert!(error.is_config(), "{error}");
+    farm.lose(&outbox).await;
+    let error = outbox.decide(other.id, Decision::Adopt(taken)).await;
+    assert!(error.unwrap_err().is_config());
     farm.send(&outbox).await;
     assert_eq!(farm.loads(), [draft(24), draft(24)]);
 }
@@ -207,16 +153,13 @@ async fn a_record_of_another_entry_is_not_adopted() {
 /// The copy of the account does not have the first record yet when the second one is sent.
 #[tokio::test]
 async fn a_record_of_an_entry_that_was_pruned_is_never_taken_for_that_of_another_one() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, _) = saved().await;
     farm.send(&outbox).await;
     farm.clock.advance(MINUTE);
     assert_eq!(outbox.prune(farm.clock.now()).await.unwrap(), 1);
     outbox.save(load(24)).await.unwrap();
     farm.fault(Fault::dropped_before());
-    let report = farm.send(&outbox).await;
-    assert_eq!((report.confirmed, report.waiting), (1, 0), "{report}");
+    farm.done(&outbox, 1).await;
     assert_eq!(
         (farm.loads(), farm.saves()),
         (vec![draft(24), draft(24)], 3)
@@ -226,39 +169,32 @@ async fn a_record_of_an_entry_that_was_pruned_is_never_taken_for_that_of_another
 /// Its own request did nothing, and the late one of an equal load has made a record after it was sent.
 #[tokio::test]
 async fn a_stray_that_was_told_is_not_adopted_by_an_equal_load() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let one = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, one) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     farm.send(&outbox).await;
     let other = outbox.save(load(24)).await.unwrap();
-    farm.fault(Fault::dropped_before());
-    outbox.pass().await.unwrap();
+    farm.lose(&outbox).await;
     assert_eq!(farm.fake.process_late_requests(), 1);
 
     let next = farm.outbox();
     assert_eq!(farm.send(&next).await.needs_attention, 1);
+    assert_asks(&next, other.id, Reason::Candidates).await;
     let other = now(&next, other.id).await;
-    assert_eq!(other.reason, Some(Reason::Candidates));
     assert_eq!(now(&next, one.id).await.strays, other.candidates);
 }
 
 /// A person has not yet decided which record the first one is when its own one is listed at last.
 #[tokio::test]
 async fn a_record_that_an_undecided_equal_load_may_have_made_is_not_adopted() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let one = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, one) = saved().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     let mut alike = serde_json::to_value(load(24)).unwrap();
     alike["movementTime"] = json!("23:45");
-    farm.fake
-        .edit_before_list(farm.fake.account_id(), 2, WebsiteEdit::insert(alike));
+    farm.before_look(alike);
     farm.send(&outbox).await;
-    assert_eq!(now(&outbox, one.id).await.reason, Some(Reason::Candidates));
+    assert_asks(&outbox, one.id, Reason::Candidates).await;
     let other = outbox.save(load(24)).await.unwrap();
-    farm.fault(Fault::dropped_before());
-    outbox.pass().await.unwrap();
+    farm.lose(&outbox).await;
     assert_eq!(farm.fake.process_late_requests(), 1);
 
     farm.send(&outbox).await;

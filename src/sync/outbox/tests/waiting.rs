@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::farm::{Farm, MINUTE, SAVE, draft, load, now, state, submitted};
+use super::farm::{
+    Farm, MINUTE, SAVE, assert_asks, assert_is, draft, load, now, saved, start, state, submitted,
+};
 use crate::fake::Fault;
 use crate::model::FormType;
 use crate::sync::outbox::{Decision, EntryState, Reason};
+use crate::sync::store::tests::faulty_store::Moment;
 
+/// Holds: failure point 9: connection refused.
 #[tokio::test]
 async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_time() {
     let farm = Farm::start().await;
@@ -22,11 +26,8 @@ async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_t
             let (report, due) = outbox.pass().await.unwrap();
             assert_eq!((report.confirmed, report.waiting), (0, 1), "{report}");
             assert!(report.stopped_by.is_some() && due.settles_at.is_none());
-            let shown = now(outbox, entry.id).await;
-            assert_eq!(
-                (shown.state, shown.reason),
-                (EntryState::Queued, Some(Reason::NoReception))
-            );
+            assert_is(&outbox, entry.id, EntryState::Queued, Reason::NoReception).await;
+            let shown = now(&outbox, entry.id).await;
             assert!(shown.attempts.is_empty());
         }
         let (_, due) = running.pass().await.unwrap();
@@ -40,15 +41,16 @@ async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_t
     assert_eq!((report.confirmed, farm.loads()), (1, vec![draft(24)]));
 }
 
+/// Holds: failure point 10: 429.
 #[tokio::test]
 async fn too_many_requests_wait_as_told() {
     for operation in ["Consignments", SAVE] {
-        let farm = Farm::start().await;
-        let outbox = farm.outbox();
-        let entry = outbox.save(load(24)).await.unwrap();
-        farm.fake
-            .on_operation(operation)
-            .fault(Fault::status(429).header("retry-after", "120"));
+        let (farm, outbox, entry) = saved().await;
+        farm.faults(
+            operation,
+            Fault::status(429).header("retry-after", "120"),
+            1,
+        );
         let (report, due) = outbox.pass().await.unwrap();
         assert!(report.stopped_by.is_some());
         assert_eq!(due.at(), Some(farm.clock.now() + 2 * MINUTE), "{operation}");
@@ -67,6 +69,8 @@ async fn too_many_requests_wait_as_told() {
     }
 }
 
+/// Holds: a dead login stops reads and saves alike.
+/// Holds: failure point 12: login dead.
 #[tokio::test]
 async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
     for is_fresh in [false, true] {
@@ -97,11 +101,7 @@ async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
             (0, 0, 0, 2)
         );
         for id in [entry.id, update.id] {
-            let shown = now(&outbox, id).await;
-            assert_eq!(
-                (shown.state, shown.reason),
-                (EntryState::Queued, Some(Reason::LoginNeeded))
-            );
+            assert_is(&outbox, id, EntryState::Queued, Reason::LoginNeeded).await;
         }
         let login = manager.provider().authorization().start().unwrap();
         let callback = farm.fake.consent(login.url()).unwrap();
@@ -121,15 +121,14 @@ async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
 
 #[tokio::test]
 async fn an_access_token_that_cannot_be_renewed_needs_a_login() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let entry = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, entry) = saved().await;
     farm.fake.expire_access_tokens();
     let report = farm.send(&outbox).await;
     assert!(report.login_needed, "{report}");
     assert_eq!(state(&outbox, entry.id).await, EntryState::Queued);
 }
 
+/// Holds: rule 8: what cannot be sent any more needs a person, and nothing is sent after its limit.
 #[tokio::test]
 async fn nothing_is_sent_after_its_limit() {
     for is_lost in [false, true] {
@@ -145,11 +144,7 @@ async fn nothing_is_sent_after_its_limit() {
             farm.clock.advance(MINUTE / 2 + Duration::from_millis(1));
             farm.send(&outbox).await;
         }
-        let shown = now(&outbox, entry.id).await;
-        assert_eq!(
-            (shown.state, shown.reason),
-            (EntryState::NeedsAttention, Some(Reason::NotAfterPassed))
-        );
+        assert_asks(&outbox, entry.id, Reason::NotAfterPassed).await;
         assert_eq!(farm.saves(), usize::from(is_lost));
         // An edit does not change that.
         outbox.edit(entry.id, load(25)).await.unwrap();
@@ -170,11 +165,9 @@ async fn nothing_is_sent_whose_limit_passes_while_it_is_marked() {
         let store = farm.faulty(usize::MAX);
         let saves = Arc::new(AtomicUsize::new(usize::MAX));
         let (others, sent) = (Arc::clone(&farm), Arc::clone(&saves));
-        store.after_commit(number, move || {
-            Box::pin(async move {
-                sent.store(others.saves(), Ordering::SeqCst);
-                others.clock.advance(2 * MINUTE);
-            })
+        store.at(Moment::AfterCommit(number), async move {
+            sent.store(others.saves(), Ordering::SeqCst);
+            others.clock.advance(2 * MINUTE);
         });
         let outbox = farm.outbox_on(store);
         farm.send(&outbox).await;
@@ -202,11 +195,13 @@ async fn until_its_limit_an_entry_is_sent() {
     assert_eq!(farm.send(&outbox).await.confirmed, 1);
 }
 
+/// Holds: a movement whose day has passed needs attention before anything is sent.
+/// Holds: failure point 20: movement time passed, form retired.
+///
 /// In Western Australia the day ends at 16:00 UTC.
 #[tokio::test]
 async fn a_movement_whose_day_is_over_needs_a_person_before_anything_is_sent() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let today = load(24).movement("2026-11-20", "06:30");
     farm.clock.advance(Duration::from_secs(4 * 60 * 60 - 1));
     outbox.save(today.clone()).await.unwrap();
@@ -219,7 +214,7 @@ async fn a_movement_whose_day_is_over_needs_a_person_before_anything_is_sent() {
     let report = farm.send(&outbox).await;
     assert_eq!((report.needs_attention, farm.saves()), (2, 2), "{report}");
     for id in [late.id, submit.id] {
-        assert_eq!(now(&outbox, id).await.reason, Some(Reason::MovementPassed));
+        assert_asks(&outbox, id, Reason::MovementPassed).await;
     }
     // The person corrects the day of one, and wants the other one sent anyway.
     outbox.edit(submitted_late.id, load(25)).await.unwrap();
@@ -231,16 +226,12 @@ async fn a_movement_whose_day_is_over_needs_a_person_before_anything_is_sent() {
 
 #[tokio::test]
 async fn a_form_that_is_retired_needs_a_person_before_anything_is_sent() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let mut input = load(24);
     input.forms = vec![FormType::Lpag2];
     let entry = outbox.save(input).await.unwrap();
     farm.send(&outbox).await;
-    assert_eq!(
-        now(&outbox, entry.id).await.reason,
-        Some(Reason::FormRetired)
-    );
+    assert_asks(&outbox, entry.id, Reason::FormRetired).await;
     assert_eq!(farm.saves(), 0);
     outbox.edit(entry.id, load(24)).await.unwrap();
     assert_eq!(farm.send(&outbox).await.confirmed, 1);
@@ -248,9 +239,7 @@ async fn a_form_that_is_retired_needs_a_person_before_anything_is_sent() {
 
 #[tokio::test]
 async fn an_account_that_is_lost_needs_a_person() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
-    let create = outbox.save(load(24)).await.unwrap();
+    let (farm, outbox, create) = saved().await;
     let update = outbox
         .save(load(30).id("00000000-0000-4000-8000-000000000101"))
         .await
@@ -262,7 +251,7 @@ async fn an_account_that_is_lost_needs_a_person() {
     farm.send(&outbox).await;
     assert_eq!(farm.saves(), 0);
     for id in [create.id, update.id] {
-        assert_eq!(now(&outbox, id).await.reason, Some(Reason::Forbidden));
+        assert_asks(&outbox, id, Reason::Forbidden).await;
         outbox.decide(id, Decision::Resend).await.unwrap();
     }
     assert_eq!(farm.send(&outbox).await.confirmed, 2);
@@ -270,14 +259,11 @@ async fn an_account_that_is_lost_needs_a_person() {
 
 #[tokio::test]
 async fn a_clock_that_is_set_back_stops_nothing_for_long() {
-    let farm = Farm::start().await;
-    let outbox = farm.outbox();
+    let (farm, outbox) = start().await;
     let year_before = farm.clock.now() - Duration::from_secs(365 * 24 * 3_600);
     // A pause, a look and a lease from before.
     outbox.save(load(24)).await.unwrap();
-    farm.fake
-        .on_operation("Consignments")
-        .fault(Fault::status(503));
+    farm.faults("Consignments", Fault::status(503), 1);
     outbox.pass().await.unwrap();
     farm.clock.set_wall(year_before + MINUTE * 2);
     farm.fault(Fault::dropped_before());

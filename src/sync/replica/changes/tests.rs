@@ -40,6 +40,7 @@ fn told(change: &Change) -> Told {
     (change.sequence, id, format!("{kind} {version}"))
 }
 
+/// Holds: a consumer that is named late is told everything.
 #[tokio::test]
 async fn a_consumer_that_is_named_late_is_told_all_that_the_copy_holds_and_then_what_changed() {
     let store = Arc::new(MemorySync::new());
@@ -73,6 +74,7 @@ async fn a_consumer_that_is_named_late_is_told_all_that_the_copy_holds_and_then_
     assert_eq!(again.iter().map(told).collect::<Vec<_>>(), expected);
 }
 
+/// Holds: consumers do not disturb each other, and two processes with one lose nothing.
 #[tokio::test]
 async fn a_position_moves_forward_only_and_is_one_for_all_processes() {
     let store = Arc::new(MemorySync::new());

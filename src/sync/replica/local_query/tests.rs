@@ -28,49 +28,26 @@ async fn put(store: &MemorySync, sequence: u64, json: Value) {
 
 async fn store() -> MemorySync {
     let store = MemorySync::new();
-    for (id, status, species, from, to, day, updated) in [
-        (
-            "1",
-            "DRAFT",
-            "CATTLE",
-            "QAZZ7777",
-            "QDZZ3333",
-            "2026-11-20",
-            "2026-11-20T00:00:00Z",
-        ),
-        (
-            "2",
-            "SUBMITTED",
-            "CATTLE",
-            "QAZZ7777",
-            "QXZZ1111",
-            "2026-11-21T10:00:00",
-            "2026-11-20T09:00:00.5+11:00",
-        ),
-        (
-            "3",
-            "DRAFT",
-            "SHEEP",
-            "QDZZ3333",
-            "QAZZ7777",
-            "2026-11-22",
-            "2026-11-19T00:00:00Z",
-        ),
-        (
-            "4",
-            "NEW_STATUS",
-            "GOATS",
-            "QXZZ1111",
-            "QXZZ1111",
-            "soon",
-            "soon",
-        ),
+    for line in [
+        "1 DRAFT CATTLE QAZZ7777 QDZZ3333 2026-11-20 2026-11-20T00:00:00Z",
+        "2 SUBMITTED CATTLE QAZZ7777 QXZZ1111 2026-11-21T10:00:00 2026-11-20T09:00:00.5+11:00",
+        "3 DRAFT SHEEP QDZZ3333 QAZZ7777 2026-11-22 2026-11-19T00:00:00Z",
+        "4 NEW_STATUS GOATS QXZZ1111 QXZZ1111 soon soon",
     ] {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let [id, status, species, from, to, day, updated] = parts[..] else {
+            panic!("{line}");
+        };
         let record = json!({"id": id, "number": format!("C-{id}"), "status": status, "species": species, "origin": {"pic": from},
             "destination": {"pic": to}, "movementDate": day, "updatedAt": updated});
         put(&store, 10 - id.parse::<u64>().unwrap(), record).await;
     }
     store
+}
+
+fn ids(records: &[LocalRecord]) -> Vec<String> {
+    let ids = records.iter().map(|record| record.id().unwrap());
+    ids.map(|id| id.to_string()).collect()
 }
 
 fn day(text: &str) -> Day {
@@ -103,17 +80,9 @@ async fn conditions_hold_all_together() {
         (all().order(Order::Sequence), "4321"),
     ] {
         let page = query.list().await.unwrap();
-        let ids: String = page
-            .records
-            .iter()
-            .map(|record| record.id().unwrap().to_string())
-            .collect();
-        assert_eq!(ids, expected, "{query:?}");
-        assert_eq!(
-            query.count().await.unwrap(),
-            expected.len() as u64,
-            "{query:?}"
-        );
+        assert_eq!(ids(&page.records).concat(), expected, "{query:?}");
+        let count = query.count().await.unwrap();
+        assert_eq!(count, expected.len() as u64, "{query:?}");
         assert_eq!(page.next, None);
     }
     let error = all().updated_since("soon").list().await.unwrap_err();
@@ -121,24 +90,12 @@ async fn conditions_hold_all_together() {
         error.is_config() && error.to_string().contains("updated_since"),
         "{error}"
     );
-    assert!(
-        all()
-            .updated_since("soon")
-            .count()
-            .await
-            .unwrap_err()
-            .is_config()
-    );
+    let error = all().updated_since("soon").count().await.unwrap_err();
+    assert!(error.is_config());
     let elsewhere = LocalQuery::new(store.clone(), "envd-2".into());
     assert_eq!(elsewhere.count().await.unwrap(), 0);
-    assert_eq!(
-        get(&*store, ACCOUNT, "2".into())
-            .await
-            .unwrap()
-            .unwrap()
-            .number(),
-        Some("C-2".into())
-    );
+    let found = get(&*store, ACCOUNT, "2".into()).await.unwrap().unwrap();
+    assert_eq!(found.number(), Some("C-2".into()));
     assert_eq!(get(&*store, "envd-2", "2".into()).await.unwrap(), None);
 }
 
@@ -158,32 +115,17 @@ async fn a_position_survives_records_that_come_and_go() {
             ..Batch::default()
         };
         store.commit(ACCOUNT, &batch).await.unwrap();
-        put(
-            &store,
-            1,
-            json!({"id": "0", "updatedAt": "2026-12-01T00:00:00Z"}),
-        )
-        .await;
-        put(
-            &store,
-            20,
-            json!({"id": "9", "updatedAt": "2026-01-01T00:00:00Z"}),
-        )
-        .await;
+        for (sequence, id, month) in [(1, "0", 12), (20, "9", 10)] {
+            let updated = format!("2026-{month}-01T00:00:00Z");
+            put(&store, sequence, json!({"id": id, "updatedAt": updated})).await;
+        }
 
         let stored = serde_json::to_string(&next).unwrap();
         let mut position = Some(serde_json::from_str(&stored).unwrap());
-        let mut seen: Vec<_> = before
-            .iter()
-            .map(|record| record.id().unwrap().to_string())
-            .collect();
+        let mut seen = ids(before);
         while let Some(after) = position {
             let page = query.clone().after(after).list().await.unwrap();
-            seen.extend(
-                page.records
-                    .iter()
-                    .map(|record| record.id().unwrap().to_string()),
-            );
+            seen.extend(ids(&page.records));
             position = page.next;
         }
         seen.sort();

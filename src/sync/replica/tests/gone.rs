@@ -1,17 +1,16 @@
 //! Records that are not listed any more.
 
-use wiremock::ResponseTemplate;
-
 use super::site::{Site, copied, told};
 use crate::sync::store::MemorySync;
 
+/// Holds: gone: after two clean walks in a row and a read that does not find it.
 #[tokio::test]
 async fn a_record_is_gone_after_two_clean_walks_and_a_read_that_does_not_find_it() {
-    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let (site, store) = (Site::with(5), MemorySync::new());
     let replica = site.replica(store.clone());
     replica.sync_full().await.unwrap();
     told(&replica, "a").await;
-    site.now(|site| site.delete("r002"));
+    site.lock().delete("r002");
     assert_eq!(replica.sync_full().await.unwrap().gone, 0);
     assert_eq!(copied(&store).await.len(), 5);
     let report = replica.sync_full().await.unwrap();
@@ -22,37 +21,38 @@ async fn a_record_is_gone_after_two_clean_walks_and_a_read_that_does_not_find_it
     );
     assert_eq!(told(&replica, "a").await, ["gone r002"]);
     // It comes back.
-    site.now(|site| site.save("r002", |_| {}));
+    site.lock().save("r002", |_| {});
     replica.sync_full().await.unwrap();
     assert_eq!(told(&replica, "a").await, ["appeared r002"]);
 }
 
 #[tokio::test]
 async fn a_record_that_a_read_shows_or_that_cannot_be_read_is_not_gone() {
-    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let (site, store) = (Site::with(5), MemorySync::new());
     let replica = site.replica(store.clone());
     replica.sync_full().await.unwrap();
-    site.lock().hidden.push("r002".to_owned());
+    site.lock().list.record("r002", "").is_listed = false;
     for _ in 0..3 {
         assert_eq!(replica.sync_full().await.unwrap().gone, 0);
     }
-    site.now(|site| site.delete("r002"));
+    site.lock().delete("r002");
     for status in [500, 502, 401, 403, 429] {
-        site.lock().reads = Some(ResponseTemplate::new(status));
+        site.lock().reads = Some(status);
         let report = replica.sync_full().await.unwrap();
         assert_eq!(report.gone, 0, "{status} {report}");
     }
     // A service that finds nothing at all is broken.
-    site.lock().reads = Some(super::site::not_found());
+    site.lock().reads = Some(404);
     assert_eq!(replica.sync_full().await.unwrap().gone, 0);
     site.lock().reads = None;
     assert_eq!(replica.sync_full().await.unwrap().gone, 1);
     assert_eq!(copied(&store).await, site.ids());
 }
 
+/// Holds: a walk that was interrupted or shifted makes nothing gone.
 #[tokio::test]
 async fn a_walk_that_shifts_or_stops_makes_nothing_gone() {
-    let (site, store) = (Site::with(6).await, MemorySync::new());
+    let (site, store) = (Site::with(6), MemorySync::new());
     let replica = site.replica(store.clone());
     replica.sync_full().await.unwrap();
     // A record before the position is deleted, so another one slips past the walk, each time.

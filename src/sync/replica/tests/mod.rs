@@ -2,10 +2,9 @@
 
 mod calibrating;
 mod gone;
+mod listing;
 mod running;
 mod schedules;
-#[cfg(feature = "postgres")]
-mod schedules_on_postgres;
 mod site;
 mod together;
 mod walks;

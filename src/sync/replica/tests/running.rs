@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use wiremock::ResponseTemplate;
 
 use super::site::{Site, copied};
 use crate::error::{AuthProblem, Error, Kind};
 use crate::sync::replica::{Replica, SyncEvent, SyncLoopHandle};
 use crate::sync::store::MemorySync;
-use crate::sync::store::faulty_store::FaultyStore;
+use crate::sync::store::tests::faulty_store::FaultyStore;
 use crate::transport::Clock;
 
 /// A loop in a task, and its events.
@@ -56,7 +55,7 @@ impl Running {
 
 #[tokio::test]
 async fn it_syncs_after_each_interval_and_writes_nothing_when_nothing_is_new() {
-    let site = Site::with(5).await;
+    let site = Site::with(5);
     let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
     let replica = site.replica(store.clone());
     site.make_incremental(&replica).await;
@@ -74,9 +73,9 @@ async fn it_syncs_after_each_interval_and_writes_nothing_when_nothing_is_new() {
 
 #[tokio::test]
 async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
-    let site = Site::with(3).await;
+    let site = Site::with(3);
     let replica = site.replica(MemorySync::new());
-    site.lock().lists = Some(ResponseTemplate::new(500));
+    site.lock().lists = Some((500, ""));
     let mut running = Running::start(&replica, &site.clock);
     let mut waits = Vec::new();
     for _ in 0..7 {
@@ -89,7 +88,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
         let range = expected * 4 / 5..=expected * 6 / 5;
         assert!(range.contains(wait), "{waits:?}");
     }
-    site.lock().lists = Some(ResponseTemplate::new(429).insert_header("Retry-After", "3000"));
+    site.lock().lists = Some((429, "3000"));
     running.next().await;
     let (_, wait) = running.next().await;
     assert!((3_000..=3_400).contains(&wait), "{wait}");
@@ -103,7 +102,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
 
 #[tokio::test]
 async fn a_lost_login_pauses_it_and_a_new_one_resumes_it() {
-    let site = Site::with(3).await;
+    let site = Site::with(3);
     let error = Error::new(Kind::Auth(AuthProblem::NoTokens));
     let answer = Arc::new(Mutex::new(Err(error)));
     let source = Arc::clone(&answer);
@@ -134,7 +133,7 @@ async fn a_lost_login_pauses_it_and_a_new_one_resumes_it() {
 
 #[tokio::test]
 async fn it_can_be_woken_and_stopped() {
-    let site = Site::with(3).await;
+    let site = Site::with(3);
     let replica = site.replica(MemorySync::new());
     let mut running = Running::start(&replica, &site.clock);
     running.events.recv().await.unwrap();

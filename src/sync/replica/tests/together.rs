@@ -4,57 +4,42 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::site::{ListOrder, Site, copied, told};
-use crate::auth::BoxFuture;
-use crate::sync::replica::SyncMode;
+use super::listing::ListOrder;
+use super::site::{Site, copied, told};
+use crate::sync::replica::{Replica, SyncMode, SyncReport};
 use crate::sync::store::MemorySync;
-use crate::sync::store::faulty_store::FaultyStore;
+use crate::sync::store::tests::faulty_store::{FaultyStore, Moment};
 
-/// A sync by another process in place of nothing, before a commit of the first one.
-fn other(
-    site: &Site,
-    store: &MemorySync,
-    full: bool,
-) -> impl Fn() -> BoxFuture<'static, ()> + use<> {
-    let replica = site.replica(store.clone());
-    move || {
-        let replica = replica.clone();
-        Box::pin(async move {
-            let sync = if full {
-                replica.sync_full().await
-            } else {
-                replica.sync().await
-            };
-            sync.unwrap();
-        })
-    }
+async fn sync(replica: Replica, is_full: bool) -> SyncReport {
+    let report = if is_full {
+        replica.sync_full().await
+    } else {
+        replica.sync().await
+    };
+    report.unwrap()
 }
 
+/// Holds: failure point 22: several processes.
 #[tokio::test]
 async fn another_process_may_sync_before_any_commit() {
-    for order in [ListOrder::NewestFirst, ListOrder::Id] {
+    for order in [ListOrder::LatestUpdateFirst, ListOrder::Id] {
         for at in 1..8 {
             for (first_full, other_full) in
                 [(false, false), (true, false), (false, true), (true, true)]
             {
-                let (site, store) = (Site::with(7).await, MemorySync::new());
-                site.lock().order = order;
+                let (site, store) = (Site::with(7), MemorySync::new());
+                site.lock().list.order = order;
                 let counted = FaultyStore::new(&store, usize::MAX);
                 let replica = site.replica(counted.clone());
                 site.make_incremental(&replica).await;
                 told(&replica, "a").await;
-                site.now(|site| {
-                    site.save("r003", |record| record["heads"] = json!(3));
-                    site.save("new", |_| {});
-                    site.save("r001", |record| record["heads"] = json!(5));
-                });
-                counted.before_commit(at, other(&site, &store, other_full));
-                let sync = if first_full {
-                    replica.sync_full().await
-                } else {
-                    replica.sync().await
-                };
-                let report = sync.unwrap();
+                for (id, heads) in [("r003", 3), ("new", 4), ("r001", 5)] {
+                    site.lock()
+                        .save(id, |record| record["heads"] = json!(heads));
+                }
+                let other = sync(site.replica(store.clone()), other_full);
+                counted.at(Moment::BeforeCommit(at), async { drop(other.await) });
+                let report = sync(replica.clone(), first_full).await;
                 assert_eq!(copied(&store).await, site.ids(), "{at} {report}");
                 let mut told = told(&replica, "a").await;
                 told.sort();
@@ -76,7 +61,7 @@ async fn another_process_may_sync_before_any_commit() {
 
 #[tokio::test]
 async fn processes_that_sync_at_the_same_time_tell_everything_once() {
-    let (site, store) = (Site::with(40).await, MemorySync::new());
+    let (site, store) = (Site::with(40), MemorySync::new());
     let syncs: Vec<_> = (0..4)
         .map(|_| {
             let replica = site.replica(store.clone());
@@ -92,31 +77,32 @@ async fn processes_that_sync_at_the_same_time_tell_everything_once() {
     assert_eq!(told(&site.replica(store), "a").await.len(), 40);
 }
 
+/// Holds: a record that is listed again meanwhile stays.
 #[tokio::test]
 async fn a_record_that_is_listed_again_while_it_is_asked_for_stays() {
-    let (site, store) = (Site::with(5).await, MemorySync::new());
+    let (site, store) = (Site::with(5), MemorySync::new());
     let counted = FaultyStore::new(&store, usize::MAX);
     let replica = site.replica(counted.clone());
     replica.sync_full().await.unwrap();
-    site.now(|site| site.delete("r002"));
+    site.lock().delete("r002");
     replica.sync_full().await.unwrap();
     // Two pages, then the removal.
-    let again = other(&site, &store, true);
-    let records = site.shared();
-    counted.before_commit(3, move || {
+    let (other, records) = (site.replica(store.clone()), site.shared());
+    counted.at(Moment::BeforeCommit(3), async move {
         records.lock().unwrap().save("r002", |_| {});
-        again()
+        other.sync_full().await.unwrap();
     });
     assert_eq!(replica.sync_full().await.unwrap().gone, 0);
     assert_eq!(copied(&store).await, site.ids());
 }
 
+/// Holds: one store keeps accounts apart.
 #[tokio::test]
 async fn one_store_keeps_accounts_apart() {
-    let (site, store) = (Site::with(3).await, MemorySync::new());
+    let (site, store) = (Site::with(3), MemorySync::new());
     let one = site.replica(store.clone());
     one.sync().await.unwrap();
-    site.now(|site| site.save("r004", |_| {}));
+    site.lock().save("r004", |_| {});
     let two = site.account("envd-2").replica(store.clone());
     assert_eq!(two.sync().await.unwrap().appeared, 4);
     assert_eq!(copied(&store).await.len(), 3);

@@ -1,13 +1,12 @@
 //! The store in memory keeps the laws, and each broken law is reported.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::sync::store::conformance::check;
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, MemorySync, Order, Query, Row, StoreError,
-    StoreFuture, SyncStore,
-};
+use super::check;
+use super::checked_store::CheckedStore;
+use crate::sync::store::tests::faulty_store::FaultyStore;
+use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
+use crate::sync::store::{Batch, ChangeRange, MemorySync, Order, Query, Row, SyncStore};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_store_in_memory_keeps_all_laws() {
@@ -20,22 +19,9 @@ async fn the_store_in_memory_keeps_all_laws() {
 struct Broken {
     law: &'static str,
     inner: MemorySync,
-    commits: Arc<AtomicU32>,
 }
 
 impl Broken {
-    fn is(&self, law: &str) -> bool {
-        self.law == law
-    }
-
-    /// What the mistake makes of the name of an account.
-    fn account(&self, account: &str) -> String {
-        match self.law {
-            "AccountsAreApart" => account.to_lowercase(),
-            _ => account.to_owned(),
-        }
-    }
-
     fn query(&self, query: &Query) -> Query {
         let mut query = query.clone();
         match self.law {
@@ -115,145 +101,115 @@ impl Broken {
     }
 }
 
-impl SyncStore for Broken {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            let account = self.account(account);
-            if self.is("PrefixIsLiteral") {
-                let mut all = self.inner.documents(&account, "").await?;
-                let prefix = prefix.to_lowercase();
-                all.retain(|document| document.name.to_lowercase().starts_with(&prefix));
-                return Ok(all);
+impl StoreWrapper for Broken {
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        let account = &match self.law {
+            "AccountsAreApart" => account.to_lowercase(),
+            _ => account.to_owned(),
+        };
+        let changed;
+        let call = match call {
+            StoreCall::Commit(batch) => return self.commit(account, batch).await,
+            StoreCall::Query(query) => {
+                changed = self.query(query);
+                StoreCall::Query(&changed)
             }
-            let mut documents = self.inner.documents(&account, prefix).await?;
-            if self.is("VersionsCount") {
-                for document in &mut documents {
+            StoreCall::Count(query) => {
+                changed = self.query(query);
+                StoreCall::Count(&changed)
+            }
+            StoreCall::Documents(_) if self.law == "PrefixIsLiteral" => StoreCall::Documents(""),
+            StoreCall::Changes(ChangeRange::Replacing { after, .. }, limit)
+                if self.law == "RangesOfChanges" =>
+            {
+                StoreCall::Changes(ChangeRange::After(after), limit)
+            }
+            call => call,
+        };
+        let mut answer = call.forward(&self.inner, account).await?;
+        match (&mut answer, call, self.law) {
+            (StoreAnswer::Documents(found), _, "VersionsCount") => {
+                for document in found {
                     document.version = document.version.min(2);
                 }
             }
-            Ok(documents)
-        })
-    }
-
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move { self.inner.rows(&self.account(account), ids).await })
-    }
-
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            let query = self.query(query);
-            let mut rows = self.inner.query(&self.account(account), &query).await?;
-            if self.is("OrderIsOfBytes") && query.order == Order::Id {
+            (StoreAnswer::Rows(rows), StoreCall::Query(query), "OrderIsOfBytes")
+                if query.order == Order::Id =>
+            {
                 rows.sort_by_key(|row| row.id.to_lowercase());
             }
-            Ok(rows)
-        })
-    }
-
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(async move {
-            let query = self.query(query);
-            self.inner.count(&self.account(account), &query).await
-        })
-    }
-
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
-        range: ChangeRange,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            let range = match range {
-                ChangeRange::Replacing { after, .. } if self.is("RangesOfChanges") => {
-                    ChangeRange::After(after)
-                }
-                range => range,
-            };
-            self.inner
-                .changes(&self.account(account), range, limit)
-                .await
-        })
-    }
-
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let account = self.account(account);
-            let mut batch = self.batch(batch);
-            if self.is("RowsAreReplaced") {
-                self.with_old_keys(&account, &mut batch).await;
-            }
-            let expected = std::mem::take(&mut batch.expected);
-            let mut fits = true;
-            for (name, version) in expected.clone() {
-                let documents = self.inner.documents(&account, &name).await?;
-                let named = documents.iter().find(|document| document.name == name);
-                fits &= named.map_or(0, |document| document.version) == version;
-            }
-            match self.law {
-                // Looks first and writes later, when others may have written.
-                "OneOfManyCommitsWins" => tokio::task::yield_now().await,
-                "RefusedWritesNothing" if !fits => {
-                    batch.documents.clear();
-                    self.inner.commit(&account, &batch).await?;
-                }
-                "BatchesAreWhole" if fits => {
-                    let documents = std::mem::take(&mut batch.documents);
-                    for document in documents {
-                        let single = Batch {
-                            documents: vec![document],
-                            ..Batch::default()
-                        };
-                        self.inner.commit(&account, &single).await?;
-                        tokio::task::yield_now().await;
-                    }
-                }
-                _ => batch.expected = expected,
-            }
-            let commits = self.commits.fetch_add(1, Ordering::Relaxed);
-            if self.is("Fails") && commits > 0 {
-                return Err(StoreError::new("the disk is gone"));
-            }
-            Ok(fits && self.inner.commit(&account, &batch).await?)
-        })
+            _ => {}
+        }
+        Ok(answer)
     }
 }
 
-async fn broken(law: &'static str) -> super::Report {
+impl Broken {
+    async fn commit(&self, account: &str, batch: &Batch) -> Answered {
+        let mut batch = self.batch(batch);
+        if self.law == "RowsAreReplaced" {
+            self.with_old_keys(account, &mut batch).await;
+        }
+        let expected = std::mem::take(&mut batch.expected);
+        let mut fits = true;
+        for (name, version) in &expected {
+            let documents = self.inner.documents(account, name).await?;
+            let named = documents.iter().find(|document| document.name == *name);
+            fits &= named.map_or(0, |document| document.version) == *version;
+        }
+        match self.law {
+            // Looks first and writes later, when others may have written.
+            "OneOfManyCommitsWins" => tokio::task::yield_now().await,
+            "RefusedWritesNothing" if !fits => {
+                batch.documents.clear();
+                self.inner.commit(account, &batch).await?;
+            }
+            "BatchesAreWhole" if fits => {
+                for document in std::mem::take(&mut batch.documents) {
+                    let single = Batch {
+                        documents: vec![document],
+                        ..Batch::default()
+                    };
+                    self.inner.commit(account, &single).await?;
+                    tokio::task::yield_now().await;
+                }
+            }
+            _ => batch.expected = expected,
+        }
+        Ok(StoreAnswer::Written(
+            fits && self.inner.commit(account, &batch).await?,
+        ))
+    }
+}
+
+/// What the check of a law observes at a store with a mistake.
+async fn observed(mistake: &'static str, law: &str) -> Option<String> {
     let store = Broken {
-        law,
+        law: mistake,
         inner: MemorySync::new(),
-        commits: Arc::default(),
     };
-    check(move || store.clone()).await
+    let mut laws = CheckedStore::laws().into_iter();
+    let (_, check) = laws.find(|(name, _)| *name == law).unwrap();
+    let checked = CheckedStore::new(Arc::new(move || store.clone()));
+    check(&checked).await.err().map(|violation| violation.0)
 }
 
 #[tokio::test]
-async fn each_broken_law_is_reported() {
-    let kept = MemorySync::new();
-    let laws = check(move || kept.clone()).await.0.into_iter();
+async fn each_broken_law_is_seen() {
+    let laws = CheckedStore::<MemorySync>::laws().into_iter();
     // Handles that share nothing are another test.
     for (law, _) in laws.filter(|(law, _)| *law != "SharedBetweenHandles") {
-        let report = broken(law).await;
-        assert!(
-            report.broken().contains(&law),
-            "{law} is not seen:\n{report}"
-        );
+        assert!(observed(law, law).await.is_some(), "{law}");
+        assert_eq!(observed("none", law).await, None, "{law}");
     }
 }
 
 #[tokio::test]
 async fn handles_that_share_nothing_and_errors_are_reported() {
     let report = check(MemorySync::new).await;
-    assert!(
-        report.broken().contains(&"SharedBetweenHandles"),
-        "{report}"
-    );
-    let report = broken("Fails").await.to_string();
-    assert!(report.contains("an error: the disk is gone"), "{report}");
-    assert!(broken("none").await.broken().is_empty());
+    let broken = report.broken();
+    assert!(broken.contains(&"SharedBetweenHandles"), "{report}");
+    let store = FaultyStore::new(&MemorySync::new(), 1);
+    let report = check(move || store.clone()).await.to_string();
+    assert!(report.contains("an error: the program ended"), "{report}");
 }

@@ -114,27 +114,16 @@ async fn what_was_moved_or_changed_does_not_open() {
     let error = store.documents("farm", "").await.unwrap_err();
     assert!(error.is_unreadable() && error.missing_key_id().is_none());
 
-    let changes = inner.changes(&stored, ChangeRange::After(0), 9).await;
-    let mut changes = changes.unwrap();
-    let account = store.stored_account("other");
-    inner
-        .commit(
-            &account,
-            &Batch {
-                changes: changes.clone(),
-                ..Batch::default()
-            },
-        )
-        .await
-        .unwrap();
     let range = ChangeRange::After(0);
-    assert!(
-        store
-            .changes("other", range, 9)
-            .await
-            .unwrap_err()
-            .is_unreadable()
-    );
+    let mut changes = inner.changes(&stored, range, 9).await.unwrap();
+    let copied = Batch {
+        changes: changes.clone(),
+        ..Batch::default()
+    };
+    let account = store.stored_account("other");
+    inner.commit(&account, &copied).await.unwrap();
+    let error = store.changes("other", range, 9).await.unwrap_err();
+    assert!(error.is_unreadable());
     for change in &mut changes {
         change.sequence += 10;
     }
@@ -144,14 +133,8 @@ async fn what_was_moved_or_changed_does_not_open() {
         ..Batch::default()
     };
     inner.commit(&stored, &moved).await.unwrap();
-    assert!(
-        store
-            .changes("farm", range, 9)
-            .await
-            .unwrap_err()
-            .is_unreadable()
-    );
-
+    let error = store.changes("farm", range, 9).await.unwrap_err();
+    assert!(error.is_unreadable());
     let clear = Batch {
         forget_changes: Some(100),
         ..batch()
@@ -167,13 +150,11 @@ async fn a_missing_key_is_named_and_a_reading_key_opens() {
     let old = SealedSync::new(inner.clone(), key("old", 9), &HASHES);
     old.commit("farm", &batch()).await.unwrap();
     let late = sealed(inner.clone());
-    let ids = ["one".to_owned()];
+    let (ids, all) = (["one".to_owned()], ChangeRange::After(0));
     for error in [
         late.rows("farm", &ids).await.unwrap_err(),
         late.documents("farm", "").await.unwrap_err(),
-        late.changes("farm", ChangeRange::After(0), 9)
-            .await
-            .unwrap_err(),
+        late.changes("farm", all, 9).await.unwrap_err(),
     ] {
         assert_eq!(error.missing_key_id(), Some("old"));
         assert!(error.is_unreadable());
@@ -193,17 +174,11 @@ async fn a_missing_key_is_named_and_a_reading_key_opens() {
         ..Query::default()
     };
     assert_eq!(both.query("farm", &query).await.unwrap(), batch().rows);
-    both.commit(
-        "farm",
-        &Batch {
-            changes: Vec::new(),
-            ..batch()
-        },
-    )
-    .await
-    .unwrap();
-    assert_eq!(
-        old.rows("farm", &ids).await.unwrap_err().missing_key_id(),
-        Some("new")
-    );
+    let without_changes = Batch {
+        changes: Vec::new(),
+        ..batch()
+    };
+    both.commit("farm", &without_changes).await.unwrap();
+    let error = old.rows("farm", &ids).await.unwrap_err();
+    assert_eq!(error.missing_key_id(), Some("new"));
 }

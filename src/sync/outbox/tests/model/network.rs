@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::ledger::Ledger;
 use super::note;
-use super::replies::{failed, json_reply, lost, not_found, reply_to};
+use super::replies::{failed, reply_to};
 use super::service::{Author, Outcome, Service};
 use crate::error::{Error, Unsent};
+use crate::sync::tests::replies::{json_reply, lost, not_found};
 use crate::transport::{Clock, InProcess, Reply, Request};
 
 /// Everything outside the programs.

@@ -8,14 +8,13 @@ use serde_json::Value;
 
 use super::network::{Shared, network, pause};
 use crate::auth::AccessToken;
-use crate::client::Client;
 use crate::error::Error;
 use crate::sync::outbox::Outbox;
 use crate::sync::replica::Replica;
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreError, StoreFuture, SyncStore,
-};
-use crate::transport::{Clock, HttpOptions, RetryPolicy};
+use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
+use crate::sync::store::{Batch, StoreError, SyncStore};
+use crate::sync::tests::replies::client_of;
+use crate::transport::Clock;
 
 /// What happens at a write, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +89,8 @@ pub(super) fn replica(
             AccessToken::new("a-token")
         }
     };
-    let mut http = HttpOptions::default();
-    http.in_process = Some(network(world, number, clock));
-    let client = Client::builder("http://127.0.0.1:9/")
-        .http(http)
-        .token_source(tokens)
-        .retry(RetryPolicy::none())
-        .clock(clock.clone())
-        .build()
-        .unwrap();
+    let client = client_of(network(world, number, clock)).token_source(tokens);
+    let client = client.clock(clock.clone()).build().unwrap();
     client
         .account(ACCOUNT)
         .replica(store.clone())
@@ -179,63 +171,34 @@ impl ProcessStore {
     }
 }
 
-impl SyncStore for ProcessStore {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            pause().await;
-            self.store.documents(account, prefix).await
-        })
-    }
-
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        self.store.rows(account, ids)
-    }
-
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        self.store.query(account, query)
-    }
-
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        self.store.count(account, query)
-    }
-
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
-        range: ChangeRange,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            pause().await;
-            self.store.changes(account, range, limit).await
-        })
-    }
-
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            pause().await;
-            let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
-            let at_commit = *self.at_commit.lock().unwrap();
-            if at_commit == AtCommit::KilledBefore(number) {
-                self.end().await;
+impl StoreWrapper for ProcessStore {
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        let batch = match call {
+            StoreCall::Commit(batch) => batch,
+            StoreCall::Documents(_) | StoreCall::Changes(..) => {
+                pause().await;
+                return call.forward(&*self.store, account).await;
             }
-            if at_commit == AtCommit::Refused(number) {
-                return Err(StoreError::new("the disk is full"));
-            }
-            let is_written = self.store.commit(account, batch).await?;
-            if is_written {
-                self.world.lock().unwrap().service.event();
-                self.check(batch).await;
-            }
-            if at_commit == AtCommit::KilledAfter(number) {
-                self.end().await;
-            }
-            pause().await;
-            Ok(is_written)
-        })
+            _ => return call.forward(&*self.store, account).await,
+        };
+        pause().await;
+        let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
+        let at_commit = *self.at_commit.lock().unwrap();
+        if at_commit == AtCommit::KilledBefore(number) {
+            self.end().await;
+        }
+        if at_commit == AtCommit::Refused(number) {
+            return Err(StoreError::new("the disk is full"));
+        }
+        let is_written = self.store.commit(account, batch).await?;
+        if is_written {
+            self.world.lock().unwrap().service.event();
+            self.check(batch).await;
+        }
+        if at_commit == AtCommit::KilledAfter(number) {
+            self.end().await;
+        }
+        pause().await;
+        Ok(StoreAnswer::Written(is_written))
     }
 }

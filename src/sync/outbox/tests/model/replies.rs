@@ -1,12 +1,13 @@
 //! What the service answers, and what becomes of an answer on its way.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::network::Fate;
 use super::service::Outcome;
-use crate::error::{Error, Failure, Kind, Unsent};
+use crate::error::{Error, Unsent};
+use crate::sync::tests::replies::{error_reply, json_reply, lost, not_found};
 use crate::transport::Reply;
-use crate::transport::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use crate::transport::header::{HeaderValue, RETRY_AFTER};
 
 fn field(operation: &str) -> String {
     operation[..1].to_lowercase() + &operation[1..]
@@ -22,20 +23,7 @@ pub(super) fn reply_to(operation: &str, outcome: Outcome) -> Reply {
 }
 
 fn refused(field: &str, code: &str) -> Reply {
-    let message = "Question 17 is not valid";
-    let data =
-        json!({"Code": code, "Message": message, "Description": null, "OutcomeStatus": "Error"});
-    let error = json!({"message": message, "path": [field], "extensions": {"data": data}});
-    json_reply(200, &json!({"data": {field: null}, "errors": [error]}))
-}
-
-/// As specification 7.2 shows it.
-pub(super) fn not_found(field: &str) -> Reply {
-    let message = "Internal server error";
-    let data =
-        json!({"Code": "", "Message": message, "Description": null, "OutcomeStatus": "ERROR"});
-    let error = json!({"message": message, "path": [field], "extensions": {"data": data}});
-    json_reply(200, &json!({"data": {field: null}, "errors": [error]}))
+    error_reply(field, code, "Question 17 is not valid")
 }
 
 pub(super) fn failed(fate: Fate, operation: &str) -> Result<Reply, Error> {
@@ -64,23 +52,4 @@ pub(super) fn failed(fate: Fate, operation: &str) -> Result<Reply, Error> {
         Fate::Failed(..) => json_reply(200, &json!({"data": {field: {"data": null}}})),
         _ => return Err(lost(Unsent::Perhaps)),
     })
-}
-
-pub(super) fn lost(unsent: Unsent) -> Error {
-    Error::new(Kind::Transport(Failure {
-        what: "the connection was lost",
-        timeout: false,
-        unsent,
-        refused_locally: false,
-    }))
-}
-
-pub(super) fn json_reply(status: u16, body: &Value) -> Reply {
-    let mut headers = HeaderMap::new();
-    headers.insert("content-type", HeaderValue::from_static("application/json"));
-    Reply {
-        status,
-        headers,
-        body: body.to_string().into(),
-    }
 }

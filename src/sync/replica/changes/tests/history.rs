@@ -10,9 +10,8 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::super::super::local_record::{Depth, LocalRecord};
 use super::super::super::{ChangeKind, consumer};
 use super::{ACCOUNT, Told};
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, StoreFuture, SyncStore,
-};
+use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
+use crate::sync::store::{Batch, ChangeRow, MemorySync, Row, SyncStore};
 
 /// Writes a copy as a replica does, and remembers all of it.
 pub(super) struct History {
@@ -192,59 +191,22 @@ impl Interleaved {
     }
 }
 
-impl SyncStore for Interleaved {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            self.happen().await;
-            self.store.documents(account, prefix).await
-        })
-    }
-
-    fn rows<'a>(&'a self, _: &'a str, _: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        unreachable!("the feed reads rows in the order of their changes")
-    }
-
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            self.happen().await;
-            self.store.query(account, query).await
-        })
-    }
-
-    fn count<'a>(&'a self, _: &'a str, _: &'a Query) -> StoreFuture<'a, u64> {
-        unreachable!("the feed counts nothing")
-    }
-
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
-        range: ChangeRange,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            self.happen().await;
-            self.store.changes(account, range, limit).await
-        })
-    }
-
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            self.happen().await;
-            let written = self.store.commit(account, batch).await?;
+impl StoreWrapper for Interleaved {
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        self.happen().await;
+        let answer = call.forward(&*self.store, account).await?;
+        if let StoreCall::Commit(batch) = call {
             let [(name, Some(position))] = &batch.documents[..] else {
                 panic!("the feed writes one position");
             };
-            if written && batch.expected.contains(&(name.clone(), 0)) {
+            let is_first = batch.expected.contains(&(name.clone(), 0));
+            if is_first && matches!(answer, StoreAnswer::Written(true)) {
                 let position: Value = serde_json::from_str(position).unwrap();
                 let up_to = position["snapshotUpTo"].as_u64().unwrap_or(0);
                 let name = name.trim_start_matches("consumer/").to_owned();
                 self.history.lock().await.named.insert(name, up_to);
             }
-            Ok(written)
-        })
+        }
+        Ok(answer)
     }
 }

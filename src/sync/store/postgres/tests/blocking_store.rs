@@ -3,16 +3,15 @@
 //! So a call is one poll, as with the store in memory, and schedules that count polls stay the same in each run.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, Once};
+use std::sync::Once;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::auth::postgres::deadpool_postgres::Pool;
 use crate::auth::postgres::loopback_pool;
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, PostgresSync, Query, Row, StoreFuture, SyncStore,
-};
+use crate::sync::store::PostgresSync;
+use crate::sync::store::tests::store_wrapper::{Answered, StoreCall, StoreWrapper};
 
 const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 
@@ -63,7 +62,6 @@ impl TestSchema {
             runtime: self.runtime.handle().clone(),
             store: self.store.clone(),
             number,
-            calls: Arc::default(),
         }
     }
 }
@@ -83,74 +81,16 @@ pub(in crate::sync) struct BlockingStore {
     runtime: Handle,
     store: PostgresSync,
     number: u64,
-    calls: Arc<Mutex<Vec<&'static str>>>,
 }
 
-impl BlockingStore {
-    /// The methods that were called since this was.
-    pub(in crate::sync) fn take_calls(&self) -> Vec<&'static str> {
-        std::mem::take(&mut *self.calls.lock().unwrap())
-    }
-
-    fn named(&self, account: &str) -> String {
-        format!("{}/{account}", self.number)
-    }
-
+impl StoreWrapper for BlockingStore {
     /// On a thread of its own, for the caller's may drive another runtime.
-    fn wait<T: Send>(&self, call: &'static str, future: impl Future<Output = T> + Send) -> T {
-        self.calls.lock().unwrap().push(call);
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        let account = format!("{}/{account}", self.number);
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| self.runtime.block_on(future));
+            let answer = call.forward(&self.store, &account);
+            let waiting = scope.spawn(|| self.runtime.block_on(answer));
             waiting.join().unwrap()
         })
-    }
-}
-
-impl SyncStore for BlockingStore {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            self.wait(
-                "documents",
-                self.store.documents(&self.named(account), prefix),
-            )
-        })
-    }
-
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move { self.wait("rows", self.store.rows(&self.named(account), ids)) })
-    }
-
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move { self.wait("query", self.store.query(&self.named(account), query)) })
-    }
-
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(async move { self.wait("count", self.store.count(&self.named(account), query)) })
-    }
-
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
-        range: ChangeRange,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            self.wait(
-                "changes",
-                self.store.changes(&self.named(account), range, limit),
-            )
-        })
-    }
-
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move { self.wait("commit", self.store.commit(&self.named(account), batch)) })
-    }
-
-    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move { self.wait("announce", self.store.announce(&self.named(account))) })
     }
 }

@@ -32,6 +32,7 @@ async fn filled(folder: &Folder) -> Vec<u8> {
     fs::read(folder.file()).unwrap()
 }
 
+/// Holds: failure point 21: damaged, read-only or newer.
 #[tokio::test]
 async fn a_file_that_is_no_database_is_left_as_it_is() {
     let folder = Folder::new();

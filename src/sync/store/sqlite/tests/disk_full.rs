@@ -12,6 +12,7 @@ async fn limit(store: &SqliteSync, pages: u32) {
         .unwrap();
 }
 
+/// Holds: failure point 21: disk full.
 #[tokio::test]
 async fn a_full_disk_is_an_error_of_its_own_and_the_batch_is_written_when_there_is_room() {
     let folder = Folder::new();

@@ -6,40 +6,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::task::JoinSet;
 
-use super::folder::{ACCOUNT, Folder, batch, document, rows};
-use crate::sync::store::{Batch, SqliteSync, SyncStore};
-
-/// Adds 1 to a count that all have, as often as asked; each time on what it has read.
-async fn count(store: SqliteSync, writer: u64, times: u64) {
-    let mut done = 0;
-    while done < times {
-        let walk = document(&store).await;
-        let (version, counted) = walk.map_or((0, 0), |walk| {
-            (walk.version, walk.text.parse::<u64>().unwrap())
-        });
-        let next = Batch {
-            expected: vec![("walk".to_owned(), version)],
-            documents: vec![("walk".to_owned(), Some((counted + 1).to_string()))],
-            ..batch(writer * 1_000 + done, 500)
-        };
-        done += u64::from(store.commit(ACCOUNT, &next).await.unwrap());
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_commit_of_several_handles_is_lost() {
-    let folder = Folder::new();
-    let mut writers = JoinSet::new();
-    for writer in 0..4 {
-        // As another process: opened anew, with connections of its own.
-        writers.spawn(count(folder.store(), writer, 25));
-    }
-    writers.join_all().await;
-    let store = folder.store();
-    let walk = document(&store).await.unwrap();
-    assert_eq!((walk.version, &*walk.text), (100, "100"));
-    assert_eq!(rows(&store).await.len(), 100);
-}
+use super::folder::{ACCOUNT, Folder, batch, rows};
+use crate::sync::store::SyncStore;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_file_is_opened_by_many_at_once() {

@@ -4,28 +4,30 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, UNIX_EPOCH};
 
-use envd_sdk::sync::replica::{Depth, Replica, SyncMode, SyncReport};
-use envd_sdk::sync::store::SyncStore;
-use envd_sdk::{Client, Clock, Error};
 use serde_json::Value;
 
 use super::edit::{Edit, EditKind};
-use super::observed_store::{ObservedStore, without_date};
-use super::process::{Interruption, Process};
+use super::observed_service::{Failure, ObservedService, Shown};
+use super::program::{Interruption, Program, without_date};
 use super::reader::Reader;
-use super::service::{Compared, Failure, Modes, Order, START, Service, Shown, Total};
-use super::with_token;
+use crate::auth::StaticToken;
+use crate::client::Client;
+use crate::error::Error;
+use crate::sync::replica::tests::listing::{Compared, ListOrder, Listing, START, Total};
+use crate::sync::replica::{Depth, Replica, SyncMode, SyncReport};
+use crate::sync::store::SyncStore;
+use crate::sync::tests::replies::{client_of, service};
+use crate::transport::Clock;
 
-/// Opens the store of a schedule again, as a program does that starts.
-pub(super) type Open = Box<dyn Fn() -> Arc<dyn SyncStore> + Send>;
-
-pub(super) struct Schedule {
+pub(super) struct Schedule<'a> {
     random: fastrand::Rng,
-    service: Arc<Mutex<Service>>,
+    service: Arc<Mutex<ObservedService>>,
     client: Client,
-    open: Open,
-    store: ObservedStore,
+    open: &'a dyn Fn() -> Arc<dyn SyncStore>,
+    store: Program,
     readers: Vec<Reader>,
+    /// The service compared the last change at first.
+    is_incremental: bool,
     /// No program is killed, and no request fails.
     is_undisturbed: bool,
     depth: Depth,
@@ -40,14 +42,19 @@ pub(super) struct Schedule {
 
 const ACCOUNT: &str = "envd-1";
 
-impl Schedule {
-    /// The requests of `client` are answered by `service`, which becomes that of this schedule.
-    pub(super) fn new(seed: u64, service: Arc<Mutex<Service>>, client: Client, open: Open) -> Self {
+impl<'a> Schedule<'a> {
+    pub(super) fn new(seed: u64, open: &'a dyn Fn() -> Arc<dyn SyncStore>) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
-        *service.lock().unwrap() = Service::new(modes(&mut random));
-        let mut store = ObservedStore::new(open(), &service);
+        let list = listing(&mut random);
+        let is_incremental = list.compared == Compared::Updated;
+        let observed = Arc::new(Mutex::new(ObservedService::new(list)));
+        let answers = Arc::clone(&observed);
+        let answer = move |token: &str, body: &Value| answers.lock().unwrap().answer(token, body);
+        let client = client_of(service(answer)).token_source(StaticToken::new("reader").unwrap());
+        let client = client.build().unwrap();
+        let mut store = Program::new(open(), &observed);
         let is_undisturbed = random.u8(..4) == 0;
-        store.saw_all_pages = is_undisturbed && service.lock().unwrap().modes.lag == 0;
+        store.saw_all_pages = is_undisturbed && observed.lock().unwrap().list.lag == 0;
         let depth = if random.u8(..6) == 0 {
             Depth::Full
         } else {
@@ -62,8 +69,9 @@ impl Schedule {
             clock: 0,
             is_unfinished: false,
             random,
-            service,
+            service: observed,
             client,
+            is_incremental,
             open,
             store,
             is_undisturbed,
@@ -75,7 +83,7 @@ impl Schedule {
         schedule
     }
 
-    fn service(&self) -> MutexGuard<'_, Service> {
+    fn service(&self) -> MutexGuard<'_, ObservedService> {
         self.service.lock().unwrap()
     }
 
@@ -91,7 +99,7 @@ impl Schedule {
                 self.edit_now();
             }
             if self.random.u8(..30) == 0 {
-                self.service().modes.compared = Compared::Created;
+                self.service().list.compared = Compared::Created;
             }
             Box::pin(self.sync()).await;
             for name in names {
@@ -108,20 +116,19 @@ impl Schedule {
     }
 
     /// A program that starts now, with a token of its own.
-    fn start(&mut self, interruption: Interruption) -> (Process, Replica) {
+    fn start(&mut self, interruption: Interruption) -> (Program, Replica) {
         self.processes += 1;
-        self.store.reopened((self.open)());
-        let process = Process::new(&self.store, interruption);
+        let program = self.store.started((self.open)(), interruption);
         let token = format!("process-{}", self.processes);
         let client = with_token(&self.client, &token);
         self.service().begin(token);
-        let replica = client.account(ACCOUNT).replica(process.clone());
-        (process, self.set(replica))
+        let replica = client.account(ACCOUNT).replica(program.clone());
+        (program, self.set(replica))
     }
 
     fn set(&self, replica: Replica) -> Replica {
-        let now = self.service().now / 1_000 + self.clock;
-        let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(now.unsigned_abs()));
+        let now = (self.service().list.now / 1_000).saturating_add_signed(self.clock);
+        let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(now));
         let replica = replica.clock(clock).depth(self.depth);
         replica.page_size(self.page_size).overlap(self.overlap)
     }
@@ -165,6 +172,8 @@ impl Schedule {
             Some(Ok(report)) => {
                 self.is_unfinished = false;
                 self.service().is_walking = false;
+                let is_full = report.mode == SyncMode::Full;
+                assert!(is_full || self.is_incremental, "{report}");
                 let copy = self.copy().await;
                 if is_alone {
                     self.check_shown(&report, &copy);
@@ -175,7 +184,7 @@ impl Schedule {
     }
 
     /// A sync of another program over the same store.
-    fn let_another_sync(&mut self, process: &Process) {
+    fn let_another_sync(&mut self, process: &Program) {
         let is_full = self.random.bool();
         let replica = with_token(&self.client, &self.service().token).account(ACCOUNT);
         let replica = self.set(replica.replica(self.store.clone()));
@@ -272,13 +281,13 @@ impl Schedule {
     ) {
         let mut service = self.service();
         let is_full = report.mode == SyncMode::Full;
-        let compares_changes = is_full || service.modes.compared == Compared::Updated;
+        let compares_changes = is_full || service.list.compared == Compared::Updated;
         // What changed behind a walk that goes on is for the next one.
         let goes_on = is_full && (was_unfinished || report.resumed);
-        if !report.clean || goes_on || !compares_changes || service.modes.lag > 0 {
+        if !report.clean || goes_on || !compares_changes || service.list.lag > 0 {
             return;
         }
-        for (id, record) in &service.records {
+        for (id, record) in &service.list.records {
             let states = service.states.get(id).map_or(&[][..], Vec::as_slice);
             let copied = copy.get(id).unwrap_or(&Value::Null);
             let was_listed = states.first().is_some_and(Value::is_object);
@@ -321,8 +330,9 @@ impl Schedule {
         self.store.saw_all_pages = false;
         {
             let mut service = self.service();
-            service.modes.lag = 0;
+            service.list.lag = 0;
             service
+                .list
                 .records
                 .values_mut()
                 .for_each(|record| record.is_found |= record.is_listed);
@@ -338,7 +348,7 @@ impl Schedule {
         assert!(clean >= 5, "only {clean} of 6 walks were clean");
         let copy = self.copy().await;
         let service = self.service();
-        for (id, record) in &service.records {
+        for (id, record) in &service.list.records {
             match copy.get(id) {
                 Some(copied) if record.is_listed => assert_eq!(*copied, record.value, "{id}"),
                 Some(_) => assert!(
@@ -398,28 +408,34 @@ async fn sync(replica: &Replica, is_full: bool) -> Result<SyncReport, Error> {
     }
 }
 
-fn modes(random: &mut fastrand::Rng) -> Modes {
+/// A client over the same connections, with another token.
+fn with_token(client: &Client, token: &str) -> Client {
+    client.with_token_source(StaticToken::new(token).unwrap())
+}
+
+/// How the service lists.
+fn listing(random: &mut fastrand::Rng) -> Listing {
     let compared = [Compared::Created, Compared::Moved, Compared::Nothing];
     let orders = [
-        Order::LatestUpdateFirst,
-        Order::EarliestUpdateFirst,
-        Order::NewestFirst,
-        Order::Id,
+        ListOrder::LatestUpdateFirst,
+        ListOrder::EarliestUpdateFirst,
+        ListOrder::NewestFirst,
+        ListOrder::Id,
     ];
     let totals = [Total::Null, Total::Fixed(3), Total::TooMany(2)];
-    Modes {
-        compared: *compared
-            .get(random.usize(..9))
-            .unwrap_or(&Compared::Updated),
-        order: orders[random.usize(..4)],
-        total: *totals.get(random.usize(..6)).unwrap_or(&Total::Exact),
-        by_position: random.u8(..4) > 0,
-        lag: if random.u8(..6) == 0 {
-            random.usize(1..4)
-        } else {
-            0
-        },
+    let compared = compared.get(random.usize(..9)).copied();
+    let (order, total) = (
+        orders[random.usize(..4)],
+        totals.get(random.usize(..6)).copied(),
+    );
+    let mut list = Listing::new();
+    list.compared = compared.unwrap_or(Compared::Updated);
+    (list.order, list.total) = (order, total.unwrap_or(Total::Exact));
+    list.by_position = random.u8(..4) > 0;
+    if random.u8(..6) == 0 {
+        list.lag = random.usize(1..4);
     }
+    list
 }
 
 // The clock of the service begins here, and those of programs up to two days before.

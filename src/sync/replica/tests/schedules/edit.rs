@@ -8,7 +8,7 @@ pub(super) struct Edit {
     pub(super) pick: usize,
     pub(super) heads: u16,
     /// How long after the edit before, in milliseconds; 0: at the same instant.
-    pub(super) pause: i64,
+    pub(super) pause: u64,
     /// The minutes from UTC in which the date is written.
     pub(super) offset: i32,
     pub(super) movement: &'static str,

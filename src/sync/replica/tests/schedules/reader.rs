@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use envd_sdk::Error;
-use envd_sdk::sync::replica::{Change, ChangeKind, Changes, LocalRecord, Replica};
 use serde_json::Value;
 
-use super::observed_store::{History, without_date};
+use super::program::{History, without_date};
+use crate::error::Error;
+use crate::sync::replica::{Change, ChangeKind, Changes, LocalRecord, Replica};
 
 /// What one consumer was told in all its runs.
 #[derive(Debug)]
@@ -88,7 +88,6 @@ impl Reader {
                 (Some(content(before)), Some(content(after)))
             }
             ChangeKind::Gone { last_seen, .. } => (Some(content(last_seen)), None),
-            other => panic!("{other:?}"),
         };
         if let Some(told) = self.told.get(&sequence) {
             assert_eq!(

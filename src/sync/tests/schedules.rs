@@ -1,0 +1,64 @@
+//! Runs random schedules, each with a seed of its own.
+//!
+//! `ENVD_SDK_TEST_SCHEDULES` names another number of schedules, `ENVD_SDK_EXPLORE` another seed, and
+//! `ENVD_SDK_TEST_SCHEDULE` a single one. `cargo test` runs few; `.ci/run` runs thousands.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::seeded::seed;
+
+const ONE: &str = "ENVD_SDK_TEST_SCHEDULE";
+
+/// The number in a variable.
+fn number(variable: &str) -> Option<u64> {
+    let number = std::env::var(variable).ok()?;
+    Some(number.parse().unwrap())
+}
+
+/// Whether one schedule runs alone, and shows what happens in it.
+pub(in crate::sync) fn is_single() -> bool {
+    number(ONE).is_some()
+}
+
+/// So many schedules, unless a variable names another number.
+pub(in crate::sync) fn count(schedules: u64) -> u64 {
+    number("ENVD_SDK_TEST_SCHEDULES").unwrap_or(schedules)
+}
+
+/// Runs so many schedules on four threads, given their numbers and seeds.
+pub(in crate::sync) fn run_schedules<F: Future<Output = ()>>(
+    schedules: u64,
+    run: impl Fn(u64, u64) -> F + Sync,
+) {
+    let only = number(ONE);
+    let next = AtomicU64::new(only.unwrap_or(0));
+    let end = only.map_or(schedules, |only| only + 1);
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let schedule = next.fetch_add(1, Ordering::Relaxed);
+                    if schedule >= end {
+                        return;
+                    }
+                    let mut runtime = tokio::runtime::Builder::new_current_thread();
+                    let runtime = runtime.build().unwrap();
+                    let seed = seed().wrapping_mul(1_000_003).wrapping_add(schedule);
+                    let program = AssertUnwindSafe(|| runtime.block_on(run(schedule, seed)));
+                    if catch_unwind(program).is_err() {
+                        failed.lock().unwrap().push(schedule);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(
+        failed.is_empty(),
+        "the schedules {failed:?} with the seed {}: {ONE} runs one of them alone",
+        seed()
+    );
+}
