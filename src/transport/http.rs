@@ -205,6 +205,10 @@ fn failed_first(source: reqwest::Error) -> Error {
 /// Sorts a failure by what may have happened at the server.
 pub(super) fn failed(source: reqwest::Error) -> Error {
     if refuses_certificate(&source) {
+        // TLS 1.2 ends within the handshake, before a request.
+        if source.is_connect() {
+            return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
+        }
         // A connection that was in use may have carried the request before.
         return Error::new(Kind::Transport(Failure {
             what: CERTIFICATE_REFUSED,

@@ -113,10 +113,13 @@ async fn rfc_8414_3_1_the_second_address_is_tried_where_the_first_has_nothing() 
     // An outage of the first says nothing about the second.
     for status in [408, 429, 500, 503] {
         let fake = start_fake().await;
-        fake.on_path(OPENID).fault(Fault::status(status));
+        let fault = Fault::status(status).header("retry-after", "7");
+        fake.on_path(OPENID).fault(fault);
         let error = refusal(&fake).await;
         assert_eq!(error.http_status(), Some(status));
         assert_eq!(error.is_retryable(), matches!(status, 429 | 503));
+        let wait = error.is_retryable().then_some(Duration::from_secs(7));
+        assert_eq!(error.retry_after(), wait);
         assert_eq!(paths(&fake), [OPENID]);
     }
 }

@@ -10,7 +10,7 @@ use super::ProviderBuilder;
 use super::metadata::{self, Metadata};
 use crate::error::{Error, Result};
 use crate::transport::header::{ACCEPT, HeaderValue};
-use crate::transport::{Http, Reply, Request};
+use crate::transport::{Http, Reply, Request, retry_after};
 
 /// How long old metadata is used without another try, after one that failed: callers during an outage must not wait for
 /// a time-out each.
@@ -126,7 +126,12 @@ impl ProviderBuilder {
         }
         match reply.status {
             200..=299 => Ok(reply),
-            _ => Err(reply.into_error()),
+            _ => {
+                let wait = retry_after(&reply.headers, self.clock.now());
+                let error = reply.into_error();
+                let wait = wait.filter(|_| error.is_retryable());
+                Err(error.with_retry_after(wait))
+            }
         }
     }
 

@@ -34,9 +34,15 @@ pub(in crate::transport) fn configure(
 /// Whether the server ended the handshake because of the client's certificate, or because there was none (RFC 8446 section
 /// 6.2). It has processed nothing then, although with TLS 1.3 the client has already sent its request.
 pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let Some(inner) = error.get_ref() else {
+        return false;
+    };
+    // A handshake of TLS 1.2 wraps its error twice.
+    if let Some(wrapped) = inner.downcast_ref() {
+        return refuses_certificate(wrapped);
+    }
     matches!(
-        inner,
+        inner.downcast_ref(),
         Some(rustls::Error::AlertReceived(
             AlertDescription::NoCertificate
                 | AlertDescription::BadCertificate

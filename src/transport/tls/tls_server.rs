@@ -8,7 +8,9 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use rustls::{
+    RootCertStore, ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion,
+};
 use url::Url;
 
 /// Gives one reply to each client with a certificate of its authority.
@@ -26,10 +28,17 @@ impl TlsServer {
     pub(crate) const SERVER: &str = include_str!("../../../tests/fixtures/tls/server.pem");
 
     pub(crate) fn start(body: &'static str) -> Self {
+        Self::start_with(body, rustls::ALL_VERSIONS)
+    }
+
+    pub(crate) fn start_with(
+        body: &'static str,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("https://{}/token", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (config, received) = (config(), Arc::clone(&requests));
+        let (config, received) = (config(versions), Arc::clone(&requests));
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 serve(stream, &config, body, &received);
@@ -44,7 +53,7 @@ impl TlsServer {
     }
 }
 
-fn config() -> Arc<ServerConfig> {
+fn config(versions: &[&'static SupportedProtocolVersion]) -> Arc<ServerConfig> {
     let provider = Arc::new(ring::default_provider());
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(TlsServer::AUTHORITY.as_bytes()).unwrap();
@@ -53,7 +62,7 @@ fn config() -> Arc<ServerConfig> {
     let chain = CertificateDer::from_pem_slice(TlsServer::SERVER.as_bytes()).unwrap();
     let key = PrivateKeyDer::from_pem_slice(TlsServer::SERVER.as_bytes()).unwrap();
     let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .with_client_cert_verifier(clients.build().unwrap())
         .with_single_cert(vec![chain], key);

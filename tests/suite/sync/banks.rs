@@ -224,7 +224,7 @@ async fn move_to(banks: &Banks, newer: &Bank, today: &Context) -> envd_sdk::sync
 #[tokio::test]
 async fn a_declaration_is_filled_in_without_reception_and_sent_with_the_newer_form() {
     let (memory, folder) = (MemorySync::new(), Folder::new());
-    let file = folder.path() + "/farm.db";
+    let file = folder.path() + ".db";
     let in_memory = || Arc::new(memory.clone()) as Arc<dyn SyncStore>;
     Box::pin(story(&start_fake().await, in_memory)).await;
     let in_file = || Arc::new(SqliteSync::open(&file).unwrap()) as Arc<dyn SyncStore>;

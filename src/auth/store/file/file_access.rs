@@ -132,14 +132,27 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether other users may make files in the directory, as in `/tmp`, if they cannot replace ours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Neighbours {
+    Allowed,
+    /// For a program that takes whatever file has the name it looks for, as `SQLite` does with `-wal`.
+    Refused,
+}
+
 /// Refuses a directory in which another user could replace the files.
 #[cfg(unix)]
-pub(crate) fn check_directory(path: &Path, name: &str) -> Result<(), StoreError> {
+pub(crate) fn check_directory(
+    path: &Path,
+    name: &str,
+    neighbours: Neighbours,
+) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|source| {
         StoreError::io(format!("the directory of {name} cannot be used"), source)
     })?;
     let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
-    weakness(owner, group, mode, geteuid().as_raw()).map_or(Ok(()), |(weakness, remedy)| {
+    let found = weakness(owner, group, mode, geteuid().as_raw(), neighbours);
+    found.map_or(Ok(()), |(weakness, remedy)| {
         Err(insecure(format!(
             "the directory of {name} {weakness}; {remedy}"
         )))
@@ -148,13 +161,19 @@ pub(crate) fn check_directory(path: &Path, name: &str) -> Result<(), StoreError>
 
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps)]
-pub(crate) fn check_directory(_: &Path, _: &str) -> Result<(), StoreError> {
+pub(crate) fn check_directory(_: &Path, _: &str, _: Neighbours) -> Result<(), StoreError> {
     Ok(())
 }
 
 /// Why a directory is not safe, and what to do.
 #[cfg(unix)]
-fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<(&'static str, &'static str)> {
+fn weakness(
+    owner: u32,
+    group: u32,
+    mode: u32,
+    user: u32,
+    neighbours: Neighbours,
+) -> Option<(&'static str, &'static str)> {
     const STICKY: u32 = 0o1000;
     // Root can replace any file anyway.
     if owner != user && owner != 0 {
@@ -164,20 +183,20 @@ fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<(&'static st
         ));
     }
     // In a sticky directory such as /tmp others can make files, and not replace ours.
-    if mode & STICKY != 0 {
+    if mode & STICKY != 0 && neighbours == Neighbours::Allowed {
         return None;
     }
     // A group with the number of its user is that user's alone, and its directories are often writable to it.
     let others = if group == owner { 0o002 } else { 0o022 };
     (mode & others != 0).then_some((
-        "is writable to its group or to others, who could replace the file",
-        "set its mode to 700",
+        "is writable to its group or to others, who could replace the file or put another one beside it",
+        "use a directory of its own with the mode 700",
     ))
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::weakness;
+    use super::{Neighbours, weakness};
 
     #[test]
     fn a_directory_is_the_users_or_roots_and_closed_to_others() {
@@ -195,10 +214,20 @@ mod tests {
             (1001, 1001, 0o40700, false),
             (1001, 1001, 0o41777, false),
         ] {
-            let judged = weakness(owner, group, mode, 1000);
-            assert_eq!(judged.is_none(), fine, "{owner} {group} {mode:o}");
+            let judged = |neighbours| weakness(owner, group, mode, 1000, neighbours).is_none();
+            assert_eq!(
+                judged(Neighbours::Allowed),
+                fine,
+                "{owner} {group} {mode:o}"
+            );
+            let sticky = mode & 0o1000 != 0;
+            assert_eq!(
+                judged(Neighbours::Refused),
+                fine && !sticky,
+                "{owner} {group} {mode:o}"
+            );
         }
         // Root does not trust a directory that another user can change.
-        assert!(weakness(1000, 1000, 0o40700, 0).is_some());
+        assert!(weakness(1000, 1000, 0o40700, 0, Neighbours::Allowed).is_some());
     }
 }

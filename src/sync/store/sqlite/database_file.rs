@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::auth::StoreError;
-use crate::auth::store::file::file_access;
+use crate::auth::store::file::file_access::{self, Neighbours};
 
 const NAME: &str = "the database of the copy";
 
@@ -18,15 +18,30 @@ static CREATING: Mutex<()> = Mutex::new(());
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = path.parent().unwrap_or(path);
-    file_access::check_directory(directory, NAME)?;
+    file_access::check_directory(directory, NAME, Neighbours::Refused)?;
+    // SQLite takes those that are there, whoever made them.
+    for ending in ["-wal", "-shm", "-journal"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        check_file(beside.as_ref())?;
+    }
+    if check_file(path)? {
+        return Ok(());
+    }
+    create(path, directory)
+}
+
+/// Whether the file is there. It must be one of this user that nobody else may write; the right to read it is taken from others.
+fn check_file(path: &Path) -> Result<bool, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => {
             file_access::check_kind_and_owner(&metadata, NAME)?;
             file_access::keep_to_owner(&metadata, NAME, |private| {
                 fs::set_permissions(path, private)
-            })
+            })?;
+            Ok(true)
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => create(path, directory),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(StoreError::io(format!("{NAME} cannot be found"), error)),
     }
 }

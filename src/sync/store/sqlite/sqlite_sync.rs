@@ -23,14 +23,20 @@ use crate::sync::store::{
 /// copy or move the file only when no program has it open. Not for file systems behind a network.
 ///
 /// Only its owner may read the file (mode 600); if others may read it, their rights are removed, with a warning in the log.
-/// A file that its group or others may write is refused, as are one of another user, a symbolic link in its place, and a directory
-/// that its group or others may write; [`FileStore`](crate::auth::FileStore) lists the directories that are accepted. A file that is damaged, of another program or of a newer version of this crate is an error, and is
+/// A file that its group or others may write is refused, as are one of another user and a symbolic link in its place; the same holds
+/// for the files beside it. So is a directory that its group or others may write, also one with the sticky bit such as `/tmp`:
+/// another user could put a `-wal` there first, and write what is sent. A group with the user's own number does not count as
+/// others. A file that is damaged, of another program or of a newer version of this crate is an error, and is
 /// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
 ///
 /// ```
 /// use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
 ///
-/// # let file = std::env::temp_dir().join(format!("envd-sdk-doc-{}.db", std::process::id()));
+/// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));
+/// # std::fs::create_dir(&folder)?;
+/// # #[cfg(unix)]
+/// # std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+/// # let file = folder.join("farm.db");
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let store = SqliteSync::open(&file)?;
 /// let batch = Batch {
@@ -42,7 +48,7 @@ use crate::sync::store::{
 /// // The document has version 1 now.
 /// assert!(!store.commit("account", &batch).await?);
 /// # Ok::<(), envd_sdk::sync::store::StoreError>(()) })?;
-/// # std::fs::remove_file(&file)?;
+/// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

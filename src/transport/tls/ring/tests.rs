@@ -114,3 +114,16 @@ async fn a_certificate_that_is_missing_or_not_accepted_is_named() {
     }
     assert!(server.requests().is_empty());
 }
+
+/// RFC 5246 section 7.4.6: with TLS 1.2 the handshake ends before the client sends its request.
+#[tokio::test]
+async fn with_tls_1_2_a_refused_certificate_is_named_and_nothing_was_sent() {
+    let server = TlsServer::start_with("yes", &[&rustls::version::TLS12]);
+    let foreign = HttpOptions::default().client_certificate(TlsServer::SERVER);
+    for options in [HttpOptions::default(), foreign] {
+        let error = get(&server, options).await.err().unwrap();
+        assert!(error.is_config() && !error.is_retryable(), "{error:?}");
+        assert!(error.to_string().contains("client_certificate"), "{error}");
+    }
+    assert!(server.requests().is_empty());
+}

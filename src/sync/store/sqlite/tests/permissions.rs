@@ -56,11 +56,29 @@ async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
     let directory = folder.path().join("directory.db");
     fs::create_dir(&directory).unwrap();
     assert!(SqliteSync::open(&directory).unwrap_err().is_unreadable());
-    set_mode(folder.path(), 0o777);
-    let error = SqliteSync::open(folder.file()).unwrap_err();
-    assert!(error.is_insecure(), "{error}");
+    // With the sticky bit, others can still put a `-wal` there first.
+    for shared in [0o777, 0o1777] {
+        set_mode(folder.path(), shared);
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(error.is_insecure(), "{error}");
+    }
     set_mode(folder.path(), 0o755);
     drop(folder.store());
+}
+
+#[tokio::test]
+async fn a_planted_file_beside_the_database_is_refused() {
+    for ending in ["-wal", "-shm", "-journal"] {
+        let folder = Folder::new();
+        let planted = folder.path().join(format!("farm.db{ending}"));
+        fs::write(&planted, "").unwrap();
+        set_mode(&planted, 0o666);
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(error.is_insecure(), "{ending}: {error}");
+        fs::remove_file(&planted).unwrap();
+        symlink(folder.path().join("elsewhere"), &planted).unwrap();
+        assert!(SqliteSync::open(folder.file()).unwrap_err().is_insecure());
+    }
 }
 
 /// Root writes to files of any mode, so the write is refused by `SQLite`'s own switch; for other users by the mode as well.
