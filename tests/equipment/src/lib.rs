@@ -179,10 +179,10 @@ impl Listener {
         Self(TcpListener::from_std(listener).expect("within a runtime"))
     }
 
-    /// The address as an `http` URL.
+    /// The address as an `http` URL, without a path.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}/", self.0.local_addr().unwrap())
+        format!("http://{}", self.0.local_addr().unwrap())
     }
 
     pub async fn accept(&self) -> Connection {
@@ -321,10 +321,10 @@ impl Server {
         self.address
     }
 
-    /// The address as an `http` URL.
+    /// The address as an `http` URL, without a path.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}", self.address)
     }
 
     /// What was received, in order of arrival.
