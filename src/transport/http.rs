@@ -90,17 +90,10 @@ impl Http {
         request: Request,
     ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
         // Not in an async block, which would have room for this future twice.
-        #[cfg(test)]
-        if let Some(answers) = &self.in_process {
-            return answers.answer(request).left_future();
-        }
-        let reply = self.send_and_keep(request).map(|result| match result? {
+        self.send_and_keep(request).map(|result| match result? {
             (reply, None) => Ok(reply),
             (reply, Some(cut)) => Err(cut.with_received(reply.received())),
-        });
-        #[cfg(test)]
-        let reply = reply.right_future();
-        reply
+        })
     }
 
     /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.
@@ -110,6 +103,11 @@ impl Http {
         &self,
         request: Request,
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
+        #[cfg(test)]
+        if let Some(answers) = &self.in_process {
+            let reply = answers.answer(request);
+            return reply.map(|reply| Ok((reply?, None))).left_future();
+        }
         let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
         let is_first = !self.keep_alive;
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
@@ -123,7 +121,7 @@ impl Http {
             *outgoing.timeout_mut() = Some(limit);
         }
         let reply = self.client.execute(outgoing);
-        async move {
+        let reply = async move {
             let mut reply = reply.await.map_err(|error| {
                 if is_first || error.is_connect() {
                     failed_first(error)
@@ -149,7 +147,10 @@ impl Http {
                 body,
             };
             Ok((reply, cut))
-        }
+        };
+        #[cfg(test)]
+        let reply = reply.right_future();
+        reply
     }
 }
 

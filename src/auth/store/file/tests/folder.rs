@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
 use std::{env, fs, process};
 
-use crate::auth::{FileStore, Record, TokenSet, TokenStore, Versioned};
+use crate::auth::store::tokens;
+use crate::auth::{FileStore, Record, TokenStore, Versioned};
 
 /// Is deleted with all that is in it when it is dropped.
 pub(in crate::auth) struct Folder(PathBuf);
@@ -16,7 +16,17 @@ impl Folder {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = env::temp_dir().join(format!("envd-sdk-{}-{number}", process::id()));
         fs::create_dir(&path).unwrap();
+        // Whatever the umask is: a folder that others may write is refused.
+        #[cfg(unix)]
+        set_mode(&path, 0o700);
         Self(path)
+    }
+
+    /// With a token file of these contents.
+    pub(in crate::auth) fn with(contents: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(contents);
+        folder
     }
 
     pub(in crate::auth) fn path(&self) -> &Path {
@@ -29,6 +39,17 @@ impl Folder {
 
     pub(in crate::auth) fn store(&self) -> FileStore {
         FileStore::new(self.file())
+    }
+
+    pub(in crate::auth) fn text(&self) -> String {
+        fs::read_to_string(self.file()).unwrap()
+    }
+
+    /// Writes a token file for its owner only.
+    pub(in crate::auth) fn write(&self, contents: impl AsRef<[u8]>) {
+        fs::write(self.file(), contents).unwrap();
+        #[cfg(unix)]
+        set_mode(&self.file(), 0o600);
     }
 
     /// The names in the folder, in order.
@@ -47,19 +68,14 @@ impl Drop for Folder {
     }
 }
 
+#[cfg(unix)]
+pub(super) fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 pub(super) fn record(generation: u64) -> Record {
-    Record::new(TokenSet {
-        access_token: format!("at-{generation}").as_str().into(),
-        refresh_token: Some(format!("rt-{generation}").as_str().into()),
-        id_token: None,
-        subject: None,
-        scopes: Vec::new(),
-        issued_at: UNIX_EPOCH + Duration::from_secs(1_700_000_000),
-        lifetime: Duration::from_secs(86_400),
-        generation,
-        logged_in_at: None,
-        session_ends_at: None,
-    })
+    Record::new(tokens(generation))
 }
 
 /// Puts a record where there is none.

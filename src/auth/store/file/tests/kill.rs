@@ -1,28 +1,26 @@
 //! A process is killed in the middle of a refresh, at each of its steps, and the next one goes on from what it finds.
 //!
-//! The children are this test binary again. The identity provider here rotates, ends the session at a reuse, and lives
-//! in the parent.
+//! The children are this test binary again: the steps are inside of the crate. The identity provider rotates, and lives in the parent.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{env, thread};
 
+use equipment::{Reply, Request, Server};
 use serde_json::json;
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use super::super::token_file::{Faults, Step};
 use super::folder::{Folder, put};
+use crate::auth::store::Gate;
 use crate::auth::{FileStore, Provider, TokenManager, TokenStore};
 
 const KEY: &str = "sam";
 const FOLDER: &str = "ENVD_SDK_TEST_KILL_FILE";
 const SERVER: &str = "ENVD_SDK_TEST_KILL_SERVER";
 const MOMENT: &str = "ENVD_SDK_TEST_KILL_MOMENT";
-const ROUNDS: usize = 200;
 
 /// When the child dies, and whether the server has taken its refresh token by then.
 const MOMENTS: [(&str, bool); 6] = [
@@ -34,50 +32,34 @@ const MOMENTS: [(&str, bool); 6] = [
     ("after rename", true),
 ];
 
-/// Shared with the server.
-#[derive(Clone, Default)]
-struct Idp(Arc<IdpState>);
-
-#[derive(Default)]
-struct IdpState {
-    current: Mutex<u64>,
-    /// Signals that a request has arrived; the reply waits until the other end is dropped.
-    hold: Mutex<Option<(mpsc::Sender<()>, mpsc::Receiver<()>)>>,
-}
-
-impl Respond for Idp {
-    fn respond(&self, request: &Request) -> ResponseTemplate {
-        if let Some((arrived, go)) = self.0.hold.lock().unwrap().take() {
-            arrived.send(()).unwrap();
-            let _ = go.recv();
+/// Rotates at once, and holds its first reply if the gate is closed.
+fn start_idp(gate: &Gate) -> Server {
+    let (gate, current) = (gate.clone(), Arc::new(AtomicUsize::new(1)));
+    Server::start(move |request: Request| {
+        let n = current.load(Ordering::SeqCst);
+        let reply = if request.body.contains(&format!("refresh_token=rt-{n}")) {
+            let n = current.fetch_add(1, Ordering::SeqCst) + 1;
+            let (access, refresh) = (format!("at-{n}"), format!("rt-{n}"));
+            Reply::json(
+                200,
+                json!({"access_token": access, "refresh_token": refresh}),
+            )
+        } else {
+            Reply::json(403, json!({"error": "invalid_grant"}))
+        };
+        let gate = gate.clone();
+        async move {
+            gate.pass().await;
+            reply
         }
-        let form = String::from_utf8_lossy(&request.body).into_owned();
-        let mut current = self.0.current.lock().unwrap();
-        if !form.contains(&format!("refresh_token=rt-{current}")) {
-            let refused = json!({"error": "invalid_grant"});
-            return ResponseTemplate::new(403).set_body_json(refused);
-        }
-        *current += 1;
-        let (access, refresh) = (format!("at-{current}"), format!("rt-{current}"));
-        let tokens =
-            json!({"access_token": access, "refresh_token": refresh, "expires_in": 86_400});
-        ResponseTemplate::new(200).set_body_json(tokens)
-    }
+    })
 }
 
 fn manager(server: &str, store: FileStore) -> TokenManager {
-    let provider = Provider::builder("app")
-        .authorize_url(format!("{server}/authorize"))
-        .token_url(format!("{server}/oauth/token"))
-        .audience("https://api.example")
-        .redirect_uri("https://app.example/cb");
+    let provider = Provider::builder("app").token_url(format!("{server}/oauth/token"));
     let builder = TokenManager::builder(provider.build().unwrap());
-    builder
-        .store(store)
-        .account(KEY)
-        .background(false)
-        .build()
-        .unwrap()
+    let builder = builder.store(store).account(KEY).background(false);
+    builder.build().unwrap()
 }
 
 fn spawn(folder: &Folder, server: &str, moment: usize) -> Child {
@@ -133,33 +115,25 @@ fn what_a_child_does() {
 }
 
 /// Kills a child at one of its moments, and tells what its successor finds.
-async fn round(idp: &Idp, server: &str, moment: usize) {
+async fn round(moment: usize) {
     let (name, rotated) = MOMENTS[moment];
     let folder = Folder::new();
-    *idp.0.current.lock().unwrap() = 1;
-    let (arrive, arrived) = mpsc::channel();
-    let (go, gone) = mpsc::channel();
-    if name == "after send" {
-        *idp.0.hold.lock().unwrap() = Some((arrive, gone));
-    }
+    let gate = Gate::new(name == "after send");
+    let server = start_idp(&gate);
     // Tokens that have expired long ago.
     put(&folder.store(), KEY, 1).await;
-    let mut child = spawn(&folder, server, moment);
+    let mut child = spawn(&folder, &server.url(), moment);
     if name == "after send" {
-        arrived.recv().unwrap();
+        gate.arrived().await;
     } else {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(
-            lines.any(|line| line.unwrap().contains("@@here")),
-            "{name}: the child has ended"
-        );
+        let is_there = lines.any(|line| line.unwrap().contains("@@here"));
+        assert!(is_there, "{name}: the child has ended");
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    drop(go);
-    while rotated && *idp.0.current.lock().unwrap() == 1 {
-        tokio::task::yield_now().await;
-    }
+    gate.open();
+    assert_eq!(server.count(), usize::from(rotated), "{name}");
     let store = folder.store();
     // Row 26: the lock is free at once.
     drop(store.lock(KEY, Duration::ZERO).await.unwrap());
@@ -168,7 +142,7 @@ async fn round(idp: &Idp, server: &str, moment: usize) {
     let new = name == "after rename";
     assert_eq!(stored.record.tokens().generation(), 1 + u64::from(new));
     assert_eq!(stored.record.intent.is_some(), !new, "{name}");
-    let next = manager(server, store.clone()).access_token().await;
+    let next = manager(&server.url(), store.clone()).access_token().await;
     if rotated && !new {
         // Row 18: the old refresh token was tried, and the reason is named.
         let error = next.unwrap_err();
@@ -178,18 +152,14 @@ async fn round(idp: &Idp, server: &str, moment: usize) {
         assert!(stored.record.tokens().refresh_token().is_none());
     } else {
         assert_eq!(next.unwrap().expose(), "at-2", "{name}");
-        assert!(fs::read_to_string(folder.file()).unwrap().contains("rt-2"));
+        assert!(folder.text().contains("rt-2"));
     }
 }
 
-/// Row 19. Row 18.
+/// Row 19. Row 18. Once for each: a child that has come to a step stays there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_on() {
-    let idp = Idp::default();
-    let server = MockServer::builder().start().await;
-    let endpoint = Mock::given(any()).respond_with(idp.clone());
-    endpoint.mount(&server).await;
-    for number in 0..ROUNDS {
-        round(&idp, &server.uri(), number % MOMENTS.len()).await;
+    for moment in 0..MOMENTS.len() {
+        round(moment).await;
     }
 }

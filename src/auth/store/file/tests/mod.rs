@@ -6,4 +6,7 @@ mod folder;
 #[cfg(unix)]
 mod kill;
 mod locks;
+#[cfg(unix)]
 mod permissions;
+
+pub(in crate::auth) use self::folder::Folder;
