@@ -9,10 +9,7 @@ const RENEWED: &str = r#"{"access_token":"at-2","refresh_token":"rt-2","expires_
 
 fn settings(server: &TlsServer, http: HttpOptions) -> ProviderBuilder {
     Provider::builder("app")
-        .authorize_url("https://id.example/authorize")
         .token_url(server.url.as_str())
-        .audience("https://api.example")
-        .redirect_uri("https://app.example/cb")
         .http(http.extra_root_certificate(TlsServer::AUTHORITY))
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{Provider, ProviderBuilder};
 
-fn complete() -> ProviderBuilder {
+/// All that a login needs.
+pub(crate) fn settings() -> ProviderBuilder {
     Provider::builder("app")
         .authorize_url("https://id.example/authorize")
         .token_url("http://127.0.0.1:1/oauth/token")
@@ -27,22 +28,22 @@ fn a_missing_or_unsafe_setting_is_named() {
         ("jwks_uri", |b, url| b.jwks_uri(url)),
         ("redirect_uri", |b, url| b.redirect_uri(url)),
     ];
-    complete().build().unwrap();
+    settings().build().unwrap();
     let mut refused = vec![
         (Provider::builder(" "), "client_id"),
         (Provider::builder("app"), "token_url"),
-        (complete().audience(" "), "audience"),
-        (complete().require_iss(true), "issuer"),
+        (settings().audience(" "), "audience"),
+        (settings().require_iss(true), "issuer"),
         (
-            complete().default_lifetime(Duration::ZERO),
+            settings().default_lifetime(Duration::ZERO),
             "default_lifetime",
         ),
         (
-            complete().redirect_uri("https://app.example/cb#x"),
+            settings().redirect_uri("https://app.example/cb#x"),
             "redirect_uri",
         ),
         (
-            complete().redirect_uri("com.example.app://sam:pw@host/cb"),
+            settings().redirect_uri("com.example.app://sam:pw@host/cb"),
             "redirect_uri",
         ),
     ];
@@ -55,7 +56,7 @@ fn a_missing_or_unsafe_setting_is_named() {
             "https://sam@id.example/x",
             "https://:pw@id.example/x",
         ] {
-            refused.push((set(complete(), bad), name));
+            refused.push((set(settings(), bad), name));
         }
     }
     for (builder, name) in refused {
@@ -88,14 +89,14 @@ fn a_redirect_uri_may_be_loopback_or_a_private_scheme() {
         "http://[::1]/cb",
         "com.example.app:/cb",
     ] {
-        complete().redirect_uri(good).build().unwrap();
+        settings().redirect_uri(good).build().unwrap();
     }
 }
 
 /// Also of unchecked addresses, and in all types that contain a provider.
 #[test]
 fn debug_shows_only_the_host_of_addresses() {
-    let builder = complete()
+    let builder = settings()
         .client_secret("pr1vate")
         .authorize_url("https://id.example/pr1vate/authorize?pr1vate=1")
         .token_url("https://id.example/pr1vate/token?pr1vate=1")
@@ -121,7 +122,7 @@ fn debug_shows_only_the_host_of_addresses() {
 
 #[test]
 fn the_logout_address_carries_client_and_return_address() {
-    let provider = complete()
+    let provider = settings()
         .logout_url("https://id.example/v2/logout")
         .build()
         .unwrap();
@@ -140,7 +141,7 @@ fn the_logout_address_carries_client_and_return_address() {
             .is_config()
     );
     assert!(
-        complete()
+        settings()
             .build()
             .unwrap()
             .logout_url(None)

@@ -75,6 +75,8 @@ impl<'b> Polling<'b> {
     }
 }
 
+const BUSY: &str = "temporarily_unavailable";
+
 fn pending() -> Reply {
     error(403, "authorization_pending")
 }
@@ -266,47 +268,22 @@ async fn a_logout_ends_a_device_login_before_its_next_poll() {
 /// Row 55. Row 45. No second poll is sent. The claims but `nonce` are checked as in any login (OIDC Core 3.1.3.7).
 #[tokio::test]
 async fn rfc_8628_3_5_any_other_error_ends_the_polls() {
-    type Is = fn(&Error) -> bool;
     let foreign = json!({"sub": "sam", "aud": "other", "exp": 4_000_000_000_u64});
     let mut foreign_tokens = renewed(9);
     foreign_tokens["id_token"] = id_token(&foreign).into();
-    let cases: [(Reply, Is, &str); 10] = [
-        (
-            reply(200, foreign_tokens),
-            Error::is_login_refused,
-            "id_token_audience",
-        ),
-        (
-            reply(200, renewed(9)),
-            Error::is_login_refused,
-            "id_token_missing",
-        ),
-        (
-            error(403, "access_denied"),
-            Error::is_login_refused,
-            "access_denied",
-        ),
-        (
-            error(400, "expired_token"),
-            Error::is_login_refused,
-            "login_expired",
-        ),
-        (
-            error(403, "invalid_grant"),
-            Error::is_login_refused,
-            "invalid_grant",
-        ),
-        (error(403, "never_heard_of"), Error::is_login_refused, ""),
-        (error(401, "invalid_client"), Error::is_config, ""),
-        (error(403, "mfa_required"), Error::is_reauth_required, ""),
-        (
-            error(400, "temporarily_unavailable"),
-            Error::is_retryable,
-            "",
-        ),
-        (reply(307, ""), Error::is_config, ""),
-    ];
-    for (reply, is, text) in cases {
+    let refused = Error::is_login_refused as fn(&Error) -> bool;
+    for (is, reply, text) in [
+        (refused, reply(200, foreign_tokens), "id_token_audience"),
+        (refused, reply(200, renewed(9)), "id_token_missing"),
+        (refused, error(403, "access_denied"), "access_denied"),
+        (refused, error(400, "expired_token"), "login_expired"),
+        (refused, error(403, "invalid_grant"), "invalid_grant"),
+        (refused, error(403, "never_heard_of"), ""),
+        (Error::is_config, error(401, "invalid_client"), ""),
+        (Error::is_config, reply(307, ""), ""),
+        (Error::is_reauth_required, error(403, "mfa_required"), ""),
+        (Error::is_retryable, error(400, BUSY), ""),
+    ] {
         let bench = scripted([reply]);
         let polling = Polling::start(&bench).await;
         polling.next_poll().await;
