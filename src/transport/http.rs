@@ -284,9 +284,9 @@ mod tests {
         ] {
             let server = Server::script([Reply::new(200).body(vec![b' '; length])]);
             let url = Url::parse(&server.url()).unwrap();
-            let options = match keep_alive {
-                true => HttpOptions::default(),
-                false => HttpOptions::default().no_keep_alive(),
+            let options = HttpOptions {
+                keep_alive,
+                ..HttpOptions::default()
             };
             let http = Http::new(&options, &[&url]).unwrap();
             for _ in 0..20 {

@@ -43,14 +43,3 @@ async fn a_certificate_that_the_provider_refuses_is_an_error_of_the_settings_and
     }
     assert!(server.requests().is_empty());
 }
-
-#[test]
-fn the_key_of_a_certificate_is_not_shown_by_a_provider() {
-    let server = TlsServer::start(RENEWED);
-    let http = HttpOptions::default().client_certificate(TlsServer::CLIENT);
-    let key = TlsServer::CLIENT.lines().rev().nth(1).unwrap();
-    let builder = settings(&server, http);
-    let shown = format!("{builder:?}");
-    let shown = format!("{shown} {:?}", builder.build().unwrap());
-    assert!(!shown.contains(key), "{shown}");
-}

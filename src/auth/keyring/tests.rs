@@ -1,34 +1,47 @@
-//! The keyring store on a keyring in memory, and on a machine that has none. `fake` has the laws that it keeps.
+//! The keyring store on a keyring in memory, and on a machine that has none.
 
-use std::env;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+use std::{env, fs, process};
 
 use keyring_core::{CredentialStore, mock};
 
 use super::KeyringStore;
-use crate::auth::store::file::Folder;
-use crate::auth::store::tokens;
 use crate::auth::{Record, TokenStore};
 
 fn record(generation: u64) -> Record {
-    let mut tokens = tokens(generation);
-    tokens.access_token = "at-s3cr3t".repeat(500).into();
-    tokens.refresh_token = Some("rt-s3cr3t".into());
-    tokens.subject = Some("sam".to_owned());
-    Record::new(tokens)
+    let text = serde_json::json!({"form": 1, "tokens": {
+        "access_token": format!("at-s3cr3t-{}", "x".repeat(4_000)), "refresh_token": "rt-s3cr3t",
+        "subject": "sam", "issued_at_ms": 1_795_000_000_000_u64, "lifetime_ms": 86_400_000,
+        "generation": generation,
+    }});
+    Record::from_secret_json(&text.to_string().into()).unwrap()
 }
 
-/// A keyring, the stores of two processes on it, and the folder of their locks.
-fn two() -> (Arc<CredentialStore>, KeyringStore, KeyringStore, Folder) {
-    let (folder, keyring) = (Folder::new(), mock::Store::new().unwrap());
-    let locks = folder.path().join("locks");
-    let open = || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), locks.clone());
-    (keyring.clone(), open(), open(), folder)
+/// Two processes with one keyring, and what tidies up behind them.
+fn two(name: &str) -> (KeyringStore, KeyringStore, impl Drop) {
+    let (_, here, there, folder) = keyring_and_two(name);
+    (here, there, folder)
+}
+
+fn keyring_and_two(name: &str) -> (Arc<CredentialStore>, KeyringStore, KeyringStore, impl Drop) {
+    struct Folder(std::path::PathBuf);
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+    let folder = env::temp_dir().join(format!("envd-sdk-keyring-{name}-{}", process::id()));
+    fs::create_dir(&folder).unwrap();
+    let keyring = mock::Store::new().unwrap();
+    let open =
+        || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), folder.join("locks"));
+    (keyring.clone(), open(), open(), Folder(folder.clone()))
 }
 
 #[tokio::test]
 async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
-    let (_, here, there, _folder) = two();
+    let (here, there, _folder) = two("small");
     let version = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
     let own = here.load("sam").await.unwrap().unwrap();
     assert!(own.record.tokens().access_token().expose().len() > 4_000);
@@ -38,7 +51,7 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
     assert!(tokens.refresh_token().unwrap().matches("rt-s3cr3t"));
     assert_eq!((tokens.subject(), tokens.generation()), (Some("sam"), 1));
     // What is there in its place has expired.
-    assert_eq!(tokens.expires_at(), tokens.issued_at());
+    assert!(tokens.expires_at() <= UNIX_EPOCH + Duration::from_secs(1_795_000_000));
     assert!(others.record.to_secret_json().expose().len() < 1_000);
     let next = there.swap("sam", Some(version), &record(2)).await.unwrap();
     let seen = here.load("sam").await.unwrap().unwrap();
@@ -46,16 +59,42 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
         (Some(seen.version), seen.record.tokens().generation()),
         (next, 2)
     );
-    let shown = format!("{here:?}");
+}
+
+#[tokio::test]
+async fn versions_are_compared() {
+    let (here, there, _folder) = two("versions");
+    let first = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
+    assert!(there.swap("sam", None, &record(9)).await.unwrap().is_none());
+    let second = there.swap("sam", Some(first), &record(2)).await.unwrap();
+    let second = second.unwrap();
     assert!(
-        !shown.contains("s3cr3t") && !shown.contains("sam"),
-        "{shown}"
+        here.swap("sam", Some(first), &record(9))
+            .await
+            .unwrap()
+            .is_none()
     );
+    assert!(!here.remove("sam", first).await.unwrap());
+    assert!(here.remove("sam", second).await.unwrap());
+    assert!(there.load("sam").await.unwrap().is_none());
+    assert!(!here.remove("sam", second).await.unwrap());
+    let again = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
+    assert!(again != first && again != second);
+}
+
+#[tokio::test]
+async fn locks_are_files() {
+    let (here, there, _folder) = two("locks");
+    let held = here.lock("sam", Duration::ZERO).await.unwrap();
+    let error = there.lock("sam", Duration::ZERO).await.unwrap_err();
+    assert!(error.is_lock_timeout());
+    drop(held);
+    there.lock("sam", Duration::ZERO).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
-    let (keyring, here, _there, _folder) = two();
+    let (keyring, here, _there, _folder) = keyring_and_two("damage");
     for (text, newer) in [("", false), ("hunter2", false), ("{\"form\":2}", true)] {
         let entry = keyring.build("app", "sam", None).unwrap();
         entry.set_secret(text.as_bytes()).unwrap();
@@ -74,9 +113,23 @@ async fn without_a_session_bus_the_keyring_is_unsupported() {
     if env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some() {
         return;
     }
-    let folder = Folder::new();
+    let locks = env::temp_dir().join(format!("envd-sdk-keyring-bus-{}", process::id()));
     // A keyring may be found by another way than the variable.
-    if let Err(error) = KeyringStore::open("envd-sdk-test", folder.path().join("locks")).await {
+    if let Err(error) = KeyringStore::open("envd-sdk-test", locks).await {
         assert!(error.is_unsupported(), "{error:?}");
     }
+}
+
+#[test]
+fn debug_shows_no_token() {
+    let (here, _there, _folder) = two("debug");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime
+        .block_on(here.swap("sam", None, &record(1)))
+        .unwrap();
+    let shown = format!("{here:?}");
+    assert!(
+        !shown.contains("s3cr3t") && !shown.contains("sam"),
+        "{shown}"
+    );
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Provider, ProviderBuilder};
+use crate::transport::HttpOptions;
 
 /// All that a login needs.
 pub(crate) fn settings() -> ProviderBuilder {
@@ -107,7 +108,9 @@ fn debug_shows_only_the_host_of_addresses() {
         .audience("https://api.example/pr1vate?pr1vate=1")
         .issuer("https://id.example/pr1vate")
         .redirect_uri("https://app.example/pr1vate?pr1vate=1");
-    let unchecked = builder.clone().token_url("https://sam:pr1vate@id.example/");
+    let http = HttpOptions::default().client_certificate("pr1vate");
+    let unchecked = builder.clone().http(http);
+    let unchecked = unchecked.token_url("https://sam:pr1vate@id.example/");
     let provider = builder.build().unwrap();
     let login = provider.authorization().start().unwrap();
     let manager = crate::auth::TokenManager::builder(provider.clone());

@@ -100,9 +100,11 @@ impl HookedStore {
     ) -> (Self, Arc<AtomicBool>) {
         let is_on = Arc::new(AtomicBool::new(true));
         let switch = is_on.clone();
-        let hook = move |call: StoreCall<'_>| match fails(call) && switch.load(Ordering::SeqCst) {
-            true => Err(fault(kind)),
-            false => Ok(()),
+        let hook = move |call: StoreCall<'_>| {
+            if fails(call) && switch.load(Ordering::SeqCst) {
+                return Err(fault(kind));
+            }
+            Ok(())
         };
         (Self::new(inner, hook), is_on)
     }
