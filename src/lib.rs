@@ -158,6 +158,8 @@
 #![cfg_attr(not(feature = "fake"), allow(rustdoc::broken_intra_doc_links))]
 // Tests may unwrap; the library has `// OK because ...` on the line above where it must.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
+// A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
+#![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
 #[cfg(feature = "client")]
 pub mod auth;
@@ -165,7 +167,9 @@ pub mod auth;
 mod client;
 #[cfg(feature = "client")]
 mod error;
+// It serves tests, and indexes JSON of its own records.
 #[cfg(feature = "fake")]
+#[allow(clippy::indexing_slicing)]
 pub mod fake;
 #[cfg(feature = "client")]
 pub mod graphql;
@@ -189,6 +193,8 @@ mod send;
 pub mod sync;
 #[cfg(feature = "client")]
 mod transport;
+// The lists of questions are numbered when they are read, and the numbers index what was built from the same lists.
+#[allow(clippy::indexing_slicing)]
 pub mod validate;
 #[cfg(feature = "chrono")]
 mod with_chrono;

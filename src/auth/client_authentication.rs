@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use oauth2::CsrfToken;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use url::form_urlencoded::byte_serialize;
 use zeroize::Zeroizing;
 
@@ -177,12 +177,14 @@ impl ClientAssertions {
                 "private_key_jwt: alg of the signer is empty or none, and must be that of its key, such as ES256",
             ));
         }
-        let mut header = json!({"alg": alg, "typ": signer.typ()});
+        let mut header = Map::new();
+        header.insert("alg".into(), alg.into());
+        header.insert("typ".into(), signer.typ().into());
         if let Some(kid) = signer.kid() {
-            header["kid"] = kid.into();
+            header.insert("kid".into(), kid.into());
         }
         Ok(Self {
-            header: URL_SAFE_NO_PAD.encode(header.to_string()),
+            header: URL_SAFE_NO_PAD.encode(Value::from(header).to_string()),
             signer,
             audience,
             limit,

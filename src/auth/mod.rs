@@ -48,9 +48,8 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().build()?;
-//! # let folder = std::env::temp_dir().join(format!("envd-sdk-auth-doc-{}", std::process::id()));
-//! # std::fs::create_dir(&folder)?;
-//! # let file = folder.join("tokens.json");
+//! # let folder = equipment::TestFolder::new();
+//! # let file = folder.path().join("tokens.json");
 //! let manager = TokenManager::builder(provider)
 //!     .store(FileStore::new(&file))
 //!     .build()?;
@@ -69,7 +68,6 @@
 //! // At the end: wait for running tasks.
 //! manager.shutdown(Duration::from_secs(10)).await;
 //! # manager.logout(None).await;
-//! # std::fs::remove_dir_all(&folder)?;
 //! # Ok(())
 //! # }
 //! ```

@@ -33,7 +33,7 @@ impl Received {
         Self {
             status,
             media_type: media_type.map(str::to_owned),
-            excerpt: String::from_utf8_lossy(&body[..body.len().min(2_048)]).into_owned(),
+            excerpt: String::from_utf8_lossy(body.get(..2_048).unwrap_or(body)).into_owned(),
             data,
             redirect: None,
             encoding: None,

@@ -83,11 +83,8 @@ fn line(report: &mut String, name: &str, text: &str) {
 
 /// At most so many bytes of a text.
 pub(super) fn start_of(text: &str, limit: usize) -> &str {
-    let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    let mut ends = (0..=text.len().min(limit)).rev();
+    ends.find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 #[cfg(test)]

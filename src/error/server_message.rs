@@ -85,13 +85,13 @@ fn of_json(text: &str) -> Option<(usize, String)> {
 fn next_value<'a, T: Deserialize<'a>>(text: &'a str) -> Option<(T, &'a str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let value = values.next()?.ok()?;
-    Some((value, &text[values.byte_offset()..]))
+    Some((value, text.get(values.byte_offset()..)?))
 }
 
 /// The text of the first element `Message`, with or without a prefix. It must be complete.
 fn of_xml(text: &str) -> Option<String> {
     text.match_indices('<').find_map(|(at, _)| {
-        let (tag, rest) = text[at + 1..].split_once('>')?;
+        let (tag, rest) = text.get(at + 1..)?.split_once('>')?;
         let name = tag.split_ascii_whitespace().next()?;
         let local = name.rsplit_once(':').map_or(name, |(_, local)| local);
         if !local.eq_ignore_ascii_case("message") || tag.ends_with('/') {

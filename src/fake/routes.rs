@@ -140,10 +140,11 @@ impl State {
             ) => provider.discovery(),
             ("GET", "/.well-known/jwks.json") => provider.keys(),
             ("GET" | "POST", "/userinfo") => provider.user_info(bearer, now),
-            ("GET", path) if path.starts_with(REGISTER) => {
+            ("GET", path) => {
                 let since = header(request, "if-modified-since");
-                let reply = register.answer(&path[REGISTER.len()..], query, bearer, since);
-                reply.unwrap_or_else(|| not_served(request))
+                let rest = path.strip_prefix(REGISTER);
+                rest.and_then(|rest| register.answer(rest, query, bearer, since))
+                    .unwrap_or_else(|| not_served(request))
             }
             _ => not_served(request),
         }

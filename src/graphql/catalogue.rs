@@ -82,6 +82,8 @@ pub(crate) const fn operation_name(document: &'static str) -> &'static str {
 }
 
 /// The place behind a text; the end where it is not found.
+// OK because both places are compared with the lengths; it runs when the crate is compiled, where `get` cannot.
+#[allow(clippy::indexing_slicing)]
 const fn after(document: &str, text: &[u8]) -> usize {
     let document = document.as_bytes();
     let (mut at, mut equal) = (0, 0);
@@ -97,6 +99,8 @@ const fn after(document: &str, text: &[u8]) -> usize {
 }
 
 /// The GraphQL name at a place.
+// OK because the place is compared with the length.
+#[allow(clippy::indexing_slicing)]
 const fn word(document: &'static str, at: usize) -> &'static str {
     let (_, text) = document.split_at(at);
     let (bytes, mut end) = (text.as_bytes(), 0);

@@ -84,7 +84,7 @@ impl<'a> Iterator for Tokens<'a> {
         let (length, token) = match first {
             'a'..='z' | 'A'..='Z' | '_' => {
                 let length = length_of(self.0, |c| c.is_ascii_alphanumeric() || c == '_');
-                (length, Token::Name(&self.0[..length]))
+                (length, Token::Name(self.0.split_at(length).0))
             }
             '0'..='9' | '-' => {
                 let number = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
@@ -99,7 +99,7 @@ impl<'a> Iterator for Tokens<'a> {
             }
             _ => (self.0.len(), Token::Wrong),
         };
-        self.0 = &self.0[length..];
+        self.0 = self.0.split_at(length).1;
         Some(token)
     }
 }
@@ -114,7 +114,7 @@ impl<'a> Tokens<'a> {
                 return;
             }
             let end = self.0.find(['\n', '\r']).unwrap_or(self.0.len());
-            self.0 = &self.0[end..];
+            self.0 = self.0.split_at(end).1;
         }
     }
 
@@ -198,14 +198,9 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
 /// The length of a text in quotes, or in three of them, at the start.
 fn text_length(text: &str) -> Option<usize> {
     if let Some(inside) = text.strip_prefix("\"\"\"") {
-        let mut from = 0;
-        loop {
-            let at = from + inside[from..].find("\"\"\"")?;
-            if !inside[..at].ends_with('\\') {
-                return Some(at + 6);
-            }
-            from = at + 3;
-        }
+        let mut ends = inside.match_indices("\"\"\"");
+        let (at, _) = ends.find(|(at, _)| !inside.split_at(*at).0.ends_with('\\'))?;
+        return Some(at + 6);
     }
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -163,7 +163,12 @@ impl RecordLocation {
     fn record(&self, mut found: Value) -> Value {
         match found.get_mut("data").map(Value::take) {
             Some(inner) if !inner.is_null() => inner,
-            _ if self.id.is_none_or(|id| can_be_id(&found[id])) => found,
+            _ if self
+                .id
+                .is_none_or(|id| found.get(id).is_some_and(can_be_id)) =>
+            {
+                found
+            }
             _ => Value::Null,
         }
     }

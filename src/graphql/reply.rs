@@ -120,7 +120,7 @@ impl Encoded {
     /// Whether the id or the number of a record is in the variables, or in an input among them.
     fn names_record(&self) -> bool {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
-        let Some(variables) = body["variables"].as_object() else {
+        let Some(variables) = body.get("variables").and_then(Value::as_object) else {
             return false;
         };
         let inputs = variables.values().filter_map(Value::as_object);
@@ -198,9 +198,10 @@ pub(crate) const BEGINNING: usize = 4_096;
 /// Reads `pageInfo` as soon as it is complete. It is a hint: the decoded page has the last word.
 pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
     const KEY: &[u8] = b"\"pageInfo\"";
-    let body = &body[..body.len().min(BEGINNING)];
+    let body = body.get(..BEGINNING).unwrap_or(body);
     let at = body.windows(KEY.len()).position(|window| window == KEY)?;
-    let rest = body[at + KEY.len()..]
+    let rest = body
+        .get(at + KEY.len()..)?
         .trim_ascii_start()
         .strip_prefix(b":")?;
     let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<PageInfo>();

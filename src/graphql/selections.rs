@@ -33,7 +33,7 @@ impl<'a> Selections<'a> {
                 _ => {}
             }
         }
-        let head = &document[..document.len() - tokens.0.len() - 1];
+        let head = document.get(..document.len() - tokens.0.len() - 1)?;
         let fields = fields(document, &mut tokens)?;
         tokens.next().is_none().then_some(Self {
             head: head.trim_end(),
@@ -84,7 +84,7 @@ fn fields<'a>(document: &'a str, tokens: &mut Tokens<'a>) -> Option<Vec<Field<'a
         if tokens.take_sign('(') {
             tokens.skip_to_close()?;
         }
-        let text = document[start..at(tokens)].trim_end();
+        let text = document.get(start..at(tokens))?.trim_end();
         let open = tokens.take_sign('{').then(|| at(tokens) - 1);
         let fields = match open {
             Some(_) => fields(document, tokens)?,
@@ -161,7 +161,10 @@ fn find<'f, 'a>(fields: &'f mut [Field<'a>]) -> Option<&'f mut Field<'a>> {
 }
 
 fn innermost<'f, 'a>(field: &'f mut Field<'a>) -> &'f mut Field<'a> {
-    match field.fields.iter().position(|field| field.name == CHILDREN) {
+    let at = field.fields.iter().position(|field| field.name == CHILDREN);
+    match at {
+        // OK because the position was found in these fields.
+        #[allow(clippy::indexing_slicing)]
         Some(at) => innermost(&mut field.fields[at]),
         None => field,
     }

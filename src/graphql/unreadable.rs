@@ -56,11 +56,11 @@ pub(crate) fn salvage_list<T: DeserializeOwned>(
     status: u16,
 ) -> Option<SalvagedList> {
     let range = range_of(text, list)?;
-    let (before, after) = (&text[..range.start], &text[range.end..]);
+    let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Something else than a record does not fit.
     serde_json::from_str::<T>(&around("")).ok()?;
-    let records: Vec<&RawValue> = serde_json::from_str(&text[range]).ok()?;
+    let records: Vec<&RawValue> = serde_json::from_str(text.get(range)?).ok()?;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
@@ -139,8 +139,9 @@ pub(super) fn decode_salvaged<T: DeserializeOwned>(
     let text = std::str::from_utf8(body).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let data = range_of(text, &["data"])?;
-    let salvaged = salvage_list::<T>(&text[data.clone()], "data.", list, status)?;
-    let text = [&text[..data.start], &salvaged.text, &text[data.end..]].concat();
+    let salvaged = salvage_list::<T>(text.get(data.clone())?, "data.", list, status)?;
+    let (before, after) = (text.get(..data.start)?, text.get(data.end..)?);
+    let text = [before, &salvaged.text, after].concat();
     let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
     outcome.unreadable = salvaged.unreadable;
     Some(outcome)

@@ -136,9 +136,8 @@ async fn read(stream: &mut TcpStream, redirect_uri: &Url) -> Option<Result<Secre
             return None;
         }
         // A head ends with a line.
-        if head[before..].contains(&b'\n')
-            && let Some(request) = callback_query(&head, redirect_uri)
-        {
+        let line_ended = head.iter().skip(before).any(|byte| *byte == b'\n');
+        if line_ended && let Some(request) = callback_query(&head, redirect_uri) {
             return Some(request);
         }
     }

@@ -128,6 +128,8 @@ fn redirect_to(address: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
+    use equipment::TestFolder;
+
     use super::*;
 
     #[test]
@@ -151,8 +153,7 @@ mod tests {
 
     #[test]
     fn the_file_of_a_killed_program_is_removed_by_the_next_login() {
-        let folder = env::temp_dir().join(format!("envd-sdk-leftovers-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
+        let folder = TestFolder::new();
         let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
         for (name, changed) in [
             ("envd-sdk-login-1.html", hours_ago),
@@ -160,22 +161,18 @@ mod tests {
             ("envd-sdk-login-notes.txt", hours_ago),
             ("other.html", hours_ago),
         ] {
-            let file = fs::File::create(folder.join(name)).unwrap();
+            let file = fs::File::create(folder.path().join(name)).unwrap();
             file.set_modified(changed).unwrap();
         }
-        drop(RedirectFile::write_in(&folder, "text").unwrap());
-        let names = fs::read_dir(&folder).unwrap();
-        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
+        drop(RedirectFile::write_in(folder.path(), "text").unwrap());
         assert_eq!(
-            names,
+            folder.names(),
             [
                 "envd-sdk-login-2.html",
                 "envd-sdk-login-notes.txt",
                 "other.html"
             ]
         );
-        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[cfg(unix)]

@@ -52,8 +52,9 @@ impl Sockets {
         // Each is the first in turn: a flood of connections to one must not keep those to the other waiting.
         let turn = self.accepted.fetch_add(1, Ordering::Relaxed);
         poll_fn(|context| {
-            for index in 0..self.all.len() {
-                let socket = &self.all[(turn + index) % self.all.len()];
+            let count = self.all.len();
+            let in_turn = self.all.iter().cycle().skip(turn % count.max(1));
+            for socket in in_turn.take(count) {
                 if let Poll::Ready(accepted) = socket.poll_accept(context) {
                     return Poll::Ready(accepted.map(|(stream, _)| stream));
                 }

@@ -86,12 +86,12 @@ fn translated(mut names: Vec<String>) -> Vec<String> {
     if let Some(new) = old {
         names.splice(..1, new.iter().map(|name| (*name).to_owned()));
     }
-    if let [first, second, ..] = names.as_slice() {
+    if let [first, second, ..] = names.as_mut_slice() {
         let found = BELOW
             .iter()
             .find(|(above, old, _)| above == first && old == second);
         if let Some((_, _, new)) = found {
-            (*new).clone_into(&mut names[1]);
+            (*new).clone_into(second);
         }
     }
     names

@@ -92,14 +92,14 @@ impl ServerError {
     #[must_use]
     pub fn from_value(raw: Value) -> Self {
         // A bare text in place of an object is still a message.
-        let message = raw["message"]
-            .as_str()
-            .or_else(|| raw["Message"].as_str())
+        let text = |name| raw.get(name).and_then(Value::as_str);
+        let message = text("message")
+            .or_else(|| text("Message"))
             .or_else(|| raw.as_str());
         Self {
             message: message.unwrap_or_default().to_owned(),
-            path: items(&raw["path"]),
-            locations: items(&raw["locations"]),
+            path: items(raw.get("path")),
+            locations: items(raw.get("locations")),
             raw,
             no_record_named: false,
         }
@@ -126,7 +126,7 @@ impl ServerError {
     /// The `extensions` object, whole.
     #[must_use]
     pub fn extensions(&self) -> Option<&Map<String, Value>> {
-        self.raw["extensions"].as_object()
+        self.raw.get("extensions")?.as_object()
     }
 
     /// The error as it was received.
@@ -155,13 +155,14 @@ impl ServerError {
     /// `extensions.code`: the code of a schema-level error, such as `INVALID_VALUE`.
     #[must_use]
     pub fn schema_code(&self) -> Option<&str> {
-        self.raw["extensions"]["code"].as_str()
+        self.raw.pointer("/extensions/code")?.as_str()
     }
 
     /// `extensions.codes`: all codes of a schema-level error.
     pub fn schema_codes(&self) -> impl Iterator<Item = &str> {
-        self.raw["extensions"]["codes"]
-            .as_array()
+        let codes = self.raw.pointer("/extensions/codes");
+        codes
+            .and_then(Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
@@ -169,7 +170,7 @@ impl ServerError {
 
     /// `extensions.number`: the section of the GraphQL specification that a schema-level error is about, such as `5.8`.
     pub(super) fn schema_number(&self) -> Option<&str> {
-        self.raw["extensions"]["number"].as_str()
+        self.raw.pointer("/extensions/number")?.as_str()
     }
 
     /// Which row of the error table (spec 7.2) this is.
@@ -222,14 +223,14 @@ impl ServerError {
     }
 
     fn data(&self, name: &str) -> Option<&str> {
-        self.raw["extensions"]["data"][name].as_str()
+        self.raw.pointer("/extensions/data")?.get(name)?.as_str()
     }
 }
 
 /// The elements that can be read; the others stay in the raw error.
-fn items<T: for<'de> Deserialize<'de>>(value: &Value) -> Vec<T> {
+fn items<T: for<'de> Deserialize<'de>>(value: Option<&Value>) -> Vec<T> {
     value
-        .as_array()
+        .and_then(Value::as_array)
         .into_iter()
         .flatten()
         .filter_map(|item| T::deserialize(item).ok())

@@ -73,7 +73,7 @@ impl Timestamp {
     pub(crate) fn beyond_nanoseconds(&self) -> &str {
         let (_, fraction) = self.0.split_once('.').unwrap_or_default();
         let end = fraction.find(|c: char| !c.is_ascii_digit());
-        let digits = &fraction[..end.unwrap_or(fraction.len())];
+        let (digits, _) = fraction.split_at(end.unwrap_or(fraction.len()));
         digits.get(9..).unwrap_or_default().trim_end_matches('0')
     }
 

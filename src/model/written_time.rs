@@ -34,9 +34,10 @@ pub(super) struct ClockTime<'a> {
 impl<'a> ClockTime<'a> {
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let (minutes, mut rest) = text.split_at_checked(5)?;
-        let hour = two_digits(&minutes[..2], 24)?;
-        (&minutes[2..3] == ":" && hour < 24).then_some(())?;
-        two_digits(&minutes[3..], 60)?;
+        let (hour, minute) = minutes.split_once(':')?;
+        (hour.len() == 2).then_some(())?;
+        two_digits(hour, 24)?;
+        two_digits(minute, 60)?;
         let mut seconds = None;
         let mut fraction = "";
         if let Some(after) = rest.strip_prefix(':') {
@@ -206,11 +207,20 @@ mod tests {
             "2026-11-20T09:4",
             "２０２６-11-20",
             "2026-11-20T+9:45:00",
+            // Each has as many bytes as a day or a time, and a character over one of its boundaries.
+            "2026-11-20T1é:00",
+            "2026-11-20T12:0é",
+            "2026-11-20T09:45:é",
+            "2026-11-20T09:45:00+é0",
+            "2026-11-é",
         ] {
             assert_eq!(date_time(text), text);
             assert_eq!(day(text), text);
         }
-        for text in ["5:15", "24:00", "05:60", "five", "+5:15", "05:15 pm"] {
+        for text in [
+            "5:15", "24:00", "05:60", "five", "+5:15", "05:15 pm", "1é:00", "é1:00", "05é15",
+            "05:1é", "0５:0",
+        ] {
             assert_eq!(time(text), text);
         }
     }

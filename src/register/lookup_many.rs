@@ -140,8 +140,8 @@ fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Input> {
             .as_ref()
             .ok()
             .and_then(|pic| last.insert(*pic, position));
-        if let Some(before) = before {
-            inputs[before].next = Some(position);
+        if let Some(before) = before.and_then(|before| inputs.get_mut(before)) {
+            before.next = Some(position);
         }
         inputs.push(Input {
             pic,
@@ -214,9 +214,13 @@ impl LookupMany {
     fn start(&self) -> BoxStream<'static, (usize, Result<Lookup>)> {
         self.shared.permits.add_permits(self.concurrency);
         let (shared, inputs) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let first = (0..inputs.inputs.len()).filter(move |at| inputs.inputs[*at].is_first);
+        let first = (0..inputs.inputs.len())
+            .filter(move |at| inputs.inputs.get(*at).is_some_and(|input| input.is_first));
         let look_ups = stream::iter(first).map(move |at| {
-            let pic = shared.inputs[at].pic.as_ref().ok();
+            let pic = shared
+                .inputs
+                .get(at)
+                .and_then(|input| input.pic.as_ref().ok());
             let task = pic.map(|pic| Task::spawn(Arc::clone(&shared).look_up(*pic)));
             async move {
                 match task {
@@ -244,14 +248,17 @@ impl LookupMany {
         } else if let Some(distinct) = &mut self.distinct
             && let Some(next) = ready!(distinct.poll_next_unpin(context))
         {
-            if self.shared.inputs[next.0].pic.is_ok() {
+            let input = self.shared.inputs.get(next.0);
+            if input.is_some_and(|input| input.pic.is_ok()) {
                 self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
             }
             next
         } else {
             return Poll::Ready(None);
         };
-        let input = &self.shared.inputs[position];
+        let Some(input) = self.shared.inputs.get(position) else {
+            return Poll::Ready(None);
+        };
         if let Some(next) = input.next {
             self.repeated.insert(next, result.clone());
         }

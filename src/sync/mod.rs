@@ -46,6 +46,8 @@
 //! # Ok(()) }
 //! ```
 
+// As in `validate`, whose numbers of questions it uses.
+#[allow(clippy::indexing_slicing)]
 pub mod bank;
 #[cfg(feature = "postgres")]
 pub mod fleet;

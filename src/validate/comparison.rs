@@ -116,8 +116,10 @@ fn key(finding: &Finding) -> (Severity, &str, String) {
 fn is_cut_from(cut: &str, whole: &str) -> bool {
     let mut ellipses = cut.match_indices(ELLIPSIS);
     ellipses.any(|(at, ellipsis)| {
-        let rest = whole.strip_prefix(&cut[..at]);
-        rest.is_some_and(|rest| rest.ends_with(&cut[at + ellipsis.len()..]))
+        let (before, after) = cut.split_at(at);
+        let after = after.strip_prefix(ellipsis).unwrap_or_default();
+        let rest = whole.strip_prefix(before);
+        rest.is_some_and(|rest| rest.ends_with(after))
     })
 }
 

@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for ContentHash {
         let mut hash = [0; 32];
         let is_hex = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         for (nth, byte) in hash.iter_mut().enumerate().filter(|_| is_hex) {
-            let digits = &text[2 * nth..2 * nth + 2];
+            let digits = text.get(2 * nth..2 * nth + 2).unwrap_or_default();
             *byte = u8::from_str_radix(digits, 16).map_err(serde::de::Error::custom)?;
         }
         is_hex.then_some(Self(hash)).ok_or_else(|| {

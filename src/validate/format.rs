@@ -249,7 +249,7 @@ pub(super) const ELLIPSIS: char = '…';
 pub(super) fn excerpt(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(60) {
         None => Cow::Borrowed(value),
-        Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", &value[..end])),
+        Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", value.split_at(end).0)),
     }
 }
 

@@ -232,8 +232,11 @@ impl Finding {
 impl Rule {
     /// The name of the rule in keys, which is that in JSON.
     fn key(self) -> String {
-        let name = format!("{self:?}");
-        name[..1].to_ascii_lowercase() + &name[1..]
+        let mut name = format!("{self:?}");
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        name
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use envd_sdk::Clock;
 use envd_sdk::auth::{FileStore, PendingLogin, TokenManager, TokenSet, TokenSource};
 use envd_sdk::fake::{Fake, Fault, User};
+use equipment::TestFolder;
 
 use crate::fixed_date::{fake_builder, noon, start_fake};
 
@@ -115,9 +116,8 @@ async fn a_revoked_refresh_token_requires_a_new_login() {
 #[tokio::test]
 async fn a_login_in_a_token_file_survives_a_restart() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();
-    let folder = std::env::temp_dir().join(format!("envd-sdk-login-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
-    let file = folder.join("tokens.json");
+    let folder = TestFolder::new();
+    let file = folder.path().join("tokens.json");
     let provider = fake.provider().build().unwrap();
     let program = || {
         let store = FileStore::new(&file);
@@ -146,7 +146,6 @@ async fn a_login_in_a_token_file_survives_a_restart() {
             .unwrap_err()
             .is_reauth_required()
     );
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 async fn log_in(fake: &Fake, manager: &TokenManager) -> envd_sdk::Result<TokenSet> {

@@ -1,7 +1,6 @@
 //! Which requests are sent through a proxy, and what the proxy receives.
 
 use std::net::SocketAddr;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -163,32 +162,4 @@ fn a_proxy_of_another_scheme_is_refused_at_build() {
         let http = HttpOptions::default().proxy(Url::parse(address).unwrap());
         client("https://api.example/graphql", http).unwrap();
     }
-}
-
-/// HTTP libraries read the proxy variables of the environment once, if at all, so the test runs in a separate process.
-#[tokio::test]
-async fn proxies_of_the_environment_are_ignored() {
-    const INSIDE: &str = "ENVD_TEST_INSIDE";
-    if std::env::var_os(INSIDE).is_some() {
-        let client = client(
-            "https://api.example.invalid/graphql",
-            HttpOptions::default(),
-        );
-        assert!(client.unwrap().user_details().await.is_err());
-        return;
-    }
-    let proxy = Proxy::start().await;
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child
-        .args(["--exact", "proxies::proxies_of_the_environment_are_ignored"])
-        .env(INSIDE, "1");
-    for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"] {
-        let address = format!("http://{}", proxy.address);
-        child.env(name, &address).env(name.to_lowercase(), &address);
-    }
-    let output = tokio::task::spawn_blocking(move || child.output().unwrap());
-    let output = output.await.unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
-    assert_eq!(proxy.requests(), [""; 0]);
 }

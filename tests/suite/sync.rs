@@ -19,7 +19,7 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::sync::store::{MemorySync, SqliteSync, SyncStore};
 use envd_sdk::{Client, RetryPolicy};
 
-use super::processes::Folder;
+use super::folder::Folder;
 use schedule::{Open, Schedule};
 use service::{Compared, Modes, Order, Service, Total};
 

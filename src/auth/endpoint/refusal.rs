@@ -208,7 +208,7 @@ fn misconfigured(code: &str) -> Error {
 fn salvage(body: &[u8]) -> Option<Secret> {
     const NAME: &[u8] = b"\"refresh_token\"";
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
-    let rest = body[start..].trim_ascii_start().strip_prefix(b":")?;
+    let rest = body.get(start..)?.trim_ascii_start().strip_prefix(b":")?;
     // Reads one value and ignores what follows; a text without its closing quote is an error.
     let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
     let token = values.next()?.ok()?;

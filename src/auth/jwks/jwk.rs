@@ -140,6 +140,9 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// RFC 7518 section 6.3.1.1: some writers prefix the modulus with a zero octet, which must be tolerated.
 fn without_zeros(number: &[u8]) -> Vec<u8> {
-    let zeros = number.iter().take_while(|byte| **byte == 0).count();
-    number[zeros..].to_vec()
+    number
+        .iter()
+        .copied()
+        .skip_while(|byte| *byte == 0)
+        .collect()
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
-use std::{env, fs, process};
+use std::{env, process};
 
+use equipment::TestFolder;
 use keyring_core::{CredentialStore, mock};
 
 use super::KeyringStore;
@@ -18,30 +19,23 @@ fn record(generation: u64) -> Record {
     Record::from_secret_json(&text.to_string().into()).unwrap()
 }
 
-/// Two processes with one keyring, and what tidies up behind them.
-fn two(name: &str) -> (KeyringStore, KeyringStore, impl Drop) {
-    let (_, here, there, folder) = keyring_and_two(name);
+/// Two processes with one keyring, and the folder of their locks.
+fn two() -> (KeyringStore, KeyringStore, TestFolder) {
+    let (_, here, there, folder) = keyring_and_two();
     (here, there, folder)
 }
 
-fn keyring_and_two(name: &str) -> (Arc<CredentialStore>, KeyringStore, KeyringStore, impl Drop) {
-    struct Folder(std::path::PathBuf);
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-    let folder = env::temp_dir().join(format!("envd-sdk-keyring-{name}-{}", process::id()));
-    fs::create_dir(&folder).unwrap();
+fn keyring_and_two() -> (Arc<CredentialStore>, KeyringStore, KeyringStore, TestFolder) {
+    let folder = TestFolder::new();
     let keyring = mock::Store::new().unwrap();
-    let open =
-        || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), folder.join("locks"));
-    (keyring.clone(), open(), open(), Folder(folder.clone()))
+    let locks = folder.path().join("locks");
+    let open = || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), locks.clone());
+    (keyring.clone(), open(), open(), folder)
 }
 
 #[tokio::test]
 async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
-    let (here, there, _folder) = two("small");
+    let (here, there, _folder) = two();
     let version = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
     let own = here.load("sam").await.unwrap().unwrap();
     assert!(own.record.tokens().access_token().expose().len() > 4_000);
@@ -63,7 +57,7 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
 
 #[tokio::test]
 async fn versions_are_compared() {
-    let (here, there, _folder) = two("versions");
+    let (here, there, _folder) = two();
     let first = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
     assert!(there.swap("sam", None, &record(9)).await.unwrap().is_none());
     let second = there.swap("sam", Some(first), &record(2)).await.unwrap();
@@ -84,7 +78,7 @@ async fn versions_are_compared() {
 
 #[tokio::test]
 async fn locks_are_files() {
-    let (here, there, _folder) = two("locks");
+    let (here, there, _folder) = two();
     let held = here.lock("sam", Duration::ZERO).await.unwrap();
     let error = there.lock("sam", Duration::ZERO).await.unwrap_err();
     assert!(error.is_lock_timeout());
@@ -94,7 +88,7 @@ async fn locks_are_files() {
 
 #[tokio::test]
 async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
-    let (keyring, here, _there, _folder) = keyring_and_two("damage");
+    let (keyring, here, _there, _folder) = keyring_and_two();
     for (text, newer) in [("", false), ("hunter2", false), ("{\"form\":2}", true)] {
         let entry = keyring.build("app", "sam", None).unwrap();
         entry.set_secret(text.as_bytes()).unwrap();
@@ -122,7 +116,7 @@ async fn without_a_session_bus_the_keyring_is_unsupported() {
 
 #[test]
 fn debug_shows_no_token() {
-    let (here, _there, _folder) = two("debug");
+    let (here, _there, _folder) = two();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime
         .block_on(here.swap("sam", None, &record(1)))

@@ -78,6 +78,17 @@ impl SealingKey {
         Some(Secret::new(std::str::from_utf8(&opened).ok()?))
     }
 
+    /// Seals with the first of the keys.
+    pub(crate) fn seal_with(
+        keys: &[Self],
+        bound_to: &[u8],
+        text: &str,
+    ) -> Result<Seal, StoreError> {
+        let key = keys.first();
+        key.ok_or_else(|| StoreError::new("there is no sealing key"))?
+            .seal(bound_to, text)
+    }
+
     /// Opens with the one of the keys that the seal names.
     pub(crate) fn open_with(
         keys: &[Self],
@@ -105,7 +116,9 @@ impl fmt::Debug for SealingKey {
 pub(crate) fn keyed_hash(key: &[u8; 32], domain: &[u8]) -> Hmac<Sha256> {
     // A block of SHA-256: RFC 2104 fills shorter keys up with zeros.
     let mut block = Zeroizing::new([0; 64]);
-    block[..32].copy_from_slice(key);
+    for (filled, byte) in block.iter_mut().zip(key) {
+        *filled = *byte;
+    }
     let mut hash = Hmac::<Sha256>::new((&*block).into());
     hash.update(domain);
     hash
@@ -262,7 +275,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
             let text = new.to_secret_json();
-            let seal = self.keys[0].seal(key.as_bytes(), text.expose())?;
+            let seal = SealingKey::seal_with(&self.keys, key.as_bytes(), text.expose())?;
             let sealed = sealed_record(new, seal);
             let account = self.stored_account(key);
             self.inner.swap(&account, expected, &sealed).await

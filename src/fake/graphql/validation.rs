@@ -100,7 +100,8 @@ impl Diagnostic {
             // It has one, but all of its fields are unknown.
             if field
                 .location()
-                .is_some_and(|span| text[..span.end_offset()].ends_with('}'))
+                .and_then(|span| text.get(..span.end_offset()))
+                .is_some_and(|field| field.ends_with('}'))
             {
                 return None;
             }

@@ -1,7 +1,8 @@
 //! The laws of stores: our stores keep them, and each broken law is reported.
 
 use std::time::Duration;
-use std::{env, fs, process};
+
+use equipment::TestFolder;
 
 use crate::auth::{
     FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,
@@ -17,11 +18,9 @@ async fn the_memory_store_keeps_all_laws() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_file_store_keeps_all_laws() {
-    let folder = env::temp_dir().join(format!("envd-sdk-laws-{}", process::id()));
-    fs::create_dir(&folder).unwrap();
-    let file = folder.join("tokens.json");
+    let folder = TestFolder::new();
+    let file = folder.path().join("tokens.json");
     let report = check(move || FileStore::new(&file)).await;
-    fs::remove_dir_all(&folder).unwrap();
     report.assert_kept();
 }
 

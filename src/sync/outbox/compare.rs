@@ -56,13 +56,13 @@ pub struct FieldDifference {
 ///
 /// let base = account.consignment(id).await?.value;
 /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id);
-/// website.save_consignment(moved("2027-01-20")).await?;
-/// let entry = outbox.update(&base, moved("2027-01-15")).await?;
+/// website.save_consignment(moved("2099-01-20")).await?;
+/// let entry = outbox.update(&base, moved("2099-01-15")).await?;
 /// outbox.send().await?;
 ///
 /// let conflict = outbox.entry(entry.id).await?.and_then(|entry| entry.conflict).ok_or("no conflict")?;
 /// let field = conflict.fields.iter().find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
-/// assert_eq!((field.path.as_str(), &field.mine, &field.theirs), ("movementDate", &"2027-01-15".into(), &"2027-01-20".into()));
+/// assert_eq!((field.path.as_str(), &field.mine, &field.theirs), ("movementDate", &"2099-01-15".into(), &"2099-01-20".into()));
 /// # Ok(()) }
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

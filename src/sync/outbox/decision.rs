@@ -83,15 +83,15 @@ impl Outbox {
     /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
     /// let base = account.consignment(id.clone()).await?.value;
     /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id.clone());
-    /// let mine = outbox.update(&base, moved("2027-01-15")).await?;
-    /// website.save_consignment(moved("2027-01-20")).await?;
+    /// let mine = outbox.update(&base, moved("2099-01-15")).await?;
+    /// website.save_consignment(moved("2099-01-20")).await?;
     /// outbox.send().await?;
     /// assert_eq!(outbox.entry(mine.id).await?.and_then(|entry| entry.reason), Some(Reason::Conflict));
     /// outbox.decide(mine.id, Decision::KeepMine).await?;
     /// outbox.send().await?;
     ///
     /// // The same again, with the other answer.
-    /// let mine = outbox.update(&base, moved("2027-01-16")).await?;
+    /// let mine = outbox.update(&base, moved("2099-01-16")).await?;
     /// outbox.send().await?;
     /// let entry = outbox.decide(mine.id, Decision::TakeTheirs).await?;
     /// assert_eq!(entry.state, EntryState::Discarded);
@@ -100,7 +100,7 @@ impl Outbox {
     /// # fake.on_operation("CreateOrSaveConsignment").refuse("002", "a movement date is required");
     /// let refused = outbox.save(input()).await?;
     /// outbox.send().await?;
-    /// let corrected = input().movement("2027-01-15", "05:15");
+    /// let corrected = input().movement("2099-01-15", "05:15");
     /// outbox.decide(refused.id, Decision::Edit(Box::new(corrected.into()))).await?;
     /// # fake.on_operation("CreateOrSaveConsignment").refuse("003", "the service is being moved");
     /// outbox.send().await?;
@@ -114,7 +114,7 @@ impl Outbox {
     /// outbox.decide(unwanted.id, Decision::Discard).await?;
     ///
     /// // The reply was lost, and somebody has made the same declaration on the website: a person says which is which.
-    /// # let twin = || input().movement("2027-02-01", "05:15");
+    /// # let twin = || input().movement("2099-02-01", "05:15");
     /// # website.save_consignment(twin()).await?;
     /// # fake.on_operation("CreateOrSaveConsignment").fault(envd_sdk::fake::Fault::dropped_after());
     /// let lost = outbox.save(twin()).await?;

@@ -245,7 +245,9 @@ impl Pass<'_> {
         };
         match best(sent, &read) {
             // The user may have written something else since.
-            Similarity::Agrees if best(&sent[..1], &read) != Similarity::Agrees => {
+            Similarity::Agrees
+                if best(sent.get(..1).unwrap_or_default(), &read) != Similarity::Agrees =>
+            {
                 found.doubtful.push(id);
             }
             Similarity::Agrees if look.may_be_of_another(&id, &read) => found.doubtful.push(id),

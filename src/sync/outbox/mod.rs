@@ -24,7 +24,7 @@
 //! # let before = fake.consignments::<serde_json::Value>(fake.account_id()).len();
 //! let outbox = account.outbox(MemorySync::new());
 //! let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
-//!     .movement("2027-01-15", "05:15");
+//!     .movement("2099-01-15", "05:15");
 //! let entry = outbox.save(input).await?;
 //! assert_eq!(entry.state, EntryState::Queued);
 //!

@@ -24,7 +24,7 @@ impl Outbox {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
     /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
-    ///     .movement("2027-01-15", "05:15");
+    ///     .movement("2099-01-15", "05:15");
     /// let draft = outbox.save(input).await?;
     /// let submit = outbox.submit(draft.id).await?;
     /// outbox.send().await?;

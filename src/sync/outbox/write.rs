@@ -78,7 +78,7 @@ impl Outbox {
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
     /// let base = account.consignment(id).await?.value;
-    /// let input = ConsignmentInput::from(&base).movement("2027-01-15", "05:15");
+    /// let input = ConsignmentInput::from(&base).movement("2099-01-15", "05:15");
     /// outbox.update(&base, input).await?;
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     /// # Ok(()) }
@@ -149,11 +149,11 @@ impl Outbox {
     /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let entry = outbox.save(input()).await?;
-    /// let edited = outbox.edit(entry.id, input().movement("2027-01-15", "05:15")).await?;
+    /// let edited = outbox.edit(entry.id, input().movement("2099-01-15", "05:15")).await?;
     /// assert_eq!(edited.id, entry.id);
     ///
     /// outbox.send().await?;
-    /// let later = outbox.edit(entry.id, input().movement("2027-01-16", "05:15")).await?;
+    /// let later = outbox.edit(entry.id, input().movement("2099-01-16", "05:15")).await?;
     /// assert_ne!(later.id, entry.id);
     /// # Ok(()) }
     /// ```

@@ -177,8 +177,8 @@ pub(super) fn first_day_after(from: &Timestamp) -> Option<String> {
 ///
 /// Each has an expected record that was created before: "created since" does not list it.
 pub(super) fn questions(latest_first: &[Dates]) -> impl Iterator<Item = (usize, Question)> {
-    (0..latest_first.len()).filter_map(|last| {
-        let from = latest_first[last].from();
+    latest_first.iter().enumerate().filter_map(|(last, dates)| {
+        let from = dates.from();
         let (listed, older) = latest_first.split_at(last + 1);
         let mut created_before = listed
             .iter()

@@ -101,12 +101,12 @@ impl LocalRecord {
     pub(crate) fn keys(&self) -> RowKeys {
         let record = self.value();
         RowKeys {
-            status: text(&record["status"]),
-            species: text(&record["species"]),
-            number: text(&record["number"]),
-            origin_pic: text(&record["origin"]["pic"]),
-            destination_pic: text(&record["destination"]["pic"]),
-            movement_day: text(&record["movementDate"]).and_then(|date| movement_day(&date)),
+            status: text(record.get("status")),
+            species: text(record.get("species")),
+            number: text(record.get("number")),
+            origin_pic: text(record.pointer("/origin/pic")),
+            destination_pic: text(record.pointer("/destination/pic")),
+            movement_day: text(record.get("movementDate")).and_then(|date| movement_day(&date)),
             updated_at: self.updated_at().as_ref().and_then(instant_key),
         }
     }
@@ -136,25 +136,25 @@ impl LocalRecord {
     /// The id. Reads the JSON, as the following methods do.
     #[must_use]
     pub fn id(&self) -> Option<ConsignmentId> {
-        text(&self.value()["id"]).map(Into::into)
+        text(self.value().get("id")).map(Into::into)
     }
 
     /// The number.
     #[must_use]
     pub fn number(&self) -> Option<ConsignmentNumber> {
-        text(&self.value()["number"]).map(Into::into)
+        text(self.value().get("number")).map(Into::into)
     }
 
     /// The status.
     #[must_use]
     pub fn status(&self) -> Option<ConsignmentStatus> {
-        text(&self.value()["status"]).map(Into::into)
+        text(self.value().get("status")).map(Into::into)
     }
 
     /// The time of the last change, as the service shows it.
     #[must_use]
     pub fn updated_at(&self) -> Option<Timestamp> {
-        text(&self.value()["updatedAt"]).map(Into::into)
+        text(self.value().get("updatedAt")).map(Into::into)
     }
 
     /// The record as lists show it.
@@ -203,8 +203,8 @@ pub(super) fn unreadable(message: String) -> StoreError {
 }
 
 /// A text, or a whole number as its digits, as ids of the crate read them.
-fn text(value: &Value) -> Option<String> {
-    match value {
+fn text(value: Option<&Value>) -> Option<String> {
+    match value? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) if !number.is_f64() => Some(number.to_string()),
         _ => None,

@@ -89,7 +89,10 @@ impl Round<'_> {
             if searched.len() == SEARCHES || !searched.insert(day.clone()) {
                 continue;
             }
-            question.moving = self.moving_later(day, &kept[last], &question).await?;
+            let Some(last) = kept.get(last) else {
+                continue;
+            };
+            question.moving = self.moving_later(day, last, &question).await?;
             if question.tells_movement_apart() {
                 return Ok(Some(question));
             }

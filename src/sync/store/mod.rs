@@ -9,6 +9,8 @@
 
 mod batch;
 #[cfg(any(test, feature = "fake"))]
+// It runs in tests, where a panic is a report.
+#[allow(clippy::indexing_slicing)]
 pub mod conformance;
 #[cfg(test)]
 pub(crate) mod faulty_store;

@@ -67,14 +67,16 @@ impl Decoder {
     pub(in crate::transport) fn push(&mut self, mut chunk: &[u8]) -> Result<(), Error> {
         self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_large)?;
         while !chunk.is_empty() {
-            chunk = &chunk[self.member(chunk)?..];
+            let read = self.member(chunk)?;
+            chunk = chunk.get(read..).unwrap_or_default();
         }
         Ok(())
     }
 
     /// What has come out so far.
     pub(in crate::transport) fn decoded(&self) -> &[u8] {
-        &self.buffer[..self.length.min(self.limit)]
+        let end = self.length.min(self.limit);
+        self.buffer.get(..end).unwrap_or_default()
     }
 
     /// The body, and why it ended too early, if it did. A body of no bytes is complete, as of a reply without content.
@@ -96,9 +98,13 @@ impl Decoder {
         loop {
             self.make_room(chunk.len() - read);
             let before = (member.total_in(), member.total_out());
-            let room = &mut self.buffer[self.length..];
+            let room = self.buffer.get_mut(self.length..).unwrap_or_default();
             let status = member
-                .decompress(&chunk[read..], room, InflateFlush::NoFlush)
+                .decompress(
+                    chunk.get(read..).unwrap_or_default(),
+                    room,
+                    InflateFlush::NoFlush,
+                )
                 .map_err(|_| damaged())?;
             read += (member.total_in() - before.0) as usize;
             self.length += (member.total_out() - before.1) as usize;

@@ -48,12 +48,16 @@ fn next_section(text: &str) -> Result<Option<(&str, &str, &str)>, Error> {
     let Some(start) = text.find(BEGIN) else {
         return Ok(None);
     };
-    let text = &text[start..];
+    let (_, text) = text.split_at(start);
     let damaged = || refused("damaged PEM text");
-    let (label, _) = text[BEGIN.len()..].split_once(DASHES).ok_or_else(damaged)?;
+    let label = text
+        .strip_prefix(BEGIN)
+        .and_then(|rest| rest.split_once(DASHES));
+    let (label, _) = label.ok_or_else(damaged)?;
     let end = format!("-----END {label}-----");
     let end = text.find(&end).ok_or_else(damaged)? + end.len();
-    Ok(Some((label, &text[..end], &text[end..])))
+    let (part, rest) = text.split_at(end);
+    Ok(Some((label, part, rest)))
 }
 
 /// An error that shows nothing of the text.

@@ -54,8 +54,9 @@ pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
 /// What all clients without certificates of their own use, made by the first of them: reading the certificates of the
 /// operating system takes milliseconds.
 fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
-    static SHARED: [Mutex<Option<ClientConfig>>; 2] = [const { Mutex::new(None) }; 2];
-    let shared = SHARED[usize::from(secure)].lock();
+    static SECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
+    static INSECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
+    let shared = if secure { &SECURE } else { &INSECURE }.lock();
     let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
     if let Some(config) = &*shared {
         return Ok(config.clone());

@@ -12,6 +12,9 @@ fn addresses(fake: &Fake, test: &str) -> Result<Addresses, std::io::Error> {
     let folder = format!("envd-sdk-downstream-{}-{test}", std::process::id());
     let folder = std::env::temp_dir().join(folder);
     std::fs::create_dir(&folder)?;
+    // Closed to others whatever the umask is, or the store refuses it.
+    #[cfg(unix)]
+    std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
     Ok(Addresses {
         client_id: fake.client_id().to_owned(),
         authorize: fake.authorize_url().into(),

@@ -1,4 +1,5 @@
-//! The TCP server of all tests: replies that a fake or wiremock cannot send, and counts of connections.
+//! The temporary folder of all tests, [`TestFolder`], and their TCP server: replies that a fake or wiremock cannot send, and counts of
+//! connections.
 //!
 //! | a test needs | |
 //! |---|---|
@@ -18,6 +19,8 @@
 //! runtime or with the process. It says what it received ([`Server::requests`]) and how much there was at once
 //! ([`Server::most_connections`], [`Server::most_requests`]: requests that were received whole and have no reply yet).
 
+mod folder;
+
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +29,8 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::{Builder, Handle};
+
+pub use crate::folder::TestFolder;
 
 /// A request, with the head as it was sent and a body of `Content-Length`.
 #[derive(Clone, Debug, PartialEq, Eq)]

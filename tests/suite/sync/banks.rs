@@ -13,7 +13,7 @@ use envd_sdk::{Account, RetryPolicy};
 use serde_json::{Value, json};
 
 use crate::fixed_date::start_fake;
-use crate::processes::Folder;
+use crate::folder::Folder;
 
 fn account(fake: &Fake) -> Account {
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();

@@ -82,7 +82,8 @@ pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Removes the right to read from others. A file that others could write is refused, for anybody may have written it.
+/// Removes the right to read from others. A file that others could write is refused, for anybody may have written it: also one
+/// that another program made under the umask 002.
 #[cfg(unix)]
 pub(crate) fn keep_to_owner(
     metadata: &Metadata,
@@ -92,7 +93,7 @@ pub(crate) fn keep_to_owner(
     let mode = metadata.permissions().mode();
     if mode & 0o022 != 0 {
         return Err(insecure(format!(
-            "others than its owner may write {name}; check it, then set its mode to 600"
+            "{name} is writable to its group or to others; check what it holds, then set its mode to 600"
         )));
     }
     if mode & 0o077 != 0 {
@@ -169,7 +170,7 @@ fn weakness(owner: u32, group: u32, mode: u32, user: u32) -> Option<(&'static st
     // A group with the number of its user is that user's alone, and its directories are often writable to it.
     let others = if group == owner { 0o002 } else { 0o022 };
     (mode & others != 0).then_some((
-        "can be written by others than its owner",
+        "is writable to its group or to others, who could replace the file",
         "set its mode to 700",
     ))
 }

@@ -21,13 +21,13 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// machine; thousands of users belong in a database. Clones share the file.
 ///
 /// The file is replaced in one step, so a process that dies leaves the old tokens or the new ones. Only its owner may read
-/// it (mode 600); if others may read it, their rights are removed, with a warning in the log. A file that others may
-/// write is refused, as is one of another user, and a symbolic link or a pipe in its place. A file that cannot be read is
+/// it (mode 600); if others may read it, their rights are removed, with a warning in the log. A file that its group
+/// or others may write is refused, as is one of another user, and a symbolic link or a pipe in its place. A file that cannot be read is
 /// an error and is never overwritten. When the last account is removed, the file is deleted.
 ///
-/// The directory must belong to the user that the program runs as, or to root, and others may not write to it, for they
-/// could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are those that are
-/// writable to a group with the user's own number. Give the store a directory of its own with mode 700. In a container the
+/// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may
+/// write to it, for they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are those
+/// that are writable to a group with the user's own number, as the umask 002 makes them. Give the store a directory of its own with mode 700. In a container the
 /// volume must belong to the user inside. Access control lists and the directories above are not checked.
 ///
 /// A login over a damaged file is not saved, and its error says so. A logout sets the file aside, under its name and

@@ -203,7 +203,9 @@ fn conflict_reason(record: &Consignment) -> Reason {
 /// way.
 fn is_submitted(entry: &Stored, base: &Value, read: &Value) -> bool {
     let mut submitted = base.clone();
-    submitted["status"] = read["status"].clone();
+    if let Some(submitted) = submitted.as_object_mut() {
+        submitted.insert("status".into(), read["status"].clone());
+    }
     entry.kind == EntryKind::Submit
         && read["status"] == ConsignmentStatus::Submitted.as_str()
         && is_unchanged(&submitted, read)

@@ -1,5 +1,7 @@
 //! The file of a store.
 
+use equipment::TestFolder;
+
 use super::farm::{Farm, load, signed};
 use crate::fake::Fault;
 use crate::sync::store::SqliteSync;
@@ -7,9 +9,8 @@ use crate::sync::store::SqliteSync;
 #[tokio::test]
 async fn the_file_holds_no_token() {
     let farm = Farm::start().await;
-    let folder = std::env::temp_dir().join(format!("envd-outbox-file-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let outbox = farm.outbox_on(SqliteSync::open(folder.join("farm.db")).unwrap());
+    let folder = TestFolder::new();
+    let outbox = farm.outbox_on(SqliteSync::open(folder.path().join("farm.db")).unwrap());
     let entry = outbox.save(signed(24)).await.unwrap();
     outbox.submit(entry.id).await.unwrap();
     farm.fault(Fault::dropped_after());
@@ -20,7 +21,7 @@ async fn the_file_holds_no_token() {
     let token = farm.fake.access_token();
     let token = token.expose().as_bytes();
     let mut files = 0;
-    for file in std::fs::read_dir(&folder).unwrap() {
+    for file in std::fs::read_dir(folder.path()).unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         assert!(
@@ -32,5 +33,4 @@ async fn the_file_holds_no_token() {
         files += usize::from(is_written);
     }
     assert!(files > 0, "what is looked through is what was written");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

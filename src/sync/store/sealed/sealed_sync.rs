@@ -101,7 +101,7 @@ impl<S: SyncStore> SealedSync<S> {
     }
 
     fn seal(&self, bound_to: &[&str], text: &str) -> Result<String, StoreError> {
-        let seal = self.keys[0].seal(&joined(bound_to), text)?;
+        let seal = SealingKey::seal_with(&self.keys, &joined(bound_to), text)?;
         serde_json::to_string(&seal).map_err(|_| StoreError::new("a seal cannot be written"))
     }
 

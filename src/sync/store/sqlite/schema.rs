@@ -23,7 +23,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been first.
     let applied = usize::try_from(version(&transaction)?).unwrap_or_default();
-    for migration in &MIGRATIONS[applied..] {
+    for migration in MIGRATIONS.iter().skip(applied) {
         transaction.execute_batch(migration)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;

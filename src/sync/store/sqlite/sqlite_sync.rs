@@ -23,8 +23,8 @@ use crate::sync::store::{
 /// copy or move the file only when no program has it open. Not for file systems behind a network.
 ///
 /// Only its owner may read the file (mode 600); if others may read it, their rights are removed, with a warning in the log.
-/// A file that others may write is refused, as are one of another user, a symbolic link in its place, and a directory that
-/// others may write. A file that is damaged, of another program or of a newer version of this crate is an error, and is
+/// A file that its group or others may write is refused, as are one of another user, a symbolic link in its place, and a directory
+/// that its group or others may write; [`FileStore`](crate::auth::FileStore) lists the directories that are accepted. A file that is damaged, of another program or of a newer version of this crate is an error, and is
 /// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
 ///
 /// ```

@@ -1,25 +1,21 @@
 //! A folder of a test's own.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, process};
+
+use equipment::TestFolder;
 
 use crate::auth::store::tokens;
 use crate::auth::{FileStore, Record, TokenStore, Versioned};
 
+const FILE: &str = "tokens.json";
+
 /// Is deleted with all that is in it when it is dropped.
-pub(in crate::auth) struct Folder(PathBuf);
+pub(in crate::auth) struct Folder(TestFolder);
 
 impl Folder {
     pub(in crate::auth) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("envd-sdk-{}-{number}", process::id()));
-        fs::create_dir(&path).unwrap();
-        // Whatever the umask is: a folder that others may write is refused.
-        #[cfg(unix)]
-        set_mode(&path, 0o700);
-        Self(path)
+        Self(TestFolder::new())
     }
 
     /// With a token file of these contents.
@@ -30,11 +26,11 @@ impl Folder {
     }
 
     pub(in crate::auth) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub(in crate::auth) fn file(&self) -> PathBuf {
-        self.0.join("tokens.json")
+        self.path().join(FILE)
     }
 
     pub(in crate::auth) fn store(&self) -> FileStore {
@@ -45,33 +41,15 @@ impl Folder {
         fs::read_to_string(self.file()).unwrap()
     }
 
-    /// Writes a token file for its owner only.
+    /// Writes the file, private as the store's own.
     pub(in crate::auth) fn write(&self, contents: impl AsRef<[u8]>) {
-        fs::write(self.file(), contents).unwrap();
-        #[cfg(unix)]
-        set_mode(&self.file(), 0o600);
+        self.0.write(FILE, contents);
     }
 
     /// The names in the folder, in order.
     pub(super) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
-        let mut names: Vec<_> = entries.map(|entry| name(entry.unwrap())).collect();
-        names.sort();
-        names
+        self.0.names()
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-#[cfg(unix)]
-pub(super) fn set_mode(path: &Path, mode: u32) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 pub(super) fn record(generation: u64) -> Record {

@@ -1,15 +1,19 @@
 //! Who may read and write the file.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::time::Duration;
 
-use super::folder::{Folder, generation, put, record, set_mode};
+use super::folder::{Folder, generation, put, record};
 use crate::auth::{FileStore, StoreError, TokenStore};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 /// The error of a first write.
@@ -91,6 +95,7 @@ async fn a_symbolic_link_in_the_place_of_the_file_or_of_its_lock_is_refused() {
 async fn a_linked_directory_leads_to_the_same_file_and_the_same_lock() {
     let folder = Folder::new();
     fs::create_dir(folder.path().join("real")).unwrap();
+    set_mode(&folder.path().join("real"), 0o700);
     symlink(folder.path().join("real"), folder.path().join("link")).unwrap();
     let at = |directory: &str| FileStore::new(folder.path().join(directory).join("tokens.json"));
     let (real, link) = (at("real"), at("link"));

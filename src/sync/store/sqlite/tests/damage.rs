@@ -42,7 +42,7 @@ async fn a_file_that_is_no_database_is_left_as_it_is() {
         &[0; 4_096],
         b"SQLite format 3\0 and no more",
     ] {
-        fs::write(folder.file(), contents).unwrap();
+        folder.write(contents);
         let error = SqliteSync::open(folder.file()).unwrap_err();
         assert!(
             error.is_unreadable() && !error.is_newer_version(),
@@ -112,7 +112,7 @@ async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
         whole.len() / 2,
         whole.len() - 4_096,
     ] {
-        fs::write(folder.file(), &whole[..length]).unwrap();
+        folder.write(&whole[..length]);
         let error = use_it(&folder).await.unwrap_err();
         assert!(error.is_unreadable(), "{length}: {error}");
         assert_eq!(fs::read(folder.file()).unwrap(), &whole[..length]);
@@ -136,7 +136,7 @@ async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
             _ => random.usize(..whole.len()),
         };
         damaged[at] ^= 1 << random.u32(..8);
-        fs::write(folder.file(), &damaged).unwrap();
+        folder.write(&damaged);
         let used = AssertUnwindSafe(use_it(&folder)).catch_unwind().await;
         match used.unwrap_or_else(|_| panic!("a panic with byte {at}")) {
             Ok(()) => {}
@@ -153,14 +153,14 @@ async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
         }
     }
     assert!(unreadable > 30, "{unreadable}");
-    fs::write(folder.file(), &whole).unwrap();
+    folder.write(&whole);
     assert_eq!(rows(&folder.store()).await.len(), 40);
 }
 
 #[tokio::test]
 async fn errors_hold_neither_paths_nor_values() {
     let folder = Folder::new();
-    fs::write(folder.file(), "no database").unwrap();
+    folder.write("no database");
     let error = SqliteSync::open(folder.file()).unwrap_err();
     let missing = SqliteSync::open(folder.path().join("none/farm.db")).unwrap_err();
     assert!(missing.is_missing(), "{missing}");
@@ -176,7 +176,7 @@ async fn errors_hold_neither_paths_nor_values() {
     let constraint = store.commit("s3cr3t", &twice).await.unwrap_err();
     for error in [error, missing, constraint] {
         let shown = crate::error::Error::from(error).report();
-        for secret in ["s3cr3t", "envd-sdk-sync", "farm.db", "token"] {
+        for secret in ["s3cr3t", "envd-sdk-test", "farm.db", "token"] {
             assert!(!shown.contains(secret), "{shown}");
         }
     }

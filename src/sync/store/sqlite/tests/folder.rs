@@ -1,41 +1,38 @@
 //! A folder of a test's own.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, process};
+
+use equipment::TestFolder;
 
 use crate::sync::store::{Batch, Document, Query, Row, SqliteSync, SyncStore};
 
 pub(super) const ACCOUNT: &str = "farm";
 
+const FILE: &str = "farm.db";
+
 /// Is deleted with all that is in it when it is dropped.
-pub(in crate::sync) struct Folder(PathBuf);
+pub(in crate::sync) struct Folder(TestFolder);
 
 impl Folder {
     pub(in crate::sync) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("envd-sdk-sync-{}-{number}", process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        Self(TestFolder::new())
     }
 
     pub(in crate::sync) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub(in crate::sync) fn file(&self) -> PathBuf {
-        self.0.join("farm.db")
+        self.path().join(FILE)
+    }
+
+    /// Writes the file, private as the store's own.
+    pub(super) fn write(&self, contents: impl AsRef<[u8]>) {
+        self.0.write(FILE, contents);
     }
 
     pub(in crate::sync) fn store(&self) -> SqliteSync {
         SqliteSync::open(self.file()).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

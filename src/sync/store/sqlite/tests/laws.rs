@@ -1,7 +1,5 @@
 //! The laws of stores, in a file, and a file of each earlier form of the tables.
 
-use std::fs;
-
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::sync::store::{ChangeRange, SqliteSync, SyncStore, conformance};
 
@@ -17,7 +15,7 @@ async fn the_store_in_a_file_keeps_all_laws() {
 #[tokio::test]
 async fn a_file_of_the_first_form_opens_with_all_that_is_in_it() {
     let folder = Folder::new();
-    fs::write(folder.file(), include_bytes!("schema-1.db")).unwrap();
+    folder.write(include_bytes!("schema-1.db"));
     let store = folder.store();
     let found = rows(&store).await;
     let found: Vec<_> = found

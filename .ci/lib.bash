@@ -1,0 +1,94 @@
+# Sourced by .ci/steps/*.sh: the settings of all builds, two temporary folders, packages of Debian, a Postgres server.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# One target folder and one profile, so that the steps share what is built; state between builds only costs.
+export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+export CARGO_TARGET_DIR
+postgres_url=${ENVD_SDK_TEST_POSTGRES:-}
+postgres_restart=${ENVD_SDK_TEST_POSTGRES_RESTART:-}
+# With no settings every example starts a fake.
+for setting in "${!ENVD_@}"; do unset "$setting"; done
+unset UPDATE_GENERATED UPDATE_PUBLIC_API DATABASE_URL
+
+# What the root package does not build unless asked: one set, so that it is built once.
+export more=postgres,keyring,chrono,jiff,time
+work=$(mktemp -d)
+left=$(mktemp -d)
+chmod 755 "$left"
+cluster=
+tidy() {
+    if [[ -n $cluster ]]; then
+        as_postgres "$postgres_bin/pg_ctl" -D "$cluster/data" -m immediate stop >/dev/null 2>&1 || true
+        rm -rf "$cluster"
+    fi
+    rm -rf "$work" "$left"
+}
+trap tidy EXIT
+
+fail() {
+    printf 'FAILED: %s\n' "$*" >&2
+    exit 1
+}
+
+# tidily COMMAND..: runs the command with a temporary folder that it must leave empty.
+tidily() {
+    TMPDIR=$left "$@"
+    [[ -z $(ls -A "$left") ]] || { ls -A "$left"; fail "that was left in the temporary folder"; }
+}
+
+# quietly COMMAND..: shows what the command prints only if it fails.
+quietly() {
+    "$@" >"$work/out" 2>&1 || { cat "$work/out"; fail "$*"; }
+}
+
+# debian PACKAGE..: installs packages of Debian.
+debian() {
+    local root=()
+    if [[ $(id -u) != 0 ]]; then root=(sudo -n); fi
+    quietly "${root[@]}" apt-get update -qq
+    quietly "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$@"
+}
+
+# The binaries of the unit tests and of tests/suite, built if need be.
+test_binaries() {
+    cargo test --quiet --locked --no-run --lib --test suite --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+
+# Postgres refuses to run as root.
+as_postgres() {
+    if [[ $(id -u) == 0 ]]; then
+        (cd / && setpriv --reuid=postgres --regid=postgres --init-groups -- "$@")
+    else
+        "$@"
+    fi
+}
+
+# A server of our own on a free loopback port, gone at the end; unless ENVD_SDK_TEST_POSTGRES names one.
+postgres_server() {
+    if [[ -z $postgres_url ]]; then start_postgres; fi
+    export ENVD_SDK_TEST_POSTGRES=$postgres_url ENVD_SDK_TEST_POSTGRES_RESTART=$postgres_restart
+}
+
+start_postgres() {
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || debian postgresql
+    postgres_bin=$(compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1)
+    cluster=$(mktemp -d)
+    if [[ $(id -u) == 0 ]]; then chown postgres: "$cluster"; fi
+    quietly as_postgres "$postgres_bin/initdb" -D "$cluster/data" -U envd --auth=trust --no-sync -E UTF8
+    local port tries=0
+    while true; do
+        port=$((20000 + RANDOM % 20000))
+        if as_postgres "$postgres_bin/pg_ctl" -D "$cluster/data" -w -l "$cluster/log" \
+            -o "-c listen_addresses=127.0.0.1 -p $port -k $cluster -c fsync=off -c max_connections=200" \
+            start >/dev/null 2>&1 </dev/null; then break; fi
+        tries=$((tries + 1))
+        [[ $tries -lt 5 ]] || { cat "$cluster/log"; fail "postgres did not start"; }
+    done
+    postgres_url=postgres://envd@127.0.0.1:$port/postgres
+    postgres_restart="'$postgres_bin/pg_ctl' -D '$cluster/data' -w -l '$cluster/log' -m immediate restart >/dev/null 2>&1"
+    if [[ $(id -u) == 0 ]]; then
+        postgres_restart="cd / && setpriv --reuid=postgres --regid=postgres --init-groups -- $postgres_restart"
+    fi
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The page of web_form in a real browser.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+chromium=$(command -v chromium || command -v google-chrome || true)
+if [[ -z $chromium ]]; then
+    debian chromium
+    chromium=/usr/bin/chromium
+fi
+manifest=tests/browser/Cargo.toml
+cargo build --quiet --locked -p apps --bin web_form
+ENVD_SDK_TEST_CHROMIUM=$chromium cargo test --quiet --locked --manifest-path "$manifest"
+cargo clippy --quiet --locked --all-targets --manifest-path "$manifest" -- -D warnings

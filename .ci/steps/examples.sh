@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Every example runs as a newcomer runs it: no arguments, no account. Then with a closed output, where it does not panic.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+cargo build --quiet --locked --examples
+for file in examples/*.rs examples/*/main.rs; do
+    name=${file#examples/}
+    name=${name%/main.rs}
+    name=${name%.rs}
+    [[ $name != serve_fake ]] || continue
+    printf -- '-- %s\n' "$name"
+    tidily quietly timeout 60 cargo run --quiet --locked --example "$name" </dev/null
+    { timeout 60 cargo run --quiet --locked --example "$name" </dev/null 2>"$work/out" || true; } | true
+    if grep 'panicked' "$work/out"; then fail "the example $name, with a closed stdout"; fi
+done

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Random tests with other cases than those of `cargo test`. The seed comes from the commit: a new commit is tried with a new
+# one, and the same commit always with the same. What this finds becomes a case of its own.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+seed=$((0x$(git rev-parse 'HEAD^{tree}' | cut -c1-5)))
+printf -- '-- ENVD_SDK_EXPLORE=%d\n' "$seed"
+for binary in $(test_binaries); do
+    ENVD_SDK_EXPLORE=$seed ENVD_SDK_TEST_SCHEDULES=500 quietly "$binary" --quiet \
+        validator:: validate:: graphql::tests register:: single_flight sync:: --skip sync::outbox::tests::model
+done

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Alone each feature shows what it forgot to ask for, and together whether they agree; a warning counts.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+pkg-config --exists openssl 2>/dev/null || debian libssl-dev pkg-config
+lib() {
+    printf -- '-- %s\n' "$*"
+    cargo clippy --quiet --locked --lib "$@" -- -D warnings
+}
+all=$(awk '/^\[/ { is = $0 == "[features]" } is && /^[a-z0-9-]+ = / { print $1 }' Cargo.toml)
+[[ $(wc -w <<<"$all") -gt 10 ]] || fail "the features are not where this script looks for them"
+lib --no-default-features
+lib
+# Those for dates share no code with any other.
+lib --no-default-features --features chrono,jiff,time
+for feature in $all; do
+    case $feature in default | chrono | jiff | time) continue ;; esac
+    lib --no-default-features --features "$feature"
+done
+# The pairs that share code; TLS, gzip and the keyring share none with another feature.
+for pair in fake,loopback fake,postgres fake,sqlite fake,sync postgres,sync sealed,sqlite sealed,sync; do
+    lib --no-default-features --features "$pair"
+done
+lib --all-features

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Licences, sources and duplicates as .ci/deny.toml says, and the database of advisories. cargo-deny takes minutes to build: it
+# is installed where CI is set, as the workflow does.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+if ! cargo deny --version 2>/dev/null; then
+    if [[ -z ${CI:-} ]]; then
+        printf 'cargo-deny is not installed: licences and advisories were NOT checked\n'
+        exit 0
+    fi
+    cargo install --quiet --locked --debug --target-dir "$CARGO_TARGET_DIR/tools" cargo-deny@0.20.2
+fi
+cargo deny --config .ci/deny.toml --log-level error check licenses bans sources
+if timeout 120 cargo deny --config .ci/deny.toml fetch db >"$work/out" 2>&1; then
+    cargo deny --config .ci/deny.toml --log-level error check advisories
+else
+    printf 'the database of advisories cannot be had here: advisories were NOT checked\n'
+fi

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# No test depends on the date: before the forms of today, two minutes before the end of a leap day, and months from now.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+command -v faketime >/dev/null || debian faketime
+binaries=$(test_binaries)
+[[ $(wc -l <<<"$binaries") == 2 ]] || fail "the tests are not where cargo says: $binaries"
+for date in '2025-02-10 12:00:00' '2028-02-29 23:58:00'; do
+    printf -- '-- %s\n' "$date"
+    for binary in $binaries; do ENVD_SDK_TEST_SCHEDULES=50 faketime -f "@$date" "$binary" --quiet; done
+done
+# rustdoc starts the programs of the documentation itself. They are compiled anew, which costs more than they run: one date.
+printf -- '-- 2027-03-01, documentation\n'
+faketime -f '@2027-03-01 12:00:00' cargo test --quiet --locked --doc

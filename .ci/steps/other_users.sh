@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# `cargo test` is green for everybody: another user, umasks, no HOME, a blank in TMPDIR, other languages, a checkout that cannot be
+# written. Needs root, to become that user.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+if [[ $(id -u) != 0 ]]; then
+    exec sudo -n env "PATH=$PATH" "HOME=$HOME" "CARGO_TARGET_DIR=$CARGO_TARGET_DIR" "${BASH_SOURCE[0]}"
+fi
+binaries=$(cargo test --locked --no-run --message-format=json 2>/dev/null | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | grep /deps/)
+[[ $(wc -l <<<"$binaries") -ge 3 ]] || fail "the tests are not where cargo says: $binaries"
+# as UMASK GROUP BINARY ARGUMENT..: as a user whose group may have another number, as it does where numbers have shifted.
+as() {
+    local umask=$1 group=$2 temporary
+    shift 2
+    temporary=$(mktemp -d "$work/other user.XXXX")
+    chown "12345:$group" "$temporary"
+    printf -- '-- umask %s, group %s: %s\n' "$umask" "$group" "$(basename "$1")"
+    (umask "$umask" && cd / && quietly env -u HOME -u XDG_RUNTIME_DIR LANG=C LC_ALL=tr_TR.UTF-8 "TMPDIR=$temporary" \
+        CARGO_NET_OFFLINE=true setpriv --reuid=12345 "--regid=$group" --clear-groups -- "$@")
+    [[ -z $(ls -A "$temporary") ]] || fail "left behind: $(ls -A "$temporary")"
+}
+chmod 755 "$work"
+setpriv --reuid=12345 --regid=12345 --clear-groups -- test -r Cargo.toml -a -r "${binaries%%$'\n'*}" \
+    || fail "another user cannot read $PWD and $CARGO_TARGET_DIR: chmod o+x the folders above"
+for binary in $binaries; do
+    [[ $(basename "$binary") != @(purity|licences|oldest_compiler)-* ]] || continue
+    as 0002 12346 "$binary" --quiet
+done
+for binary in $binaries; do
+    [[ $(basename "$binary") == envd_sdk-* ]] || continue
+    for umask in 0022 0077; do as "$umask" 12345 "$binary" --quiet auth:: sync::store loopback sqlite; done
+done

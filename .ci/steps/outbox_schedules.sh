@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Writes, losses, crashes and edits on both sides in any order: each entry of the outbox becomes one record, or says why not.
+# Always with the same seed: a schedule in some ten thousand finds something rare, which must not stop an unrelated change.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+for binary in $(test_binaries); do
+    ENVD_SDK_TEST_SCHEDULES=10000 quietly "$binary" --quiet sync::outbox::tests::model
+done

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# The benches that compare with other crates build; they are run by hand, on a quiet machine.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+cargo clippy --quiet --locked --bins --manifest-path benches/peers/Cargo.toml -- -D warnings

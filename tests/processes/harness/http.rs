@@ -1,0 +1,44 @@
+//! Plain HTTP requests to a server that runs as a process.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use url::{Position, Url};
+
+/// Sends a request and returns the whole reply.
+pub fn send(method: &str, url: &Url, headers: &[&str], body: &str) -> String {
+    let mut stream = TcpStream::connect(url.authority()).unwrap();
+    let target = &url[Position::BeforePath..Position::AfterQuery];
+    let length = format!("content-length: {}", body.len());
+    let host = format!("host: {}", url.authority());
+    let headers = [&[&host, "connection: close", &length], headers].concat();
+    let head = format!("{method} {target} HTTP/1.1\r\n{}", headers.join("\r\n"));
+    write!(stream, "{head}\r\n\r\n{body}").unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    // A compressed body is no text.
+    String::from_utf8_lossy(&reply).into_owned()
+}
+
+pub fn get(url: &Url) -> String {
+    send("GET", url, &[], "")
+}
+
+/// The first header of this name.
+pub fn header<'r>(reply: &'r str, name: &str) -> Option<&'r str> {
+    let (head, _) = reply.split_once("\r\n\r\n").unwrap();
+    let mut headers = head.lines().filter_map(|line| line.split_once(": "));
+    let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    Some(found.1)
+}
+
+/// The address of a redirect.
+pub fn location(reply: &str) -> Url {
+    let found = header(reply, "location");
+    Url::parse(found.unwrap_or_else(|| panic!("no redirect: {reply}"))).unwrap()
+}
+
+#[track_caller]
+pub fn assert_has(reply: &str, part: &str) {
+    assert!(reply.contains(part), "no {part} in {reply}");
+}

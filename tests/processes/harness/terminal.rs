@@ -1,0 +1,74 @@
+//! A pseudo-terminal for an interactive example.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+
+use nix::fcntl::OFlag;
+use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::sys::signal::Signal;
+
+use super::child::signal;
+use super::program::{Ended, Program};
+
+/// The side of the user.
+#[derive(Debug)]
+pub struct Terminal {
+    user: PtyMaster,
+    child: Child,
+}
+
+impl Terminal {
+    /// Starts the example with the terminal as its stdin and stderr.
+    pub fn start(program: Program) -> Self {
+        Self::with_stdout(program, |_| Stdio::piped())
+    }
+
+    /// Starts the example with the terminal as its stdout too.
+    pub fn start_all(program: Program) -> Self {
+        Self::with_stdout(program, |side| Stdio::from(side.try_clone().unwrap()))
+    }
+
+    fn with_stdout(mut program: Program, stdout: impl Fn(&File) -> Stdio) -> Self {
+        let user = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY).unwrap();
+        grantpt(&user).unwrap();
+        unlockpt(&user).unwrap();
+        let name = ptsname_r(&user).unwrap();
+        let side = OpenOptions::new().read(true).write(true).open(name);
+        let side = side.unwrap();
+        program.0.stdin(Stdio::from(side.try_clone().unwrap()));
+        program.0.stdout(stdout(&side)).stderr(Stdio::from(side));
+        let child = program.0.spawn().unwrap();
+        Self { user, child }
+    }
+
+    /// The terminal shows the line as it is typed.
+    pub fn type_line(&mut self, line: &str) {
+        self.user.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// What Ctrl-C does: this is not the controlling terminal of the example.
+    pub fn interrupt(&self) {
+        signal(self.child.id(), Signal::SIGINT);
+    }
+
+    /// Reads the output up to this text.
+    pub fn read_until(&mut self, text: &str) {
+        let (mut shown, mut some) = (Vec::new(), [0; 1]);
+        while !shown.ends_with(text.as_bytes()) {
+            let read = self.user.read(&mut some).unwrap_or(0);
+            assert_ne!(read, 0, "no {text}: {}", String::from_utf8_lossy(&shown));
+            shown.extend(some);
+        }
+    }
+
+    /// Exit code and output; `stderr` is the rest of the terminal output.
+    pub fn wait(mut self) -> Ended {
+        // Only the child has its side open: reading fails after it has exited.
+        let mut shown = Vec::new();
+        let _ = self.user.read_to_end(&mut shown);
+        let mut ended = Ended::of(self.child);
+        ended.stderr = String::from_utf8(shown).unwrap();
+        ended
+    }
+}

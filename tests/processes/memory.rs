@@ -1,0 +1,277 @@
+//! Bounds on memory: validating a consignment without findings takes a few allocations for any number of questions, a reply with
+//! many errors is not kept as a whole, a compressed one costs no more than its limit, and a sync keeps no more for many records than
+//! for few. The servers run on threads that are not counted.
+
+use std::path::Path;
+
+use envd_sdk::auth::{AccessToken, StaticToken, StoreFuture};
+use envd_sdk::model::{ConsignmentInput, Day, Question};
+use envd_sdk::sync::store::{
+    Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, SyncStore,
+};
+use envd_sdk::validate::{Context, Questionnaire, validate_fields};
+use envd_sdk::{Client, HttpOptions};
+use equipment::{Reply, Server};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use zlib_rs::{DeflateConfig, compress_slice};
+
+#[path = "../../benches/questions/mod.rs"]
+mod questions;
+
+fn fixture(file: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../fixtures")
+        .join(file);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn allocations(questionnaire: &Questionnaire, input: &ConsignmentInput) -> u64 {
+    let context = Context::on(Day::new(2026, 11, 20).unwrap());
+    let look = || assert!(questionnaire.validate(input, &context).ready_to_submit());
+    look();
+    allocation_counter::measure(look).count_total
+}
+
+/// The allocations are the answers by question, the rows and the applicable questions: a few lists, some of which grow.
+const LISTS: u64 = 12;
+
+#[test]
+fn a_valid_consignment_is_validated_without_an_allocation_per_question() {
+    for count in [300, 3_000] {
+        let list: Vec<Question> = serde_json::from_value(questions::nested(count)).unwrap();
+        let mut input = fixture("consignments/lpac1.json")["input"].take();
+        input["answers"] = questions::all_yes(count);
+        let input = serde_json::from_value(input).unwrap();
+        let allocations = allocations(&Questionnaire::prepare(&list), &input);
+        assert!(allocations <= LISTS, "{count} questions: {allocations}");
+    }
+}
+
+#[test]
+fn the_sample_questions_with_rows_are_validated_without_an_allocation_per_question() {
+    let list = fixture("questions.json")["data"]["questions"]["items"].take();
+    let list: Vec<Question> = serde_json::from_value(list).unwrap();
+    let questionnaire = Questionnaire::prepare(&list);
+    for file in ["lpac1-hsc2", "lpasl1-hssl1", "lpahrg0"] {
+        let input = fixture(&format!("consignments/{file}.json"))["input"].take();
+        let input = serde_json::from_value(input).unwrap();
+        let allocations = allocations(&questionnaire, &input);
+        assert!(allocations <= LISTS, "{file}: {allocations}");
+    }
+}
+
+#[test]
+fn allocations_are_counted() {
+    let context = Context::on(Day::new(2026, 11, 20).unwrap());
+    let empty = ConsignmentInput::default();
+    let counted = allocation_counter::measure(|| drop(validate_fields(&empty, &context)));
+    assert!(counted.count_total > 0);
+}
+
+#[test]
+fn a_client_for_another_user_allocates_only_its_token_source() {
+    const USERS: usize = 1_000;
+    let source = || async { AccessToken::new("b34r3r") };
+    let shared = Client::builder("https://example.com/graphql").token_source(source);
+    let shared = shared.build().unwrap();
+    let mut users = Vec::with_capacity(USERS);
+    let memory = allocation_counter::measure(|| {
+        users.extend((0..USERS).map(|_| shared.with_token_source(source)));
+    });
+    // The two counters of the `Arc` around a source of size zero.
+    assert_eq!(memory.bytes_current, i64::try_from(USERS * 16).unwrap());
+    assert_eq!(memory.count_total, u64::try_from(USERS).unwrap());
+    assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
+}
+
+/// In bytes, for all that is allocated while a client is made.
+const CLIENT: u64 = 64 << 10;
+
+fn bytes_of_a_client(endpoint: &str) -> u64 {
+    let mut client = None;
+    let source = || async { AccessToken::new("b34r3r") };
+    let memory = allocation_counter::measure(|| {
+        client = Some(Client::builder(endpoint).token_source(source).build());
+    });
+    assert!(client.is_some_and(|client| client.is_ok()));
+    memory.bytes_total
+}
+
+#[test]
+fn a_client_without_tls_takes_at_most_64_kb() {
+    for client in ["first", "second"] {
+        let bytes = bytes_of_a_client("http://127.0.0.1:1/graphql");
+        assert!(bytes <= CLIENT, "the {client} client: {bytes} bytes");
+    }
+}
+
+/// All certificates of an operating system take more.
+#[test]
+fn only_the_first_client_reads_the_certificates_of_the_operating_system() {
+    println!(
+        "first: {}",
+        bytes_of_a_client("https://example.com/graphql")
+    );
+    let bytes = bytes_of_a_client("https://example.com/graphql");
+    assert!(bytes <= CLIENT, "the second client: {bytes} bytes");
+}
+
+fn client(server: &Server, http: HttpOptions) -> Client {
+    Client::builder(format!("http://{}", server.address()))
+        .token_source(StaticToken::new("b34r3r").unwrap())
+        .http(http)
+        .build()
+        .unwrap()
+}
+
+fn runtime() -> Runtime {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap()
+}
+
+#[test]
+fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
+    const COUNT: usize = 300_000;
+    let error =
+        r#"{"message": "Required", "path": ["a"], "extensions": {"data": {"Code": "answers.17"}}}"#;
+    let errors = vec![error; COUNT].join(",");
+    for data in ["null", r#"{"userDetails": {"firstName": "Sam"}}"#] {
+        let body = format!(r#"{{"errors": [{errors}], "data": {data}}}"#);
+        let length = body.len();
+        let server = Server::script([Reply::json(200, body)]);
+        let (client, runtime) = (client(&server, HttpOptions::default()), runtime());
+        let mut counts = None;
+        let memory = allocation_counter::measure(|| {
+            counts = Some(
+                match runtime.block_on(client.user_details().into_future()) {
+                    Ok(outcome) => (outcome.problems.len(), outcome.problem_count()),
+                    Err(error) => {
+                        let reason = error.report();
+                        assert!(
+                            reason.contains("299980 more") && reason.len() < 9_000,
+                            "{reason}"
+                        );
+                        (error.server_errors().len(), error.server_error_count())
+                    }
+                },
+            );
+        });
+        assert_eq!(counts, Some((1_000, COUNT)));
+        // The body, the chunks of its transfer, and the errors that are kept.
+        let limit = u64::try_from(length).unwrap() * 2;
+        assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
+    }
+}
+
+#[test]
+fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
+    const LIMIT: usize = 4 << 20;
+    let config = DeflateConfig {
+        // With the head and the end of gzip.
+        window_bits: 16 + 15,
+        ..DeflateConfig::default()
+    };
+    let mut member = vec![0; 4_096];
+    let (member, _) = compress_slice(&mut member, &vec![0; 1 << 20], config);
+    let body = member.repeat(1_000);
+    let reply = Reply::new(200).header("content-encoding", "gzip").body(body);
+    let server = Server::script([reply]);
+    let http = HttpOptions::default().max_body_bytes(LIMIT);
+    let (client, runtime) = (client(&server, http), runtime());
+    let mut error = None;
+    let memory = allocation_counter::measure(|| {
+        error = runtime.block_on(client.user_details().into_future()).err();
+    });
+    let error = error.unwrap();
+    assert!(
+        error.to_string().contains("larger than the limit"),
+        "{error}"
+    );
+    // What came out, and a copy while it grows.
+    let limit = u64::try_from(LIMIT).unwrap() * 7 / 4;
+    assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
+}
+
+fn page(request: &Value, records: usize) -> Value {
+    let variables = &request["variables"];
+    let after = variables["after"].as_str().unwrap_or("0");
+    let start: usize = after.parse().unwrap();
+    let end = (start + 100).min(records);
+    let node = |number: usize| json!({"node": {"id": format!("r{number:06}"), "updatedAt": "2026-11-20T00:00:00Z"}});
+    let edges: Vec<Value> = (start..end).map(node).collect();
+    let info = json!({"hasNextPage": end < records, "endCursor": end.to_string()});
+    json!({"data": {"consignments": {"totalCount": records, "pageInfo": info, "edges": edges}}})
+}
+
+/// Keeps the documents alone, so that what is counted is the memory of the sync. Memory that one thread takes and another one
+/// frees, as a store in a file does, cannot be counted here; `benches/peers`, `--bin replica`, measures it in a process.
+struct Documents(MemorySync);
+
+impl SyncStore for Documents {
+    fn documents<'a>(
+        &'a self,
+        account: &'a str,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<Document>> {
+        self.0.documents(account, prefix)
+    }
+
+    fn rows<'a>(&'a self, _: &'a str, _: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn query<'a>(&'a self, _: &'a str, _: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn count<'a>(&'a self, _: &'a str, _: &'a Query) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn changes<'a>(
+        &'a self,
+        _: &'a str,
+        _: ChangeRange,
+        _: usize,
+    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let documents = Batch {
+                expected: batch.expected.clone(),
+                documents: batch.documents.clone(),
+                ..Batch::default()
+            };
+            self.0.commit(account, &documents).await
+        })
+    }
+}
+
+/// The greatest number of bytes that are held during a first sync.
+fn bytes_of_a_sync(records: usize) -> u64 {
+    let server = Server::start(move |request| async move {
+        let request = serde_json::from_str(&request.body).unwrap();
+        Reply::json(200, page(&request, records))
+    });
+    let client = client(&server, HttpOptions::default());
+    let replica = client
+        .account("envd-100201")
+        .replica(Documents(MemorySync::new()));
+    let runtime = runtime();
+    let memory = allocation_counter::measure(|| {
+        let report = runtime.block_on(replica.sync()).unwrap();
+        assert_eq!(report.appeared, u64::try_from(records).unwrap());
+    });
+    memory.bytes_max
+}
+
+#[test]
+fn the_memory_of_a_sync_does_not_grow_with_the_records() {
+    let (few, many) = (bytes_of_a_sync(1_000), bytes_of_a_sync(20_000));
+    // The pager keeps a hash of each id, to find repeated ones: 9 to 18 bytes, and half as much again while its table grows.
+    let hashes = 27 * 20_000;
+    assert!(many < few + hashes + (64 << 10), "{few} bytes, then {many}");
+}

@@ -1,0 +1,72 @@
+//! Several hosts, one database.
+
+use std::time::Duration;
+
+use envd_sdk::Clock;
+use envd_sdk::auth::TokenStore;
+
+use super::database::Database;
+use crate::stores::host::{hold_lock, take_tokens};
+use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
+use processes::Mode;
+
+/// Row 8. The fake ends the session when a refresh token is used twice, so each round also checks all earlier ones.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
+    let database = Database::new().await;
+    let fake = fake().await;
+    log_in(&fake, database.sealed()).await;
+    let url = fake.token_url();
+    let spawn = |_| take_tokens(url.as_str(), &database.of_host());
+    let mut children: Vec<Child> = (0..8).map(spawn).collect();
+    let before = fake.token_requests();
+    for round in 1..=100 {
+        fake.clock().advance(LIFETIME);
+        for child in &mut children {
+            child.send("expire");
+        }
+        let answers: Vec<_> = children.iter_mut().map(Child::receive).collect();
+        assert!(
+            answers.iter().all(|answer| *answer == answers[0]),
+            "{answers:?}"
+        );
+        assert!(answers[0].starts_with("token "), "{answers:?}");
+        assert_eq!(fake.token_requests() - before, round);
+    }
+}
+
+/// Row 26. The request of the killed host has not arrived, so the refresh token is still valid.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_mark_wait() {
+    let database = Database::new().await;
+    let fake = fake().await;
+    log_in(&fake, database.sealed()).await;
+    let network = Proxy::of(&fake).await;
+    let through = network.through(fake.token_url());
+    network.set(Mode::HoldRequests);
+    let mut child = take_tokens(&through, &database.of_host());
+    child.send("expire");
+    network.stopped().await;
+    let stored = database.sealed().load(KEY).await.unwrap().unwrap();
+    assert!(stored.record.refresh_began_at().is_some());
+    child.kill();
+    let (clock, before) = (Clock::manual(start()), fake.token_requests());
+    clock.advance(LIFETIME);
+    let url = fake.token_url();
+    let next = manager(url.as_str(), database.sealed(), clock.clone());
+    // A single call waits longer than `mark_wait`.
+    let next = next.wait(LIFETIME).lock_wait(LIFETIME).build().unwrap();
+    let began = clock.now();
+    let asking = tokio::spawn(async move { next.access_token().await });
+    while !asking.is_finished() {
+        clock.advance(Duration::from_millis(500));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let token = asking.await.unwrap().unwrap();
+    let waited = clock.now().duration_since(began).unwrap();
+    assert!(waited >= Duration::from_secs(120), "{waited:?}");
+    assert_eq!(fake.token_requests(), before + 1);
+    let stored = database.sealed().load(KEY).await.unwrap().unwrap();
+    assert_eq!(stored.record.tokens().generation(), token.generation());
+    assert!(stored.record.refresh_began_at().is_none());
+}

@@ -1,0 +1,31 @@
+//! Stores on a Postgres server: `cargo test -p processes --features postgres -- postgres::`.
+//!
+//! `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS, and `PgBouncer` is installed.
+//! `ENVD_SDK_TEST_POSTGRES_RESTART` has a command that restarts the server and waits for it; without the command the tests end all
+//! sessions of the server instead.
+
+use envd_sdk::auth::{postgres, sealed};
+
+mod database;
+mod faults;
+mod fleet;
+mod fleet_faults;
+mod hostile;
+mod hosts;
+mod laws;
+mod many_users;
+mod outages;
+#[cfg(unix)]
+mod pooler;
+mod sync_cost;
+mod sync_faults;
+mod sync_hostile;
+mod sync_laws;
+mod sync_processes;
+mod sync_tables;
+mod tables;
+
+/// The store of a schema, for a child process.
+pub(crate) fn open(schema: &str) -> sealed::SealedStore<postgres::PostgresStore> {
+    database::sealed(database::store(&database::pool(2), schema))
+}

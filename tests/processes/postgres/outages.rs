@@ -1,0 +1,240 @@
+//! Outages while a refresh is under way, twenty times in a row: no refresh token is sent twice, and no session is lost.
+//!
+//! The fake ends a session when a refresh token is used twice, so each round also checks all earlier ones. All hosts share a
+//! manual clock, so durations are simulated. Real are the server, its restarts, the closed connections and the suspended
+//! process.
+
+use std::env;
+use std::process::Command;
+use std::time::Duration;
+
+use envd_sdk::auth::{AccessToken, Event, TokenManager, TokenStore};
+use envd_sdk::fake::Fake;
+use envd_sdk::{Clock, Result};
+use tokio::task::JoinHandle;
+
+use super::database::{self, Database, RESTART, below, chain};
+use crate::stores::host::{hold_lock, take_tokens};
+use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, log_in, manager, start};
+use processes::{Mode, Proxy};
+
+const ROUNDS: usize = 20;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Hosts with a proxy in front of the database; the first host also has one in front of the token endpoint.
+struct Bench {
+    database: Database,
+    fake: Fake,
+    clock: Clock,
+    to_provider: Proxy,
+    through: String,
+    to_database: Proxy,
+    refreshing: TokenManager,
+    other: TokenManager,
+    before: usize,
+}
+
+impl Bench {
+    async fn new(database: Database) -> Self {
+        let (fake, to_database) = (fake().await, database::proxy().await);
+        log_in(&fake, database.sealed()).await;
+        let to_provider = Proxy::of(&fake).await;
+        let through = to_provider.through(fake.token_url());
+        let clock = Clock::manual(start());
+        let host = |url: &str| {
+            let pool = database::pool_through(&to_database, 3);
+            let store = database::sealed(database::store(&pool, &database.schema));
+            // A host that finds the mark of another host fails at once; the next call retries.
+            let builder = manager(url, store, clock.clone()).lock_wait(Duration::ZERO);
+            builder.build().unwrap()
+        };
+        let (refreshing, other) = (host(&through), host(fake.token_url().as_str()));
+        refreshing.access_token().await.unwrap();
+        other.access_token().await.unwrap();
+        Self {
+            before: fake.token_requests(),
+            database,
+            fake,
+            clock,
+            to_provider,
+            through,
+            to_database,
+            refreshing,
+            other,
+        }
+    }
+
+    /// A host without cached tokens.
+    fn new_host(&self) -> TokenManager {
+        let pool = database::pool_through(&self.to_database, 3);
+        let store = database::sealed(database::store(&pool, &self.database.schema));
+        let url = self.fake.token_url();
+        let builder = manager(url.as_str(), store, self.clock.clone());
+        builder.lock_wait(Duration::ZERO).build().unwrap()
+    }
+
+    /// Expires the tokens and starts a refresh whose reply the proxy holds back: the provider has rotated the refresh token.
+    async fn begin(&self) -> JoinHandle<Result<AccessToken>> {
+        self.to_provider.set(Mode::HoldReplies);
+        self.clock.advance(LIFETIME);
+        let host = self.refreshing.clone();
+        let mut refreshing = tokio::spawn(async move { host.access_token().await });
+        tokio::select! {
+            () = self.to_provider.stopped() => refreshing,
+            ended = &mut refreshing => panic!("nothing was sent: {ended:?}"),
+        }
+    }
+
+    /// Advances the clock until the new tokens are stored: each step ends a wait between two attempts.
+    async fn until_stored(&self, token: &AccessToken) {
+        for steps in 0.. {
+            assert!(steps < 2_000, "never stored");
+            let stored = self.database.sealed().load(KEY).await.unwrap().unwrap();
+            if stored.record.tokens().generation() == token.generation() {
+                assert!(stored.record.refresh_began_at().is_none());
+                break;
+            }
+            self.clock.advance(SECOND);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Checks that all hosts have the same token, and that each round took one request.
+    async fn end(&self, round: usize, token: &str) {
+        for host in [&self.other, &self.new_host()] {
+            let adopted = host.access_token().await.unwrap();
+            assert_eq!(fingerprint(&adopted), token);
+        }
+        assert_eq!(self.fake.token_requests() - self.before, round);
+    }
+}
+
+/// Checks that the host finds the mark of another host and sends nothing.
+async fn waits(host: &TokenManager) {
+    // The limit only turns a hang into a failure.
+    let token = tokio::time::timeout(Duration::from_secs(60), host.access_token());
+    let error = token.await.expect("the call does not return").unwrap_err();
+    let timed_out = below(&error).is_lock_timeout();
+    assert!(timed_out && error.is_retryable(), "{}", chain(&error));
+}
+
+async fn database_outage_of(length: Duration) {
+    let database = Database::new().await;
+    let bench = Bench::new(database).await;
+    let mut events = bench.refreshing.events();
+    for round in 1..=ROUNDS {
+        let refreshing = bench.begin().await;
+        // All connections end, which releases the lock.
+        bench.to_database.set(Mode::Cut);
+        bench.to_provider.set(Mode::Pass);
+        let token = refreshing.await.unwrap().unwrap();
+        loop {
+            if let Event::PersistFailed { error } = events.next().await.unwrap() {
+                assert!(below(&error).is_unreachable(), "{}", chain(&error));
+                break;
+            }
+        }
+        for _ in 0..4 {
+            bench.clock.advance(length / 4);
+            let error = bench.new_host().access_token().await.unwrap_err();
+            let unreachable = below(&error).is_unreachable();
+            assert!(unreachable && error.is_retryable(), "{}", chain(&error));
+        }
+        bench.to_database.set(Mode::Pass);
+        // The next attempt stores the new tokens; if it already has, they are found.
+        match bench.new_host().access_token().await {
+            Ok(found) => assert_eq!(fingerprint(&found), fingerprint(&token)),
+            Err(error) => assert!(below(&error).is_lock_timeout(), "{}", chain(&error)),
+        }
+        bench.until_stored(&token).await;
+        bench.end(round, &fingerprint(&token)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_short_database_outage_during_the_reply_loses_no_session() {
+    database_outage_of(SECOND * 8 / 10).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_failover_during_the_reply_loses_no_session() {
+    database_outage_of(SECOND * 12).await;
+}
+
+/// A restart releases all locks, while the host that held one is still running.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_restart_during_a_slow_refresh_loses_no_session() {
+    let database = Database::new_exclusive().await;
+    let bench = Bench::new(database).await;
+    for round in 1..=ROUNDS {
+        let refreshing = bench.begin().await;
+        restart(&bench.database).await;
+        for _ in 0..3 {
+            waits(&bench.new_host()).await;
+            bench.clock.advance(SECOND * 3);
+        }
+        waits(&bench.other).await;
+        bench.to_provider.set(Mode::Pass);
+        let token = refreshing.await.unwrap().unwrap();
+        bench.until_stored(&token).await;
+        bench.end(round, &fingerprint(&token)).await;
+    }
+}
+
+/// Runs the command from the environment; without one, ends all sessions.
+pub(super) async fn restart(database: &Database) {
+    if let Some(command) = env::var_os(RESTART) {
+        let status = Command::new("sh").arg("-c").arg(command).status();
+        assert!(status.unwrap().success());
+    } else {
+        eprintln!(
+            "{RESTART} is not set: the test ends the sessions and does not restart the server"
+        );
+        let end = "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+        database.query_text(end).await;
+    }
+}
+
+/// The server ends a transaction that is idle for five minutes; the test ends it itself.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {
+    let database = Database::new().await;
+    let bench = Bench::new(database).await;
+    let mut frozen = take_tokens(&bench.through, &bench.database.of_host());
+    let mut passed = Duration::ZERO;
+    for round in 1..=ROUNDS {
+        bench.to_provider.set(Mode::HoldReplies);
+        // The child has its own clock, which advances by the lifetime of a token in each round.
+        bench.clock.advance(LIFETIME.saturating_sub(passed));
+        let began = bench.clock.now();
+        frozen.send("expire");
+        bench.to_provider.stopped().await;
+        frozen.freeze();
+        bench.to_provider.set(Mode::Pass);
+        // While the lock is held, the age of the mark does not count towards `mark_wait`.
+        waits(&bench.other).await;
+        bench.clock.advance(SECOND * 300);
+        let locks =
+            "FROM pg_locks WHERE relation = '{table}'::regclass AND pid <> pg_backend_pid()";
+        let end = format!("SELECT count(pg_terminate_backend(pid))::text {locks}");
+        assert_eq!(bench.database.query_text(&end).await, "1");
+        while bench
+            .database
+            .query_text(&format!("SELECT count(*)::text {locks}"))
+            .await
+            != "0"
+        {}
+        for _ in 0..8 {
+            waits(&bench.other).await;
+            bench.clock.advance(SECOND * 10);
+        }
+        waits(&bench.new_host()).await;
+        frozen.go_on();
+        let answer = frozen.receive();
+        assert!(answer.starts_with("token "), "{answer}");
+        bench.end(round, &answer).await;
+        passed = bench.clock.now().duration_since(began).unwrap();
+    }
+}

@@ -1,0 +1,142 @@
+//! `PgBouncer` between store and server.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs};
+
+use envd_sdk::auth::TokenStore;
+use envd_sdk::auth::postgres::deadpool_postgres::Pool;
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
+use envd_sdk::fake::store_conformance::check;
+
+use super::database::{self, Database, chain};
+use super::faults::record;
+use crate::stores::sessions::KEY;
+
+/// A process that listens on a Unix socket in a temporary directory, so it needs no free port. Killed on drop.
+pub(super) struct Pooler {
+    directory: PathBuf,
+    process: Child,
+}
+
+impl Pooler {
+    pub(super) async fn start(pool_mode: &str) -> Self {
+        let program = program();
+        let directory = env::temp_dir().join(database::unique("envd_pooler"));
+        fs::create_dir(&directory).unwrap();
+        let root = fs::metadata(&directory).unwrap().uid() == 0;
+        fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
+        let settings = directory.join("pgbouncer.ini");
+        fs::write(&settings, ini(&directory, pool_mode)).unwrap();
+        let mut command = Command::new(program);
+        if root {
+            command.args(["-u", "nobody"]);
+        }
+        let process = command.arg("-q").arg(&settings).stderr(Stdio::null());
+        let process = process.stdout(Stdio::null()).spawn().unwrap();
+        let mut pooler = Self { directory, process };
+        for tries in 0.. {
+            let Err(error) = pooler.config().connect(NoTls).await else {
+                break;
+            };
+            assert_eq!(
+                pooler.process.try_wait().unwrap(),
+                None,
+                "the pooler has exited"
+            );
+            assert!(tries < 1_000, "{}", chain(&error));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        pooler
+    }
+
+    pub(super) fn config(&self) -> Config {
+        let mut config = database::config_without_host();
+        config.host_path(&self.directory).port(6432);
+        config
+    }
+
+    pub(super) fn pool(&self, size: usize) -> Pool {
+        database::pool_of(self.config(), size)
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn program() -> PathBuf {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    let mut programs = folders.map(|folder| folder.join("pgbouncer"));
+    programs
+        .find(|program| program.is_file())
+        .expect("PgBouncer is installed")
+}
+
+fn ini(directory: &Path, pool_mode: &str) -> String {
+    let server = database::config();
+    let Host::Tcp(host) = &server.get_hosts()[0] else {
+        panic!("{} must name a TCP address", database::URL);
+    };
+    let port = server.get_ports().first().copied().unwrap_or(5432);
+    let user = server.get_user().unwrap();
+    let password = server.get_password().map_or_else(String::new, |password| {
+        format!(" password='{}'", String::from_utf8_lossy(password))
+    });
+    format!(
+        "[databases]\n* = host={host} port={port} user={user}{password}\n\
+         [pgbouncer]\nlisten_addr =\nunix_socket_dir = {}\nlisten_port = 6432\n\
+         auth_type = any\npool_mode = {pool_mode}\ndefault_pool_size = 12\n",
+        directory.display()
+    )
+}
+
+/// The pooler has fewer connections than the stores: each lock occupies one until its transaction ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_transaction_pooling_the_store_keeps_the_laws() {
+    let database = Database::new().await;
+    let pooler = Pooler::start("transaction").await;
+    database::store(&pooler.pool(2), &database.schema)
+        .migrate()
+        .await
+        .unwrap();
+    let pool = pooler.pool(16);
+    let store = database::store(&pool, &database.schema);
+    let report = check(move || store.clone()).await;
+    report.assert_kept();
+    // Settings of a transaction end with it, on each connection of the pooler.
+    for _ in 0..16 {
+        let connection = pool.get().await.unwrap();
+        let row = connection.query_typed_one("SHOW search_path", &[]).await;
+        assert_eq!(row.unwrap().get::<_, &str>(0), "\"$user\", public");
+    }
+}
+
+#[tokio::test]
+async fn statement_pooling_is_named_in_the_error() {
+    let database = Database::new().await;
+    let pooler = Pooler::start("statement").await;
+    let store = database::store(&pooler.pool(2), &database.schema);
+    // Operations without a transaction work, so a lock is the first to fail.
+    assert!(store.swap(KEY, None, &record(1)).await.unwrap().is_some());
+    let locked = store.lock(KEY, Duration::ZERO).await.unwrap_err();
+    for error in [locked, store.migrate().await.unwrap_err()] {
+        assert!(error.is_unsupported(), "{}", chain(&error));
+        let text = chain(&error);
+        assert!(
+            text.contains("statement") && text.contains("08P01"),
+            "{text}"
+        );
+        let error: envd_sdk::Error = error.into();
+        assert!(error.is_store() && !error.is_retryable());
+    }
+}

@@ -1,0 +1,630 @@
+//! `outbox`: what each command prints and returns, and what the fake has after it.
+
+#[cfg(unix)]
+use std::io::{BufRead, Read};
+
+use envd_sdk::fake::{Fake, Fault, WebsiteEdit};
+#[cfg(unix)]
+use processes::Signal;
+use processes::{Ended, Folder, Program};
+use serde_json::{Value, json};
+
+const ACCOUNT: &str = "envd-100201";
+const SAVE: &str = "CreateOrSaveConsignment";
+/// A draft of the sample.
+const DRAFT: &str = "00000000-0000-4000-8000-000000000101";
+
+/// A fake, a folder with inputs and a file of an outbox.
+struct Farm {
+    fake: Fake,
+    folder: Folder,
+}
+
+impl Farm {
+    async fn new(test: &str) -> Self {
+        let farm = Self {
+            fake: Fake::start().await,
+            folder: Folder::new(),
+        };
+        farm.write("in.json", &input());
+        farm
+    }
+
+    fn write(&self, name: &str, json: &Value) {
+        self.folder.write(name, json.to_string());
+    }
+
+    /// Without reception, a login or any setting.
+    fn offline<const N: usize>(&self, arguments: [&str; N]) -> Ended {
+        self.program(arguments).run()
+    }
+
+    /// With the addresses and a token of the fake.
+    fn online<const N: usize>(&self, arguments: [&str; N]) -> Ended {
+        self.program(arguments).at(&self.fake).run()
+    }
+
+    fn program<const N: usize>(&self, arguments: [&str; N]) -> Program {
+        let program = Program::new("outbox").within(&self.folder.path(""));
+        program.args(["--store", "farm.db"]).args(arguments)
+    }
+
+    /// Writes something down. Returns the number of the entry.
+    fn write_down<const N: usize>(&self, arguments: [&str; N]) -> String {
+        let requests = self.fake.requests().len();
+        let ended = self.offline(arguments).well();
+        let line: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let entry = line["entry"].as_str().unwrap().to_owned();
+        assert_eq!(ended.stdout, format!("{{\"entry\":\"{entry}\"}}\n"));
+        assert_eq!(self.fake.requests().len(), requests, "nothing is sent");
+        entry
+    }
+
+    /// `run --once --json`: the exit code, the changes and the report.
+    fn run(&self) -> (i32, Vec<Value>, Value) {
+        let ended = self.online(["run", "--once", "--settle", "0", "--json"]);
+        let mut lines = ended.lines();
+        let mut report = lines.pop().unwrap_or_else(|| panic!("{ended:?}"));
+        (ended.code.unwrap(), lines, report["report"].take())
+    }
+
+    fn list(&self) -> Vec<Value> {
+        let ended = self.offline(["list", "--json"]).well();
+        ended.lines()
+    }
+
+    fn states(&self) -> Vec<String> {
+        let state = |line: Value| line["state"].as_str().unwrap().to_owned();
+        self.list().into_iter().map(state).collect()
+    }
+
+    fn records(&self) -> Vec<Value> {
+        self.fake.consignments(ACCOUNT)
+    }
+
+    /// The records that are not of the sample.
+    fn new_records(&self) -> Vec<Value> {
+        let mut records = self.records();
+        records.retain(|record| record["number"].as_str().unwrap() > "C-900000108");
+        records
+    }
+
+    fn record(&self, id: &str) -> Value {
+        let mut records = self.records().into_iter();
+        records.find(|record| record["id"] == id).unwrap()
+    }
+}
+
+fn input() -> Value {
+    json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}})
+}
+
+fn report(confirmed: u64, refused: u64, attention: u64, waiting: u64, requests: &Value) -> Value {
+    json!({
+        "confirmed": confirmed, "refused": refused, "needs_attention": attention,
+        "waiting": waiting, "requests": requests,
+    })
+}
+
+#[tokio::test]
+async fn what_is_written_without_reception_is_sent_once() {
+    let farm = Farm::new("save").await;
+    assert_eq!(farm.write_down(["add", "in.json"]), "1");
+    let written = farm.offline(["list", "--json"]);
+    assert_eq!(
+        written.stdout,
+        "{\"entry\":\"1\",\"kind\":\"save\",\"state\":\"queued\",\"consignment\":null,\"attempts\":0,\
+         \"reason\":null,\"findings\":[],\"candidates\":[]}\n"
+    );
+    let ended = farm.online(["run", "--once", "--json"]).well();
+    let [record] = &farm.new_records()[..] else {
+        panic!("one record: {:?}", farm.new_records());
+    };
+    let id = record["id"].as_str().unwrap();
+    let requests = farm.fake.requests().len() - 1;
+    // The account is found out by one request that is none of the outbox.
+    assert_eq!(farm.fake.request_count("UserDetails"), 1);
+    assert_eq!(
+        ended.stdout,
+        format!(
+            "{{\"entry\":\"1\",\"state\":\"sending\",\"attempts\":1,\"consignment\":null,\"reason\":null}}\n\
+             {{\"entry\":\"1\",\"state\":\"confirmed\",\"attempts\":1,\"consignment\":\"{id}\",\"reason\":null}}\n\
+             {{\"report\":{{\"confirmed\":1,\"refused\":0,\"needs_attention\":0,\"waiting\":0,\"requests\":{requests}}}}}\n"
+        )
+    );
+    assert_eq!(record["status"], "DRAFT");
+    let (code, changes, last) = farm.run();
+    assert_eq!((code, changes.len()), (0, 0));
+    assert_eq!(last, report(0, 0, 0, 0, &json!(0)));
+    let entry = &farm.list()[0];
+    assert_eq!(
+        (&entry["state"], &entry["consignment"]),
+        (&json!("confirmed"), &record["id"])
+    );
+}
+
+#[tokio::test]
+async fn a_declaration_is_submitted_by_an_option_or_by_its_status() {
+    let farm = Farm::new("submit").await;
+    let mut submitted = input();
+    submitted["status"] = json!("SUBMITTED");
+    farm.write("submitted.json", &submitted);
+    assert_eq!(farm.write_down(["add", "--submit", "in.json"]), "1");
+    assert_eq!(farm.write_down(["add", "submitted.json"]), "3");
+    let kinds: Vec<Value> = farm
+        .list()
+        .iter()
+        .map(|line| line["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["save", "submit", "save", "submit"]);
+    let (code, _, last) = farm.run();
+    assert_eq!(code, 0);
+    assert_eq!(last, report(4, 0, 0, 0, &last["requests"]));
+    let statuses: Vec<Value> = farm
+        .new_records()
+        .iter()
+        .map(|record| record["status"].clone())
+        .collect();
+    assert_eq!(statuses, ["SUBMITTED", "SUBMITTED"]);
+}
+
+#[tokio::test]
+async fn an_update_is_compared_with_its_base() {
+    let farm = Farm::new("base").await;
+    farm.write("base.json", &farm.record(DRAFT));
+    let mut update = input();
+    update["id"] = json!(DRAFT);
+    update["movementTime"] = json!("04:45");
+    farm.write("update.json", &update);
+    let entry = farm.write_down(["add", "--base", "base.json", "update.json"]);
+    let edit = WebsiteEdit::change(DRAFT, json!({"movementTime": "11:15"}));
+    farm.fake.edit(ACCOUNT, edit);
+
+    let (code, changes, last) = farm.run();
+    assert_eq!(code, 1);
+    assert_eq!(last, report(0, 0, 1, 0, &last["requests"]));
+    assert_eq!(
+        changes,
+        [
+            json!({"entry": entry, "state": "needs_attention", "attempts": 0, "consignment": DRAFT, "reason": "conflict"})
+        ]
+    );
+    assert_eq!(farm.fake.request_count(SAVE), 0);
+    let table = farm.offline(["list"]).stdout;
+    assert!(
+        table.contains("movementTime: mine 04:45, theirs 11:15"),
+        "{table}"
+    );
+
+    assert_eq!(farm.write_down(["decide", &entry, "keep-mine"]), entry);
+    assert_eq!(farm.run().0, 0);
+    assert_eq!(farm.record(DRAFT)["movementTime"], "04:45");
+
+    // The other way round, with the record as it is by now as the base.
+    farm.write("base.json", &farm.record(DRAFT));
+    update["movementTime"] = json!("05:00");
+    farm.write("update.json", &update);
+    let entry = farm.write_down(["add", "--base", "base.json", "update.json"]);
+    let edit = WebsiteEdit::change(DRAFT, json!({"movementTime": "12:00"}));
+    farm.fake.edit(ACCOUNT, edit);
+    assert_eq!(farm.run().0, 1);
+    farm.write_down(["decide", &entry, "take-theirs"]);
+    assert_eq!(farm.run().0, 0);
+    assert_eq!(farm.record(DRAFT)["movementTime"], "12:00");
+    assert_eq!(farm.states(), ["confirmed", "discarded"]);
+}
+
+#[tokio::test]
+async fn records_are_deleted_copied_and_commented_on() {
+    let farm = Farm::new("kinds").await;
+    let before = farm.records().len();
+    farm.write_down(["comment", "C-900000101", "left at dawn"]);
+    farm.write_down(["copy", DRAFT]);
+    farm.write_down(["delete", "00000000-0000-4000-8000-000000000106"]);
+    let (code, _, last) = farm.run();
+    assert_eq!(code, 0);
+    assert_eq!(last, report(3, 0, 0, 0, &last["requests"]));
+    let kinds: Vec<Value> = farm
+        .list()
+        .iter()
+        .map(|line| line["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["comment", "copy", "delete"]);
+    let operations = ["CreateComment", "CopyConsignment", "DeleteConsignment"];
+    assert_eq!(
+        operations.map(|name| farm.fake.request_count(name)),
+        [1, 1, 1]
+    );
+    assert_eq!(farm.new_records().len(), 1);
+    assert_eq!(
+        farm.record("00000000-0000-4000-8000-000000000106")["status"],
+        "DELETED"
+    );
+    assert_eq!(farm.records().len(), before + 1);
+}
+
+#[tokio::test]
+async fn a_refusal_keeps_the_words_of_the_service_and_is_edited() {
+    let farm = Farm::new("refused").await;
+    farm.fake
+        .on_operation(SAVE)
+        .refuse("BAD_DAY", "that day is no day");
+    let first = farm.write_down(["add", "in.json"]);
+    farm.write_down(["add", "in.json"]);
+    let (code, changes, last) = farm.run();
+    assert_eq!(code, 1);
+    // The other lane goes on.
+    assert_eq!(last, report(1, 1, 0, 0, &last["requests"]));
+    let refused = &changes[1];
+    assert_eq!(
+        (&refused["entry"], &refused["state"], &refused["reason"]),
+        (&json!(first), &json!("refused"), &json!("refused"))
+    );
+    let findings = farm.list()[0]["findings"].clone();
+    assert!(
+        findings.to_string().contains("that day is no day"),
+        "{findings}"
+    );
+    let table = farm.offline(["list"]).stdout;
+    assert!(
+        table.contains("that day is no day") && table.contains("correct and edit it"),
+        "{table}"
+    );
+
+    assert_eq!(farm.write_down(["edit", &first, "in.json"]), first);
+    assert_eq!(farm.run().0, 0);
+    assert_eq!(farm.new_records().len(), 2);
+    assert_eq!(farm.states(), ["confirmed", "confirmed"]);
+}
+
+#[tokio::test]
+async fn what_is_lost_is_looked_for_and_sent_again_only_if_it_is_not_there() {
+    let farm = Farm::new("lost").await;
+    farm.fake.on_operation(SAVE).fault(Fault::dropped_after());
+    farm.write_down(["add", "in.json"]);
+    let (code, changes, _) = farm.run();
+    let states: Vec<&Value> = changes.iter().map(|change| &change["state"]).collect();
+    assert_eq!(code, 0);
+    assert_eq!(states, ["sending", "unconfirmed", "confirmed"]);
+    assert_eq!(
+        (farm.new_records().len(), farm.fake.request_count(SAVE)),
+        (1, 1)
+    );
+
+    farm.fake.on_operation(SAVE).fault(Fault::dropped_before());
+    farm.write_down(["add", "in.json"]);
+    let (code, changes, _) = farm.run();
+    assert_eq!(code, 0);
+    let states: Vec<&Value> = changes.iter().map(|change| &change["state"]).collect();
+    assert_eq!(
+        states,
+        ["sending", "unconfirmed", "queued", "sending", "confirmed"]
+    );
+    assert_eq!(changes[4]["attempts"], 2);
+    assert_eq!(
+        (farm.new_records().len(), farm.fake.request_count(SAVE)),
+        (2, 3)
+    );
+}
+
+#[tokio::test]
+async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
+    for choice in ["adopt", "resend", "discard"] {
+        let farm = Farm::new(choice).await;
+        let entry = farm.write_down(["add", "--submit", "in.json"]);
+        // A twin from the website, while the reply is lost.
+        farm.fake.on_operation(SAVE).fault(Fault::dropped_after());
+        let mut twin = input();
+        twin["status"] = json!("DRAFT");
+        farm.fake
+            .edit_before_list(ACCOUNT, 2, WebsiteEdit::insert(&twin));
+        let (code, _, last) = farm.run();
+        assert_eq!(code, 1);
+        assert_eq!(last, report(0, 0, 1, 1, &last["requests"]));
+        let listed = farm.list();
+        assert_eq!(listed[0]["reason"], "candidates");
+        let candidates = listed[0]["candidates"].as_array().unwrap().clone();
+        assert_eq!(candidates.len(), 2);
+        let adopted = candidates[0].as_str().unwrap();
+        match choice {
+            "adopt" => farm.write_down(["decide", &entry, choice, adopted]),
+            _ => farm.write_down(["decide", &entry, choice]),
+        };
+        let (code, _, _) = farm.run();
+        let (expected, records) = match choice {
+            "adopt" => (0, 2),
+            "resend" => (0, 3),
+            // The submit of what was given up needs a decision.
+            _ => (1, 2),
+        };
+        assert_eq!(
+            (code, farm.new_records().len()),
+            (expected, records),
+            "{choice}"
+        );
+        let submitted = farm.new_records();
+        let submitted: Vec<&Value> = submitted
+            .iter()
+            .filter(|record| record["status"] == "SUBMITTED")
+            .collect();
+        assert_eq!(
+            submitted.len(),
+            usize::from(choice != "discard"),
+            "{choice}"
+        );
+        if choice == "adopt" {
+            assert_eq!(submitted[0]["id"], adopted);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_after_its_time() {
+    let farm = Farm::new("not_after").await;
+    farm.write_down(["add", "--not-after", "2020-01-01T00:00:00+10:00", "in.json"]);
+    let (code, changes, last) = farm.run();
+    assert_eq!(
+        (code, &changes[0]["reason"]),
+        (1, &json!("not_after_passed"))
+    );
+    assert_eq!(last, report(0, 0, 1, 0, &last["requests"]));
+    assert_eq!(farm.fake.request_count(SAVE), 0);
+    farm.write_down(["decide", "1", "discard"]);
+    assert_eq!(farm.run().0, 0);
+
+    // An edit gives another one a new limit.
+    farm.write_down(["add", "--not-after", "2020-01-01T00:00:00+10:00", "in.json"]);
+    assert_eq!(farm.run().0, 1);
+    let later = ["edit", "--not-after", "2100-01-01T00:00:00+10:00"];
+    farm.write_down([later[0], later[1], later[2], "2", "in.json"]);
+    let (code, _, last) = farm.run();
+    assert_eq!((code, &last["confirmed"]), (0, &json!(1)), "{last}");
+    assert_eq!(farm.new_records().len(), 1);
+}
+
+#[tokio::test]
+async fn the_exit_code_tells_reception_login_and_store_apart() {
+    let farm = Farm::new("codes").await;
+    farm.write_down(["add", "in.json"]);
+    let run = ["run", "--once", "--json"];
+    let waits = report(0, 0, 0, 1, &Value::Null);
+    // First with an account that is not known, then with one that is.
+    for account in [None, Some(ACCOUNT)] {
+        let at = |token: Option<&str>, url: Option<&str>| {
+            let settings = [
+                ("ENVD_ACCESS_TOKEN", token),
+                ("ENVD_GRAPHQL_URL", url),
+                ("ENVD_ACCOUNT_ID", account),
+            ];
+            let mut program = farm.program(run).at(&farm.fake);
+            for (name, value) in settings.into_iter().filter_map(|(n, v)| Some((n, v?))) {
+                program = program.env(name, value);
+            }
+            program.run()
+        };
+        let unreachable = at(None, Some("http://127.0.0.1:9/v2/graphql")).with(1);
+        let mut last = unreachable.lines().pop().unwrap()["report"].take();
+        last["requests"] = Value::Null;
+        assert_eq!(last, waits);
+        assert!(
+            unreachable.stderr.starts_with("waiting: "),
+            "{unreachable:?}"
+        );
+        let refused = at(Some("not-a-token-of-the-fake"), None)
+            .with(3)
+            .says("log in again");
+    }
+    assert_eq!(farm.states(), ["queued"]);
+
+    farm.folder
+        .write("notes.txt", "no outbox, and worth keeping ".repeat(100));
+    for file in ["notes.txt", "none/farm.db", ""] {
+        for command in ["run", "list"] {
+            let program = Program::new("outbox").at(&farm.fake);
+            let program = program.within(&farm.folder.path(""));
+            let ended = program.args(["--store", file, command]).run().mute(4);
+            assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+        }
+    }
+    assert!(farm.folder.read("notes.txt").starts_with("no outbox"));
+}
+
+#[tokio::test]
+async fn wrong_arguments_and_files_write_nothing() {
+    let farm = Farm::new("usage").await;
+    farm.write("misspelt.json", &json!({"origin": {"pik": "QAZZ7777"}}));
+    farm.write(
+        "deleted.json",
+        &json!({"forms": ["LPAC1"], "status": "DELETED"}),
+    );
+    farm.write("list.json", &json!([]));
+    let refused: &[&[&str]] = &[
+        &[],
+        &["add"],
+        &["add", "in.json", "in.json"],
+        &["add", "none.json"],
+        &["add", "list.json"],
+        &["add", "misspelt.json"],
+        &["add", "deleted.json"],
+        &["add", "--base", "none.json", "in.json"],
+        &["add", "--base", "in.json", "in.json"],
+        &["add", "--not-after", "tomorrow", "in.json"],
+        &["add", "--json", "in.json"],
+        &["list", "--once"],
+        &["run", "--settle", "-1"],
+        &["run", "--for", "soon"],
+        &["run", "now"],
+        &["edit", "7", "in.json"],
+        &["edit", "x", "in.json"],
+        &["decide", "7", "discard"],
+        &["decide", "7", "adopt"],
+        &["decide", "7", "maybe"],
+        &["send"],
+    ];
+    for arguments in refused {
+        let program = farm.program([]).args(*arguments);
+        program.run().mute(2).fails();
+    }
+    assert_eq!(farm.list(), [Value::Null; 0]);
+    let no_store = Program::new("outbox")
+        .arg("list")
+        .run()
+        .with(2)
+        .says("--store FILE is needed");
+    let nothing = Program::new("outbox").at(&farm.fake).run().with(2);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
+    let farm = Farm::new("goes_on").await;
+    farm.write_down(["add", "in.json"]);
+    let program = farm.program(["run", "--json"]).at(&farm.fake);
+    let (mut run, mut stdout) = program.listened();
+    let mut line = String::new();
+    for number in ["1", "2"] {
+        let is_end = |line: &str| {
+            let change: Value = serde_json::from_str(line).unwrap_or_default();
+            change["entry"] == number && change["state"] == "confirmed"
+        };
+        while !is_end(&line) {
+            line.clear();
+            assert!(stdout.read_line(&mut line).unwrap() > 0);
+        }
+        if number == "1" {
+            assert_eq!(farm.offline(["add", "in.json"]).code, Some(0));
+        }
+    }
+    processes::signal(run.id(), Signal::SIGINT);
+    line.clear();
+    stdout.read_to_string(&mut line).unwrap();
+    let last: Value = serde_json::from_str(&line).unwrap();
+    let last = &last["report"];
+    assert_eq!(last, &report(2, 0, 0, 0, &last["requests"]));
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_eq!(farm.new_records().len(), 2);
+}
+
+#[tokio::test]
+async fn a_run_ends_at_its_time() {
+    let farm = Farm::new("for").await;
+    let ended = farm.online(["run", "--for", "0.1", "--json"]).well();
+    let none = report(0, 0, 0, 0, &json!(0));
+    assert_eq!(ended.lines(), [json!({"report": none})]);
+}
+
+#[tokio::test]
+async fn fields_that_the_program_does_not_know_are_sent() {
+    let farm = Farm::new("extra").await;
+    let mut unknown = input();
+    unknown["revision"] = json!(7);
+    farm.write("unknown.json", &unknown);
+    farm.write_down(["add", "unknown.json"]);
+    farm.run();
+    let sent = farm.fake.requests().into_iter();
+    let sent = sent.filter(|request| request.operation().as_deref() == Some(SAVE));
+    let body = String::from_utf8(sent.last().unwrap().body().to_vec()).unwrap();
+    assert!(body.contains("\"revision\":7"), "{body}");
+}
+
+#[tokio::test]
+async fn accounts_of_a_file_are_kept_apart() {
+    let farm = Farm::new("accounts").await;
+    let of = |account: &str, arguments: [&str; 2]| {
+        let program = farm.program(arguments);
+        program.env("ENVD_ACCOUNT_ID", account).run()
+    };
+    // Written before an account is known; it is of the first one that is.
+    farm.write_down(["add", "in.json"]);
+    assert_eq!(of(ACCOUNT, ["list", "--json"]).lines().len(), 1);
+    of("envd-other", ["list", "--json"]).mute(0);
+    assert_eq!(
+        of("envd-other", ["copy", DRAFT]).stdout,
+        "{\"entry\":\"1\"}\n"
+    );
+    assert_eq!(of(ACCOUNT, ["list", "--json"]).lines()[0]["kind"], "save");
+    // The last one that was named.
+    assert_eq!(farm.list()[0]["kind"], "save");
+}
+
+#[tokio::test]
+async fn a_copy_in_the_same_file_is_used() {
+    let farm = Farm::new("shared").await;
+    let sync = || {
+        let program = Program::new("sync_account").at(&farm.fake);
+        let program = program.within(&farm.folder.path(""));
+        program.args(["--store", "farm.db", "--json"]).run()
+    };
+    assert_eq!(sync().code, Some(0));
+    farm.write_down(["add", "in.json"]);
+    assert_eq!(farm.run().0, 0);
+    assert_eq!(farm.fake.request_count("UserDetails"), 1);
+    let changes = sync().lines();
+    assert_eq!(changes[0]["kind"], "appeared", "{changes:?}");
+}
+
+#[tokio::test]
+async fn people_get_a_table_that_fits_a_terminal() {
+    let farm = Farm::new("table").await;
+    let hostile = "bad\u{1b}[2J\u{202e}\nFORGED ".to_owned() + &"word ".repeat(40);
+    farm.fake.on_operation(SAVE).refuse("BAD", &hostile);
+    farm.write_down(["add", "--submit", "in.json"]);
+    farm.write_down(["comment", "C-900000101", &hostile]);
+    farm.write_down(["delete", DRAFT]);
+    let run = farm.online(["run", "--once"]);
+    let list = farm.offline(["list"]);
+    for shown in [&run, &list] {
+        for line in shown.stdout.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+            assert!(!line.starts_with("FORGED"), "{line}");
+        }
+        let is_control =
+            |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert!(!shown.stdout.contains(is_control), "{shown:?}");
+        assert!(shown.stdout.starts_with("ENTRY WHAT "), "{shown:?}");
+    }
+    assert!(
+        run.stdout
+            .contains("2 confirmed, 1 refused, 0 for you to decide, 1 waiting; "),
+        "{run:?}"
+    );
+    assert!(
+        list.stdout.contains("waits for an earlier entry"),
+        "{list:?}"
+    );
+    let none = Farm::new("empty").await.offline(["list"]);
+    assert!(
+        none.stdout.starts_with("Nothing was written down yet"),
+        "{none:?}"
+    );
+}
+
+#[test]
+fn without_arguments_and_settings_it_says_how_to_use_it() {
+    let ended = Program::new("outbox").run().with(0);
+    assert!(ended.stdout.starts_with("usage: outbox"), "{ended:?}");
+}
+
+#[test]
+fn the_story_tells_how_each_declaration_ends() {
+    let ended = Program::new("offline_farm").run().well();
+    let mut rest = ended.stdout.as_str();
+    for text in [
+        "4 wait",
+        "1 save     QAZZ7777 to QDZZ3333  queued           it is sent when the service can be reached",
+        "1 save     QAZZ7777 to QDZZ3333  unconfirmed",
+        "nothing: its reply was lost",
+        "2 submit   C-900000118           confirmed",
+        "movementTime: mine 05:00, theirs 06:00",
+        "3 confirmed, 1 for a person to decide",
+        "4 save     C-900000104           confirmed",
+        "The service has 2 new records: 2 for Friday, 1 of them submitted. None is there twice.",
+        "C-900000104 leaves at 05:00.",
+    ] {
+        let at = rest
+            .find(text)
+            .unwrap_or_else(|| panic!("{text} is missing: {}", ended.stdout));
+        rest = &rest[at..];
+    }
+    assert_eq!(Program::new("offline_farm").run().stdout, ended.stdout);
+}

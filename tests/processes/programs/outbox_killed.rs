@@ -1,0 +1,351 @@
+//! `outbox run` killed or stopped at every step, then started again: what the fake has in the end.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Mutex, OnceLock};
+use std::{fs, thread};
+
+use envd_sdk::fake::Fake;
+use processes::{Ended, Folder, Mode, Program, Proxy, Signal, signal};
+use serde_json::{Value, json};
+
+const ACCOUNT: &str = "envd-100201";
+const EDITED: &str = "00000000-0000-4000-8000-000000000101";
+const DELETED: &str = "00000000-0000-4000-8000-000000000106";
+const COPIED: &str = "00000000-0000-4000-8000-000000000107";
+const COMMENTED: &str = "C-900000102";
+
+/// Leases, in seconds. Between its requests a run writes nothing that would lock the file for as long as it is frozen, if its lease
+/// is long.
+const BRIEF: &str = "0.1";
+const LONG: &str = "2";
+
+/// The changes of the service.
+const CHANGES: [&str; 4] = [
+    "CreateOrSaveConsignment",
+    "CopyConsignment",
+    "DeleteConsignment",
+    "CreateComment",
+];
+
+/// One entry of each kind, and two loads that are the same.
+struct Farm {
+    fake: Fake,
+    folder: Folder,
+    store: PathBuf,
+}
+
+impl Farm {
+    async fn new() -> Self {
+        static WRITTEN: OnceLock<Vec<u8>> = OnceLock::new();
+        let fake = Fake::start().await;
+        let folder = Folder::new();
+        let store = folder.path("farm.db");
+        let farm = Self {
+            fake,
+            folder,
+            store,
+        };
+        // All fakes have the same records, so the entries are written down once.
+        let written = WRITTEN.get_or_init(|| {
+            farm.write_down();
+            fs::read(&farm.store).unwrap()
+        });
+        fs::write(&farm.store, written).unwrap();
+        farm
+    }
+
+    fn write_down(&self) {
+        let file = |name: &str, json: &Value| {
+            let file = self.folder.write(name, json.to_string());
+            file.to_str().unwrap().to_owned()
+        };
+        let mut edit = load();
+        edit["id"] = json!(EDITED);
+        edit["movementTime"] = json!("04:45");
+        let [load, edit] = [file("load.json", &load()), file("edit.json", &edit)];
+        let base = file("base.json", &self.record(EDITED));
+        for command in [
+            &["add", "--submit", &load][..],
+            &["add", &load],
+            &["add", "--base", &base, &edit],
+            &["comment", COMMENTED, "left at dawn"],
+            &["delete", DELETED],
+            &["copy", COPIED],
+        ] {
+            self.program().args(command).run().well();
+        }
+    }
+
+    fn program(&self) -> Program {
+        let program = Program::new("outbox").at(&self.fake);
+        program.arg("--store").arg(&self.store)
+    }
+
+    /// A run whose lease lasts so many seconds.
+    fn run(&self, lease: &str) -> Program {
+        let run = ["run", "--once", "--settle", "0", "--lease", lease, "--json"];
+        self.program().args(run)
+    }
+
+    /// Starts a run through the proxy.
+    fn run_through(&self, proxy: &Proxy, lease: &str) -> Program {
+        let url = proxy.through(self.fake.graphql_url());
+        self.run(lease).env("ENVD_GRAPHQL_URL", url)
+    }
+
+    /// Runs until nothing is left. The next run need not wait for long after a run that was killed.
+    fn finish(&self) -> Ended {
+        self.run(BRIEF).run().well()
+    }
+
+    /// Kills a run, waits for what the fake has of it, and runs again.
+    async fn go_on_after_kill(&self, mut run: Child, proxy: &Proxy, context: &str) {
+        run.kill().unwrap();
+        run.wait().unwrap();
+        proxy.settle().await;
+        self.finish();
+        self.check(context).await;
+    }
+
+    fn records(&self) -> Vec<Value> {
+        self.fake.consignments(ACCOUNT)
+    }
+
+    fn record(&self, id: &str) -> Value {
+        let mut records = self.records().into_iter();
+        records.find(|record| record["id"] == id).unwrap()
+    }
+
+    fn changes(&self) -> usize {
+        let counts = CHANGES.map(|name| self.fake.request_count(name));
+        counts.iter().sum()
+    }
+
+    /// Every entry is one record, and none is lost.
+    async fn check(&self, context: &str) {
+        let mut new = self.records();
+        new.retain(|record| record["number"].as_str().unwrap() > "C-900000108");
+        let count = |form: &str, status: &str| {
+            let is_it =
+                |record: &&Value| record["forms"][0]["type"] == form && record["status"] == status;
+            new.iter().filter(is_it).count()
+        };
+        let found = [
+            count("LPAC1", "DRAFT"),
+            count("LPAC1", "SUBMITTED"),
+            count("LPAG3", "DRAFT"),
+            new.len(),
+        ];
+        assert_eq!(found, [1, 1, 1, 3], "{context}");
+        assert_eq!(self.record(EDITED)["movementTime"], "04:45", "{context}");
+        assert_eq!(self.record(DELETED)["status"], "DELETED", "{context}");
+        let account = self.fake.client().build().unwrap().account(ACCOUNT);
+        let comments = account.comments(COMMENTED).await.unwrap().value;
+        let ours = comments
+            .iter()
+            .filter(|comment| comment.comment_text.as_deref() == Some("left at dawn"));
+        assert_eq!(ours.count(), 1, "{context}");
+
+        let entries = self.program().args(["list", "--json"]).run().lines();
+        assert_eq!(entries.len(), 7, "{context}");
+        for entry in entries {
+            assert_eq!(entry["state"], "confirmed", "{context}: {entry}");
+        }
+    }
+}
+
+fn load() -> Value {
+    json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}})
+}
+
+/// The operations that a run calls, and the number of its lines, if nothing disturbs it.
+async fn undisturbed() -> (Vec<String>, usize) {
+    let farm = Farm::new().await;
+    let before = farm.fake.requests().len();
+    let ended = farm.finish();
+    let requests = &farm.fake.requests()[before..];
+    let operations = requests.iter().map(|request| request.operation().unwrap());
+    assert_eq!(farm.changes(), 7);
+    farm.check("undisturbed").await;
+    (operations.collect(), ended.stdout.lines().count())
+}
+
+/// Each case on a fake of its own, some at a time. The proxies run while a test waits for a process.
+fn each<T: Send>(threads: usize, cases: Vec<T>, check: impl AsyncFn(T) + Sync) {
+    let cases = Mutex::new(cases);
+    let next = || cases.lock().unwrap().pop();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut runtime = tokio::runtime::Builder::new_multi_thread();
+                let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+                while let Some(case) = next() {
+                    runtime.block_on(check(case));
+                }
+            });
+        }
+    });
+}
+
+/// When a run is killed: at one of its requests, counted from 1.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// It has sent the request, and the fake does not get it.
+    Before(usize),
+    /// The fake has carried the request out, and the program does not get the reply.
+    After(usize),
+}
+
+/// After each request, and before each that changes something: one that only reads makes no difference there.
+fn steps(operations: &[String]) -> Vec<At> {
+    let steps = operations.iter().enumerate().flat_map(|(at, operation)| {
+        let is_change = CHANGES.contains(&operation.as_str());
+        let before = is_change.then_some(At::Before(at + 1));
+        [before, Some(At::After(at + 1))]
+    });
+    steps.flatten().collect()
+}
+
+/// Waits for so many changes of a file, or the end of the program.
+fn wait_for_writes(file: &Path, count: usize, program: &mut Child) {
+    let (mut before, mut writes) = (None, 0);
+    while writes < count && program.try_wait().unwrap().is_none() {
+        let now = fs::metadata(file).and_then(|file| Ok((file.len(), file.modified()?)));
+        let now = now.ok();
+        writes += usize::from(now != before);
+        before = now;
+    }
+}
+
+#[tokio::test]
+async fn killed_at_each_request_it_makes_each_record_once() {
+    let (operations, _) = undisturbed().await;
+    each(4, steps(&operations), async |at| {
+        let farm = Farm::new().await;
+        let proxy = Proxy::of(&farm.fake).await;
+        match at {
+            At::Before(number) => proxy.hold_after(number - 1),
+            At::After(number) => proxy.hold_reply(number),
+        }
+        let mut run = farm.run_through(&proxy, BRIEF).silent();
+        proxy.stopped_for(&mut run).await;
+        farm.go_on_after_kill(run, &proxy, &format!("{at:?}")).await;
+    });
+}
+
+#[tokio::test]
+async fn killed_at_each_line_it_makes_each_record_once() {
+    let (_, lines) = undisturbed().await;
+    each(4, (1..=lines).collect(), async |line| {
+        let context = format!("line {line}");
+        let farm = Farm::new().await;
+        let proxy = Proxy::of(&farm.fake).await;
+        let (run, mut stdout) = farm.run_through(&proxy, BRIEF).listened();
+        for _ in 0..line {
+            let read = stdout.read_line(&mut String::new()).unwrap();
+            assert!(read > 0, "{context}");
+        }
+        farm.go_on_after_kill(run, &proxy, &context).await;
+    });
+}
+
+#[tokio::test]
+async fn killed_at_writes_of_its_file_it_makes_each_record_once() {
+    each(4, (1..=36).step_by(3).collect(), async |write: usize| {
+        let farm = Farm::new().await;
+        let proxy = Proxy::of(&farm.fake).await;
+        let log = farm.store.with_extension("db-wal");
+        let mut run = farm.run_through(&proxy, BRIEF).silent();
+        wait_for_writes(&log, write, &mut run);
+        farm.go_on_after_kill(run, &proxy, &format!("write {write}"))
+            .await;
+    });
+}
+
+#[tokio::test]
+async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
+    let farm = Farm::new().await;
+    let list = || farm.program().args(["list", "--json"]).run().well();
+    let load = farm.folder.write("load.json", load().to_string());
+    let mut entries = list().stdout.lines().count();
+    let log = farm.store.with_extension("db-wal");
+    for write in 1..=12 {
+        let program = farm.program().args(["add", "--submit"]).arg(&load);
+        let mut child = program.piped();
+        wait_for_writes(&log, write, &mut child);
+        child.kill().unwrap();
+        let said = Ended::of(child);
+        let after = list();
+        let now = after.stdout.lines().count();
+        // With its submit, or not at all; and surely when the number was printed.
+        assert!(
+            now == entries + 2 || now == entries && said.stdout.is_empty(),
+            "{said:?} {after:?}"
+        );
+        entries = now;
+    }
+}
+
+#[tokio::test]
+async fn two_runs_at_a_time_send_once() {
+    let farm = Farm::new().await;
+    let run = || farm.program().args(["run", "--once", "--json"]).piped();
+    for run in [run(), run(), run()] {
+        Ended::of(run).well();
+    }
+    assert_eq!(farm.changes(), 7);
+    farm.check("two").await;
+}
+
+#[tokio::test]
+async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
+    let (operations, _) = undisturbed().await;
+    // Most of the time they wait for the end of a lease.
+    each(8, (1..=operations.len()).collect(), async |number| {
+        let context = format!("frozen after {number}");
+        let farm = Farm::new().await;
+        let proxy = Proxy::of(&farm.fake).await;
+        proxy.hold_reply(number);
+        let mut frozen = farm.run_through(&proxy, LONG).piped();
+        proxy.stopped_for(&mut frozen).await;
+        signal(frozen.id(), Signal::SIGSTOP);
+        farm.finish();
+        let changes = farm.changes();
+        signal(frozen.id(), Signal::SIGCONT);
+        proxy.set(Mode::Pass);
+        Ended::of(frozen).well();
+        assert_eq!(farm.changes(), changes, "{context}");
+        assert_eq!(changes, 7, "{context}");
+        farm.check(&context).await;
+    });
+}
+
+/// The one thing that a client cannot prevent: a request that is carried out after it was given up. It is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told() {
+    let farm = Farm::new().await;
+    let proxy = Proxy::of(&farm.fake).await;
+    // What is given up is a creation: the second request, after the list.
+    proxy.hold_after(2);
+    let mut frozen = farm.run_through(&proxy, LONG).silent();
+    proxy.stopped_for(&mut frozen).await;
+    signal(frozen.id(), Signal::SIGSTOP);
+    farm.finish();
+    farm.check("stray").await;
+    proxy.set(Mode::Pass);
+    // The program would take the request back if it went on before the fake has it.
+    while farm.changes() < 8 {
+        thread::yield_now();
+    }
+    signal(frozen.id(), Signal::SIGCONT);
+    frozen.wait().unwrap();
+    proxy.settle().await;
+    let mut submitted = farm.records();
+    submitted.retain(|record| record["status"] == "SUBMITTED");
+    assert_eq!((farm.changes(), submitted.len()), (8, 4));
+    farm.finish();
+    let list = farm.program().arg("list").run();
+    assert_eq!(list.stdout.matches("one too many").count(), 1, "{list:?}");
+}

@@ -1,0 +1,287 @@
+//! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
+
+use std::path::Path;
+
+use processes::http::{assert_has, get, header, location, send};
+use processes::{Ended, Folder, Program, Running, Signal};
+use serde_json::Value;
+use url::{Url, form_urlencoded};
+
+/// Whether this is not a clone, but the package, which lacks the bundle of `GraphiQL`. It has a copy of the manifest.
+fn is_package() -> bool {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../Cargo.toml.orig")
+        .exists()
+}
+
+fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    let media_type = "content-type: application/x-www-form-urlencoded";
+    send(
+        "POST",
+        url,
+        &[media_type],
+        &form.extend_pairs(fields).finish(),
+    )
+}
+
+#[test]
+fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
+    let mut fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
+    let headers = [bearer.as_str(), "content-type: application/json"];
+    let query = r#"{"query": "{ userDetails { email } }"}"#;
+    let reply = send("POST", &fake.url("graphql"), &headers, query);
+    assert_has(&reply, r#""userDetails""#);
+
+    let register = format!("{}/api/v2/PICRegister", fake.text("register"));
+    for (call, pic) in [
+        ("?SearchText=yards", "QCZZ8888"),
+        ("/(PIC=QAZZ7777)", "QAZZ7777"),
+    ] {
+        let url = Url::parse(&format!("{register}{call}")).unwrap();
+        assert_has(&get(&url), pic);
+    }
+
+    let client = ("client_id", fake.text("client_id"));
+    let redirect = ("redirect_uri", fake.text("redirect_uri"));
+    let mut authorize = fake.url("authorize");
+    authorize
+        .query_pairs_mut()
+        .extend_pairs([client, redirect, ("response_type", "code"), ("state", "s")])
+        .append_pair("audience", fake.text("audience"))
+        .append_pair("scope", "openid offline_access");
+    let callback = location(&get(&authorize));
+    let (_, code) = callback
+        .query_pairs()
+        .find(|(name, _)| name == "code")
+        .unwrap();
+    let grant = ("grant_type", "authorization_code");
+    let reply = post_form(
+        &fake.url("token"),
+        &[grant, client, redirect, ("code", &code)],
+    );
+    let (_, body) = reply.split_once("\r\n\r\n").unwrap();
+    let tokens: Value = serde_json::from_str(body).unwrap();
+    let refresh = tokens["refresh_token"].as_str().unwrap();
+    let reply = post_form(&fake.url("revoke"), &[client, ("token", refresh)]);
+    assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
+
+    let mut logout = fake.url("logout");
+    let return_to = fake.text("return_to");
+    logout
+        .query_pairs_mut()
+        .extend_pairs([client, ("returnTo", return_to)]);
+    assert_eq!(location(&get(&logout)).as_str(), return_to);
+
+    processes::signal(fake.child.id(), Signal::SIGTERM);
+    assert_eq!(fake.wait(), (Some(0), String::new()));
+}
+
+#[test]
+fn eight_processes_take_the_token_of_one_login_from_its_file() {
+    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let folder = Folder::new();
+    let program = |name: &str| {
+        let program = Program::new(name)
+            .args(["--issuer", fake.text("issuer")])
+            .args(["--authorize-url", fake.text("authorize")])
+            .args(["--token-url", fake.text("token")])
+            .args(["--revoke-url", fake.text("revoke")])
+            .args(["--logout-url", fake.text("logout")])
+            .args(["--client-id", fake.text("client_id")])
+            .args(["--audience", fake.text("audience")]);
+        program.arg("--store").arg(folder.path("tokens.json"))
+    };
+    let mut login = Running::start(program("login").args(["--no-browser"]));
+    let callback = location(&get(&login.url("authorize_url")));
+    assert_has(&get(&callback), "You can close this window");
+    let (code, rest) = login.wait();
+    assert_eq!(code, Some(0));
+    assert_has(&rest, r#""subject":"auth0|"#);
+
+    let callers: Vec<_> = (0..8).map(|_| program("access_token").piped()).collect();
+    let outputs = callers.into_iter().map(|caller| Ended::of(caller).with(0));
+    let mut tokens: Vec<String> = outputs.map(|ended| ended.stdout).collect();
+    tokens.dedup();
+    assert_eq!(tokens.len(), 1, "different tokens");
+    assert!(!tokens[0].trim().is_empty());
+}
+
+#[test]
+fn a_browser_gets_a_start_page_and_graphiql() {
+    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let home = fake.url("issuer");
+    // Templates escape more than they must.
+    let page = get(&home).replace("&#x2f;", "/");
+    assert_eq!(
+        header(&page, "content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    for part in [
+        fake.text("graphql"),
+        "Sam Sample",
+        "Dana Demo",
+        "envd-100301",
+        "QAZZ7777",
+        "QCZZ8888",
+    ] {
+        assert_has(&page, part);
+    }
+    // The tokens of the page are valid.
+    let token = page.split("data-copy=\"eyJ").nth(1).unwrap();
+    let bearer = format!(
+        "authorization: Bearer eyJ{}",
+        token.split('"').next().unwrap()
+    );
+    let query = r#"{"query": "{ userDetails { firstName } }"}"#;
+    let headers = [bearer.as_str(), "content-type: application/json"];
+    assert_has(
+        &send("POST", &fake.url("graphql"), &headers, query),
+        r#""firstName":"Sam""#,
+    );
+
+    let accept = ["accept: text/html,application/xhtml+xml,*/*;q=0.8"];
+    let graphiql = send("GET", &fake.url("graphql"), &accept, "");
+    let mut files = vec![
+        ("/style.css", "text/css; charset=utf-8"),
+        ("/landing.js", "text/javascript; charset=utf-8"),
+    ];
+    if is_package() {
+        assert_has(&graphiql, "GraphiQL is not here");
+    } else {
+        assert_has(&graphiql, "/graphiql/graphiql.js");
+        assert_has(&graphiql, fake.text("envd_account_id"));
+        files.extend([
+            ("/graphiql/graphiql.js", "text/javascript; charset=utf-8"),
+            ("/graphiql/graphiql.css", "text/css; charset=utf-8"),
+        ]);
+    }
+    for (path, media_type) in files {
+        let file = get(&home.join(path).unwrap());
+        assert!(file.starts_with("HTTP/1.1 200 "), "{path}");
+        assert_eq!(header(&file, "content-type"), Some(media_type));
+    }
+    // Pages load nothing from elsewhere, and stand in no frame.
+    for page in [page, graphiql] {
+        let policy = header(&page, "content-security-policy").unwrap();
+        assert_has(policy, "default-src 'none'; script-src 'self'");
+        assert_has(policy, "frame-ancestors 'none'");
+        assert_eq!(header(&page, "x-content-type-options"), Some("nosniff"));
+        assert_eq!(header(&page, "cache-control"), Some("no-store"));
+        assert!(
+            !page.contains("src=\"http") && !page.contains("<script>"),
+            "{page}"
+        );
+    }
+    // Programs get no page.
+    let reply = send(
+        "GET",
+        &fake.url("graphql"),
+        &["accept: application/json"],
+        "",
+    );
+    assert_has(&reply, "not served by the fake");
+}
+
+#[test]
+fn what_a_world_holds_cannot_break_out_of_the_start_page() {
+    let folder = Folder::new();
+    let hostile = "</script><script>alert(1)</script>\" onload=\"x";
+    let user = serde_json::json!({"data": {"userDetails": {
+        "auth0Id": "auth0|1", "isNewUser": false, "email": "eve@example.com", "firstName": hostile, "lastName": hostile,
+        "mobilePhone": "", "defaultAccount": hostile, "roles": ["Producer"],
+        "accounts": [{"envdAccountId": hostile, "accountLabel": hostile, "accountId": "1", "accountType": hostile,
+            "email": "", "properties": {}}],
+        "accreditations": {"lPA": true, "eU": false, "mSA": false, "eUGFHQB": false, "nFAS": false, "hRG": false},
+    }}});
+    folder.write("user-details.json", user.to_string());
+    let program = Program::new("serve_fake").args(["--port", "0"]);
+    let fake = Running::start(program.arg("--world").arg(folder.path("")));
+    let page = get(&fake.url("issuer"));
+    let graphiql = send("GET", &fake.url("graphql"), &["accept: text/html"], "");
+    assert_has(&page, "eve@example.com");
+    assert!(!page.contains("\" onload"), "{page}");
+    for page in [page, graphiql] {
+        assert!(page.contains("alert(1)") || is_package(), "{page}");
+        assert!(!page.contains("<script>"), "{page}");
+    }
+}
+
+#[test]
+fn pages_of_this_machine_may_call_it_and_others_may_not() {
+    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let graphql = fake.url("graphql");
+    let preflight = |origin: &str| {
+        let headers = [
+            &format!("origin: {origin}"),
+            "access-control-request-method: POST",
+            "access-control-request-headers: authorization,content-type",
+        ];
+        send("OPTIONS", &graphql, &headers, "")
+    };
+    for origin in [
+        "http://localhost:3000",
+        "http://127.0.0.1:5173",
+        "https://localhost",
+        "http://[::1]:8080",
+        "http://farm.localhost:4200",
+    ] {
+        let reply = preflight(origin);
+        assert!(reply.starts_with("HTTP/1.1 204 "), "{origin}: {reply}");
+        assert_eq!(header(&reply, "access-control-allow-origin"), Some(origin));
+        assert_eq!(
+            header(&reply, "access-control-allow-headers"),
+            Some("authorization,content-type")
+        );
+        assert_has(
+            header(&reply, "access-control-allow-methods").unwrap(),
+            "POST",
+        );
+        assert_eq!(header(&reply, "access-control-allow-credentials"), None);
+        // A refusal is readable too.
+        for (method, url) in [("POST", &graphql), ("GET", &fake.url("token"))] {
+            let reply = send(method, url, &[&format!("origin: {origin}")], "{}");
+            assert_eq!(
+                header(&reply, "access-control-allow-origin"),
+                Some(origin),
+                "{reply}"
+            );
+            assert_eq!(header(&reply, "vary"), Some("origin"));
+        }
+    }
+    for origin in [
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "http://127.0.0.1.evil.example",
+        "http://evil.example/localhost",
+        "http://localhost:3000/",
+        "http://localhost@evil.example",
+        "http://evil.example@localhost",
+        "http://notlocalhost",
+        "http://128.0.0.1",
+        "file://localhost",
+        "null",
+        "*",
+        "",
+    ] {
+        let reply = preflight(origin);
+        let call = send("POST", &graphql, &[&format!("origin: {origin}")], "{}");
+        for reply in [
+            reply,
+            call,
+            send(
+                "GET",
+                &fake.url("issuer"),
+                &[&format!("origin: {origin}")],
+                "",
+            ),
+        ] {
+            assert_eq!(
+                header(&reply, "access-control-allow-origin"),
+                None,
+                "{origin}: {reply}"
+            );
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! `sync_account` killed two hundred times, while the website changes the records: what its consumers read in all runs together.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+use std::path::PathBuf;
+use std::process::Child;
+
+use envd_sdk::fake::{Assumptions, Deleted, Fake, WebsiteEdit, World};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use processes::{Folder, Program, json_lines};
+use serde_json::{Value, json};
+
+const ACCOUNT: &str = "envd-100201";
+
+const CONSUMERS: [&str; 3] = ["accounting", "yard", "screen"];
+
+/// When a run is killed.
+#[derive(Clone, Copy, Debug)]
+enum Kill {
+    AtOnce,
+    /// When it has written so many lines, or ends before.
+    Lines(usize),
+    /// When it has sent so many requests, or ends before.
+    Requests(usize),
+}
+
+/// More records than one page has.
+fn world() -> World {
+    let input = || {
+        let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        ConsignmentInput::new([FormType::Lpac1], from, to)
+    };
+    (0..110).fold(World::sample(), |world, _| {
+        world.consignment(ACCOUNT, input())
+    })
+}
+
+struct Killed {
+    fake: Fake,
+    _folder: Folder,
+    store: PathBuf,
+    random: fastrand::Rng,
+    consumers: BTreeMap<&'static str, Heard>,
+}
+
+/// What one consumer read in all runs.
+#[derive(Default)]
+struct Heard {
+    lines: BTreeMap<u64, Value>,
+    /// It is certain that everything up to here was acknowledged.
+    acknowledged: u64,
+}
+
+impl Heard {
+    /// The lines of one run.
+    fn run(&mut self, lines: &[Value], ack_each: bool, has_ended: bool) {
+        let mut last = self.acknowledged;
+        for line in lines {
+            let sequence = line["sequence"].as_u64().unwrap();
+            assert!(sequence > last, "{line} after {last}");
+            let left_out = self.lines.range(last + 1..sequence).next();
+            // The line before the kill may have been acknowledged.
+            let may_be_acknowledged = last == self.acknowledged;
+            assert!(
+                left_out.is_none() || may_be_acknowledged,
+                "{left_out:?} is left out before {line}"
+            );
+            last = sequence;
+            if let Some(before) = self.lines.get(&sequence) {
+                assert_eq!(before, line);
+                continue;
+            }
+            let latest = self.lines.keys().next_back();
+            assert!(
+                latest.is_none_or(|latest| sequence > *latest),
+                "{line} after {latest:?}"
+            );
+            self.lines.insert(sequence, line.clone());
+        }
+        let Some(last) = lines.last() else {
+            return;
+        };
+        let last = last["sequence"].as_u64().unwrap();
+        if has_ended {
+            self.acknowledged = last;
+        } else if ack_each {
+            // All lines but the last one, for the next is written after the acknowledgement.
+            let before = lines
+                .len()
+                .checked_sub(2)
+                .map(|at| lines[at]["sequence"].as_u64().unwrap());
+            self.acknowledged = self.acknowledged.max(before.unwrap_or(0));
+        }
+    }
+
+    /// The status of each record, from what was read alone.
+    fn statuses(&self) -> BTreeMap<String, Value> {
+        let mut statuses = BTreeMap::new();
+        for line in self.lines.values() {
+            let id = line["id"].as_str().unwrap().to_owned();
+            let known = statuses.contains_key(&id);
+            match line["kind"].as_str().unwrap() {
+                "appeared" => assert!(!known, "{line}"),
+                "changed" => assert!(known, "{line}"),
+                _ => {
+                    assert!(known, "{line}");
+                    statuses.remove(&id);
+                    continue;
+                }
+            }
+            statuses.insert(id, line["status"].clone());
+        }
+        statuses
+    }
+}
+
+impl Killed {
+    async fn new() -> Self {
+        let assumptions = Assumptions::default().deleted(Deleted::Hidden);
+        let fake = Fake::builder()
+            .world(world())
+            .assume(assumptions)
+            .start()
+            .await
+            .unwrap();
+        // The dates of the sample may be in the future.
+        for record in fake.consignments::<Value>(ACCOUNT) {
+            let id = record["id"].as_str().unwrap();
+            fake.edit(ACCOUNT, WebsiteEdit::change(id, json!({})));
+        }
+        let folder = Folder::new();
+        Self {
+            store: folder.path("farm.db"),
+            _folder: folder,
+            fake,
+            random: fastrand::Rng::with_seed(21),
+            consumers: CONSUMERS.map(|name| (name, Heard::default())).into(),
+        }
+    }
+
+    fn edit(&mut self) {
+        let records: Vec<Value> = self.fake.consignments(ACCOUNT);
+        let record = &records[self.random.usize(..records.len())];
+        let id = record["id"].as_str().unwrap();
+        let statuses = ["DRAFT", "SUBMITTED", "LOCKED"];
+        let edit = match self.random.u8(..8) {
+            0 => {
+                let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+                WebsiteEdit::insert(ConsignmentInput::new([FormType::Lpac1], from, to))
+            }
+            1 => WebsiteEdit::delete(id),
+            _ => WebsiteEdit::change(id, json!({"status": statuses[self.random.usize(..3)]})),
+        };
+        self.fake.edit(ACCOUNT, edit);
+    }
+
+    fn program(&self, consumer: &str, ack_each: bool, full: bool) -> Program {
+        let mut program = Program::new("sync_account")
+            .at(&self.fake)
+            .arg("--store")
+            .arg(&self.store);
+        program = program.args(["--json", "--consumer", consumer]);
+        for (option, is_set) in [("--ack-each", ack_each), ("--full", full)] {
+            program = if is_set { program.arg(option) } else { program };
+        }
+        program
+    }
+
+    /// Runs the program until it is to be killed, and notes the whole lines that it has written.
+    fn run_and_kill(&mut self, consumer: &'static str, kill: Kill) {
+        let (ack_each, full) = (self.random.u8(..4) > 0, self.random.u8(..8) == 0);
+        let before = self.fake.request_count("Consignments");
+        let program = self.program(consumer, ack_each, full);
+        let (mut child, mut stdout) = program.listened();
+        let mut text = String::new();
+        match kill {
+            Kill::AtOnce => {}
+            Kill::Lines(lines) => {
+                let mut read = 0;
+                while read < lines && stdout.read_line(&mut text).unwrap() > 0 {
+                    read += 1;
+                }
+            }
+            Kill::Requests(requests) => {
+                while self.fake.request_count("Consignments") < before + requests
+                    && is_running(&mut child)
+                {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        stdout.read_to_string(&mut text).unwrap();
+        self.note(consumer, &text, ack_each);
+    }
+
+    fn run(&mut self, consumer: &'static str, full: bool) {
+        let ended = self.program(consumer, true, full).run().well();
+        self.note(consumer, &ended.stdout, true);
+    }
+
+    fn note(&mut self, consumer: &'static str, text: &str, ack_each: bool) {
+        let mut lines = json_lines(text.rfind('\n').map_or("", |end| &text[..end]));
+        // The report is written after everything was acknowledged.
+        let has_ended = lines.pop_if(|line| line.get("report").is_some()).is_some();
+        self.consumers
+            .get_mut(consumer)
+            .unwrap()
+            .run(&lines, ack_each, has_ended);
+    }
+
+    fn on_the_website(&self) -> BTreeMap<String, Value> {
+        let records: Vec<Value> = self.fake.consignments(ACCOUNT);
+        let status = |record: Value| {
+            (
+                record["id"].as_str().unwrap().to_owned(),
+                record["status"].clone(),
+            )
+        };
+        records.into_iter().map(status).collect()
+    }
+
+    /// After runs that came to their end, each consumer knows the last state of each record that is there.
+    fn check(&mut self) {
+        // It may go on with the walk of a run that was killed, and then what changed behind that walk is for the next one.
+        self.run(CONSUMERS[0], false);
+        for consumer in CONSUMERS {
+            self.run(consumer, false);
+            let known = self.consumers[consumer].statuses();
+            for (id, status) in self.on_the_website() {
+                assert_eq!(known.get(&id), Some(&status), "{consumer}: {id}");
+            }
+        }
+    }
+}
+
+fn is_running(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_none()
+}
+
+#[tokio::test]
+async fn each_consumer_reads_every_change_in_order_over_200_kills() {
+    let mut killed = Killed::new().await;
+    for number in 0..200 {
+        for _ in 0..killed.random.usize(..4) {
+            killed.edit();
+        }
+        killed
+            .fake
+            .clock()
+            .advance(std::time::Duration::from_secs(1));
+        let kill = match number % 8 {
+            0 => Kill::AtOnce,
+            1 | 4 => Kill::Requests(killed.random.usize(1..6)),
+            2 => Kill::Lines(1),
+            _ => Kill::Lines(killed.random.usize(1..8)),
+        };
+        killed.run_and_kill(CONSUMERS[number % 3], kill);
+        if number % 20 == 19 {
+            killed.check();
+        }
+    }
+    for _ in 0..4 {
+        killed.run("yard", true);
+    }
+    killed.check();
+    for consumer in CONSUMERS {
+        assert_eq!(
+            killed.consumers[consumer].statuses(),
+            killed.on_the_website(),
+            "{consumer}"
+        );
+    }
+    // All of them were named in the first three runs or later, and from then on were told the same.
+    let first = |name| *killed.consumers[name].lines.keys().next_back().unwrap();
+    assert!(first("yard") == first("screen") && first("screen") == first("accounting"));
+
+    let list = Program::new("sync_account")
+        .arg("--store")
+        .arg(&killed.store)
+        .arg("--list")
+        .run();
+    let mut records: Vec<Value> = killed.fake.consignments(ACCOUNT);
+    records.sort_by_key(|record| record["id"].as_str().unwrap().to_owned());
+    let shown =
+        |record: &Value| ["id", "number", "status", "updatedAt"].map(|name| record[name].clone());
+    let copy: Vec<_> = list.lines().iter().map(shown).collect();
+    assert_eq!(copy, records.iter().map(shown).collect::<Vec<_>>());
+}

@@ -1,0 +1,127 @@
+//! A token file in whose process a test makes the disk full, or which tells when it writes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use envd_sdk::auth::{
+    FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
+};
+use processes::reply;
+
+/// What happens in one of the processes; it stands behind the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    None,
+    /// Writes of new tokens fail while the disk is [filled](FaultyFile::fill).
+    Full,
+    /// It replies "here" before its write with this number, counted from 1, and waits.
+    Before(usize),
+    /// It replies "here" and writes.
+    During(usize),
+    /// It replies "here" after the write, and waits.
+    After(usize),
+}
+
+impl Fault {
+    pub(super) fn at(self, path: &str) -> String {
+        format!("{path}?{self:?}")
+    }
+
+    fn parse(text: &str) -> Self {
+        let (name, number) = text.split_once('(').unwrap_or((text, "0)"));
+        let number = number.trim_end_matches(')').parse().unwrap();
+        match name {
+            "None" => Self::None,
+            "Full" => Self::Full,
+            "Before" => Self::Before(number),
+            "During" => Self::During(number),
+            _ => Self::After(number),
+        }
+    }
+}
+
+pub(super) struct FaultyFile {
+    file: FileStore,
+    fault: Fault,
+    /// While this file exists, the disk is full.
+    flag: PathBuf,
+    writes: AtomicUsize,
+}
+
+impl FaultyFile {
+    /// At a path with a [fault](Fault::at) or without one.
+    pub(super) fn at(path: &str) -> Self {
+        let (path, fault) = path.split_once('?').unwrap_or((path, "None"));
+        Self {
+            file: FileStore::new(path),
+            fault: Fault::parse(fault),
+            flag: flag(path),
+            writes: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn fill(path: &str) {
+        fs::write(flag(path), "").unwrap();
+    }
+
+    pub(super) fn clear(path: &str) {
+        fs::remove_file(flag(path)).unwrap();
+    }
+}
+
+fn flag(path: &str) -> PathBuf {
+    format!("{path}.full").into()
+}
+
+async fn stop() {
+    reply("here");
+    std::future::pending().await
+}
+
+impl TokenStore for FaultyFile {
+    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
+        self.file.load(key)
+    }
+
+    fn swap<'a>(
+        &'a self,
+        key: &'a str,
+        expected: Option<Version>,
+        new: &'a Record,
+    ) -> StoreFuture<'a, Option<Version>> {
+        Box::pin(async move {
+            let number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
+            // Marks of a refresh are still written; new tokens are not.
+            let is_new = new.refresh_began_at().is_none();
+            if is_new && self.fault == Fault::Full && self.flag.exists() {
+                let full = std::io::ErrorKind::StorageFull.into();
+                return Err(StoreError::io("the disk is full", full));
+            }
+            if self.fault == Fault::Before(number) {
+                stop().await;
+            }
+            if self.fault == Fault::During(number) {
+                reply("here");
+            }
+            let written = self.file.swap(key, expected, new).await;
+            if self.fault == Fault::After(number) {
+                stop().await;
+            }
+            written
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
+        self.file.remove(key, expected)
+    }
+
+    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
+        self.file.lock(key, wait)
+    }
+
+    fn lock_survives_faults(&self) -> bool {
+        self.file.lock_survives_faults()
+    }
+}

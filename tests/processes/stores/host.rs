@@ -1,0 +1,86 @@
+//! A host as a process: it takes tokens from a store, or holds a lock of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use envd_sdk::Clock;
+use envd_sdk::auth::{TokenManager, TokenStore};
+use processes::{Child, child, reply, task};
+
+use super::faulty_file::FaultyFile;
+use super::sessions::{KEY, LIFETIME, fingerprint, provider, start};
+
+/// Starts a host that replies to each "expire" with a token, after it has advanced its clock by the lifetime of a token, to each
+/// "save" when its tokens are stored, and to each "logout" when the user is logged out.
+///
+/// The store is a [`FaultyFile`] or, behind "postgres ", a schema.
+pub(crate) fn take_tokens(token_url: &str, store: &str) -> Child {
+    child!(host_process, "tokens", store, token_url)
+}
+
+/// Starts a host that holds the lock of the account until it ends.
+pub(crate) fn hold_lock(store: &str) -> Child {
+    let mut child = child!(host_process, "lock", store, "");
+    assert_eq!(child.receive(), "locked");
+    child
+}
+
+#[test]
+fn host_process() {
+    let Some(task) = task() else { return };
+    let store = open(&task[1]);
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+    match task[0].as_str() {
+        "tokens" => runtime.block_on(reply_tokens(store, &task[2])),
+        _ => runtime.block_on(keep_lock(store)),
+    }
+}
+
+fn open(store: &str) -> Arc<dyn TokenStore> {
+    #[cfg(feature = "postgres")]
+    if let Some(schema) = store.strip_prefix("postgres ") {
+        return Arc::new(crate::postgres::open(schema));
+    }
+    Arc::new(FaultyFile::at(store))
+}
+
+async fn reply_tokens(store: Arc<dyn TokenStore>, token_url: &str) {
+    let clock = Clock::manual(start());
+    let manager = TokenManager::builder(provider(token_url, clock.clone()))
+        .shared_store(store)
+        .account(KEY)
+        .background(false)
+        .build()
+        .unwrap();
+    for line in std::io::stdin().lines() {
+        match line.unwrap().as_str() {
+            "save" => {
+                // In steps: the task that stores may not wait on the clock yet.
+                while !manager.flush(Duration::ZERO).await {
+                    clock.advance(Duration::from_millis(100));
+                    tokio::task::yield_now().await;
+                }
+                reply("saved");
+            }
+            "logout" => {
+                manager.logout(None).await;
+                reply("logged out");
+            }
+            _ => {
+                clock.advance(LIFETIME);
+                match manager.access_token().await {
+                    Ok(token) => reply(&fingerprint(&token)),
+                    Err(error) => reply(&format!("error {error:?}")),
+                }
+            }
+        }
+    }
+}
+
+async fn keep_lock(store: Arc<dyn TokenStore>) {
+    let _guard = store.lock(KEY, Duration::from_secs(10)).await.unwrap();
+    reply("locked");
+    // Runs until the parent kills this process or exits.
+    for _ in std::io::stdin().lines() {}
+}

@@ -1,0 +1,196 @@
+//! Any text at any place of a record, an input, an error or a property is read, converted and judged without a panic.
+//!
+//! Another party wrote the records of a list: one that ends the program of whoever reads it stops a saleyard.
+
+use std::fmt::{Debug, Write};
+use std::fs;
+use std::path::Path;
+
+use envd_sdk::model::{
+    Consignment, ConsignmentInput, ConsignmentSummary, Day, Pic, Property, SavedConsignment,
+    ServerError, Template, TemplateInput, TimeZone, Timestamp, UserDetails,
+};
+use envd_sdk::validate::{Context, Questionnaire, Report, compare, validate_fields};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A character of two bytes and a digit of three, which cut the places that formats are read at, and a mark of direction.
+const HOSTILE: [&str; 3] = ["é", "１", "\u{202e}"];
+
+fn read(path: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(path);
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Each text of a value, by its pointer.
+fn texts(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => found.push((at.to_owned(), text.clone())),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                texts(item, &format!("{at}/{index}"), found);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                texts(member, &format!("{at}/{name}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The value with each of its texts spoilt at each of its first 20 places: a character put in, or put in place of as many bytes.
+fn each_spoilt(value: &Value, mut check: impl FnMut(&str, &Value)) {
+    let mut found = Vec::new();
+    texts(value, "", &mut found);
+    assert!(!found.is_empty());
+    let mut spoilt = value.clone();
+    for (place, text) in found {
+        let ends = (0..=text.len().min(20)).filter(|at| text.is_char_boundary(*at));
+        for at in ends {
+            let (before, after) = text.split_at(at);
+            for hostile in HOSTILE {
+                let rest = after.get(hostile.len()..).unwrap_or_default();
+                for bad in [
+                    format!("{before}{hostile}{after}"),
+                    format!("{before}{hostile}{rest}"),
+                ] {
+                    *spoilt.pointer_mut(&place).unwrap() = bad.into();
+                    check(&place, &spoilt);
+                }
+            }
+        }
+        *spoilt.pointer_mut(&place).unwrap() = text.into();
+    }
+}
+
+fn decoded<T: DeserializeOwned + Debug>(value: &Value) -> Option<T> {
+    let decoded = T::deserialize(value).ok()?;
+    let mut shown = String::new();
+    write!(shown, "{decoded:?}").unwrap();
+    Some(decoded)
+}
+
+fn judge(place: &str, input: &ConsignmentInput, checks: &(Context, Questionnaire)) {
+    let text = serde_json::to_string(input).unwrap();
+    let again: ConsignmentInput = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        serde_json::to_string(&again).unwrap(),
+        text,
+        "nothing is lost"
+    );
+    if place.starts_with("/answers") {
+        let report = checks.1.validate(input, &checks.0);
+        let again = checks
+            .1
+            .validate_json(&serde_json::to_value(input).unwrap(), &checks.0);
+        let _ = compare(&report, &again);
+    }
+    for finding in validate_fields(input, &checks.0).findings() {
+        let _ = finding.to_string();
+    }
+}
+
+fn checks() -> (Context, Questionnaire) {
+    let today = Day::parse("2026-11-20").unwrap();
+    let list = read("questions.json");
+    let items = list.pointer("/data/questions/items").or(list.get("items"));
+    // Few questions: what a text does to its own is the same in a long list.
+    let items: Vec<Value> = items
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .take(12)
+        .cloned()
+        .collect();
+    let questions: Vec<_> = items.iter().filter_map(decoded).collect();
+    assert!(!questions.is_empty());
+    (Context::on(today), Questionnaire::prepare(&questions))
+}
+
+#[test]
+fn records_and_inputs() {
+    let checks = checks();
+    for name in ["with-zones", "without-zones"] {
+        each_spoilt(&read(&format!("records/{name}.json")), |place, value| {
+            let _ = decoded::<SavedConsignment>(value);
+            if let Some(summary) = decoded::<ConsignmentSummary>(value) {
+                let _ = summary.movement_day();
+            }
+            if let Some(template) = decoded::<Template>(value) {
+                let _ = (TemplateInput::from(&template), template.not_carried_over());
+                judge(place, &ConsignmentInput::from(&template), &checks);
+            }
+            let Some(record) = decoded::<Consignment>(value) else {
+                return;
+            };
+            let _ = (record.movement_day(), record.not_carried_over());
+            judge(place, &ConsignmentInput::from(&record), &checks);
+        });
+    }
+}
+
+#[test]
+fn errors_of_the_server() {
+    for name in ["invalid-pic", "schema-two-errors", "question-185-no"] {
+        each_spoilt(&read(&format!("errors/{name}.json")), |_, value| {
+            for error in value
+                .pointer("/errors")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                let error = ServerError::from_value(error.clone());
+                let said = (error.condition(), error.severity(), error.input_path());
+                let _ = format!("{error} {error:?} {said:?}");
+                let _ = Report::from_server_errors(&[error]);
+            }
+        });
+    }
+}
+
+#[test]
+fn properties_and_users() {
+    each_spoilt(&read("register/pic-QAZZ7777.json"), |_, value| {
+        for property in value
+            .pointer("/Value/SubSet")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let _ = decoded::<Property>(property);
+        }
+    });
+    each_spoilt(&read("user-details.json"), |_, value| {
+        let user = value.pointer("/data/userDetails").unwrap_or(value);
+        if let Some(user) = decoded::<UserDetails>(user) {
+            let _ = (user.producer_accounts().count(), user.default_account());
+        }
+    });
+}
+
+#[test]
+fn days_times_and_pics() {
+    for text in [
+        "2026-11-20T09:45:00.1234567+11:00",
+        "2026-11-20",
+        "QAZZ7777",
+    ] {
+        each_spoilt(&text.into(), |_, value| {
+            let text = value.as_str().unwrap();
+            let _ = Day::parse(text).map(|day| day.start_in(TimeZone::UTC));
+            let _ = Pic::parse(text).map(|pic| (pic.jurisdiction(), pic.advice()));
+            let at = Timestamp::from(text);
+            let _ = (
+                at.to_time(),
+                at.day_in(TimeZone::UTC),
+                at.clone() == Timestamp::from("2026-11-20"),
+            );
+            assert_eq!(at.as_str(), text);
+        });
+    }
+}
