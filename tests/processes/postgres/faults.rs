@@ -6,8 +6,8 @@ use envd_sdk::Clock;
 use envd_sdk::auth::{Record, TokenManager, TokenStore};
 
 use super::database::{self, Database, below, chain};
+use processes::{Mode};
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
-use processes::Mode;
 
 pub(super) fn record(generation: u64) -> Record {
     let text = format!(

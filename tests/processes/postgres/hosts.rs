@@ -5,10 +5,10 @@ use std::time::Duration;
 use envd_sdk::Clock;
 use envd_sdk::auth::TokenStore;
 
-use super::database::Database;
 use crate::stores::host::{hold_lock, take_tokens};
+use super::database::Database;
+use processes::{Mode};
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
-use processes::Mode;
 
 /// Row 8. The fake ends the session when a refresh token is used twice, so each round also checks all earlier ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,10 +13,10 @@ use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, Result};
 use tokio::task::JoinHandle;
 
-use super::database::{self, Database, RESTART, below, chain};
 use crate::stores::host::{hold_lock, take_tokens};
-use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, log_in, manager, start};
+use super::database::{self, Database, RESTART, below, chain};
 use processes::{Mode, Proxy};
+use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, log_in, manager, start};
 
 const ROUNDS: usize = 20;
 const SECOND: Duration = Duration::from_secs(1);

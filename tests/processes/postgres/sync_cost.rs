@@ -5,8 +5,8 @@ use envd_sdk::sync::store::{
 };
 
 use super::database::{self, Database};
+use processes::{Proxy};
 use super::sync_faults::batch;
-use processes::Proxy;
 
 const ACCOUNT: &str = "farm";
 

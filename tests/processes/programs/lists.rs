@@ -3,6 +3,7 @@
 use envd_sdk::fake::{Fake, Fault};
 use processes::{Program, Terminal};
 
+
 const HEADINGS: [&str; 7] = ["NUMBER", "STATUS", "SPECIES", "HEAD", "FROM", "TO", "DAY"];
 
 /// The cells of a row, which have at least two blanks between them.
@@ -58,6 +59,7 @@ fn shown(output: &str) -> Vec<String> {
 #[cfg(unix)]
 #[tokio::test]
 async fn no_progress_bar_stays_on_a_terminal() {
+
     let fake = Fake::start().await;
     for fails in [false, true] {
         if fails {

@@ -4,10 +4,11 @@
 use std::io::{BufRead, Read};
 
 use envd_sdk::fake::{Fake, Fault, WebsiteEdit};
+use serde_json::{Value, json};
 #[cfg(unix)]
 use processes::Signal;
 use processes::{Ended, Folder, Program};
-use serde_json::{Value, json};
+
 
 const ACCOUNT: &str = "envd-100201";
 const SAVE: &str = "CreateOrSaveConsignment";
@@ -410,9 +411,7 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
             unreachable.stderr.starts_with("waiting: "),
             "{unreachable:?}"
         );
-        let refused = at(Some("not-a-token-of-the-fake"), None)
-            .with(3)
-            .says("log in again");
+        let refused = at(Some("not-a-token-of-the-fake"), None).with(3).says("log in again");
     }
     assert_eq!(farm.states(), ["queued"]);
 
@@ -466,11 +465,7 @@ async fn wrong_arguments_and_files_write_nothing() {
         program.run().mute(2).fails();
     }
     assert_eq!(farm.list(), [Value::Null; 0]);
-    let no_store = Program::new("outbox")
-        .arg("list")
-        .run()
-        .with(2)
-        .says("--store FILE is needed");
+    let no_store = Program::new("outbox").arg("list").run().with(2).says("--store FILE is needed");
     let nothing = Program::new("outbox").at(&farm.fake).run().with(2);
 }
 
