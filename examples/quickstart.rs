@@ -72,10 +72,7 @@ async fn run() -> Result<(), Failure> {
     println!("\nTry next:");
     for (command, what) in [
         ("answer_questions", "fill in a declaration in the terminal"),
-        (
-            "check_pics -- FILE",
-            "look up the PICs of a list, CSV or Excel",
-        ),
+        ("find_property", "search the property register"),
         (
             "serve_fake",
             "the fake as a server, for curl and other languages",

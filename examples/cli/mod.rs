@@ -7,9 +7,10 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::io::{self, Write};
+use std::panic;
 use std::path::Path;
 use std::process::{self, ExitCode};
-use std::{io, panic};
 
 use lexopt::Arg::{Long, Short};
 use lexopt::{Parser, ValueExt};
@@ -53,6 +54,12 @@ pub(crate) fn value<T>(
 ) -> Result<T, lexopt::Error> {
     let text = given.value()?.string()?;
     read(&text).ok_or_else(|| format!("{option} {text}: expected {expected}").into())
+}
+
+/// The value of `--port`; of 0 the system chooses a free one.
+pub(crate) fn port(given: &mut Parser) -> Result<u16, lexopt::Error> {
+    let expected = "a port, 0 to 65535";
+    value(given, "--port", expected, |text| text.parse().ok())
 }
 
 /// Prints the problem and the usage, and returns the exit code for wrong arguments.
@@ -154,6 +161,36 @@ pub(crate) fn interrupts() -> io::Result<tokio::signal::unix::Signal> {
 #[cfg(windows)]
 pub(crate) fn interrupts() -> io::Result<tokio::signal::windows::CtrlC> {
     tokio::signal::windows::ctrl_c()
+}
+
+/// Prints one line of JSON and flushes it.
+pub(crate) fn announce(line: &serde_json::Value) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+/// Installs the handlers at once; the future ends with Ctrl-C or SIGTERM.
+#[cfg(unix)]
+pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// The future ends with Ctrl-C.
+#[cfg(not(unix))]
+pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // OK to ignore: without a handler, Ctrl-C ends the process.
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }
 
 /// Ends the program with 0 when the reader of its output closes the pipe, as `head` does.

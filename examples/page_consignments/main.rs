@@ -5,6 +5,8 @@
 mod arguments;
 #[path = "../cli/mod.rs"]
 mod cli;
+#[path = "../progress/mod.rs"]
+mod progress;
 mod resume;
 #[path = "../settings/mod.rs"]
 mod settings;
@@ -17,10 +19,10 @@ use std::process::ExitCode;
 use envd_sdk::Pager;
 use envd_sdk::model::{ConsignmentSummary, Day, Jurisdiction, Position};
 use envd_sdk::ops::ConsignmentFilter;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use arguments::Arguments;
 use cli::{Failure, printable};
+use progress::Progress;
 use resume::Resume;
 use settings::Settings;
 use table::consignments::Consignments;
@@ -77,14 +79,12 @@ async fn list(
     if !arguments.json {
         println!("{}", table.headings());
     }
-    // On stderr, hidden if that is not a terminal, and gone at the end and after an error.
-    let bar = ProgressBar::new(0);
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos} of {len}")?);
+    let progress = Progress::new();
+    let mut listed = 0;
     // The pager fetches the next page while this one is written.
     while let Some(page) = pages.next_page().await? {
-        if let Some(total) = page.total.and_then(|total| u64::try_from(total).ok()) {
-            bar.set_length(total);
-        }
+        let total = page.total.and_then(|total| u64::try_from(total).ok());
+        progress.show(listed, total);
         let mut lines = Vec::new();
         for consignment in &page.records {
             lines.push(if arguments.json {
@@ -93,18 +93,18 @@ async fn list(
                 table.row(consignment)
             });
         }
-        bar.suspend(|| {
-            for line in lines {
-                println!("{line}");
-            }
-            for error in &page.unreadable {
-                eprintln!("{}", printable(error));
-            }
-            for notice in &page.notices {
-                eprintln!("the list changed while it was read: {notice:?}");
-            }
-        });
-        bar.inc(page.records.len() as u64);
+        progress.clear();
+        for line in lines {
+            println!("{line}");
+        }
+        for error in &page.unreadable {
+            eprintln!("{}", printable(error));
+        }
+        for notice in &page.notices {
+            eprintln!("the list changed while it was read: {notice:?}");
+        }
+        listed += page.records.len() as u64;
+        progress.show(listed, total);
         // Store the position after the output: unwritten records must be listed again.
         io::stdout().flush()?;
         if let (Some(file), Some(next)) = (&arguments.resume, page.next) {
@@ -112,6 +112,5 @@ async fn list(
             resume.write(file)?;
         }
     }
-    bar.finish_and_clear();
-    Ok(bar.position())
+    Ok(listed)
 }

@@ -1,13 +1,11 @@
 //! How to call each address with curl.
 
 use envd_sdk::fake::Fake;
-use serde::Serialize;
 
 /// Commands under a heading.
-#[derive(Serialize)]
 pub(crate) struct Calls {
-    heading: &'static str,
-    commands: Vec<String>,
+    pub(crate) heading: &'static str,
+    pub(crate) commands: Vec<String>,
 }
 
 /// Prints the commands to stderr; stdout has the line of JSON only.

@@ -5,24 +5,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault, Received};
-use minijinja::context;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::cli::Failure;
-use super::server::files::{CSS, SCRIPT};
-use super::server::pages::Pages;
-use super::{cors, landing};
+use super::{cors, html, landing};
 
 /// The pages load their own files only. `GraphiQL` sets styles as it runs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static PAGES: Pages = Pages::new(&[
-    ("landing.html", include_str!("pages/landing.html")),
-    ("graphiql.html", include_str!("pages/graphiql.html")),
-]);
-
 const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The pages, and the delay of all other replies.
 pub(crate) struct Front {
@@ -42,16 +36,20 @@ impl Front {
         token_lifetime: Duration,
     ) -> Result<Self, Failure> {
         let (script, style) = (asset("graphiql.js.gz"), asset("graphiql.css.gz"));
-        let settings = context! {
-            url => fake.graphql_url().path(),
-            token => fake.access_token().expose(),
-            query => first_query(fake),
+        let settings = json!({
+            "url": fake.graphql_url().path(),
+            "token": fake.access_token().expose(),
+            "query": first_query(fake),
+        });
+        let graphiql = if script.is_some() && style.is_some() {
+            let page = include_str!("pages/graphiql.html");
+            html::filled(page, [("settings", html::json(&settings))])
+        } else {
+            include_str!("pages/no_graphiql.html").to_owned()
         };
-        let is_missing = script.is_none() || style.is_none();
-        let values = landing::values(fake, token_lifetime).await?;
         Ok(Self {
-            landing: PAGES.text("landing.html", values)?,
-            graphiql: PAGES.text("graphiql.html", context! { settings, is_missing })?,
+            landing: landing::page(fake, token_lifetime).await?,
+            graphiql,
             script,
             style,
             latency,

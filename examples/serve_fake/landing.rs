@@ -5,40 +5,64 @@ use std::time::Duration;
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::{Fake, User};
-use envd_sdk::model::{Property, UserDetails};
+use envd_sdk::model::{Property, UserAccount, UserDetails};
 use envd_sdk::register::{PropertySearch, Register};
-use minijinja::{Value, context};
 
 use super::cli::Failure;
+use super::html::{filled, text};
 use super::{addresses, by_hand};
 
 /// The number of properties on the page.
 const PROPERTIES: u32 = 100;
 
-pub(crate) async fn values(fake: &Fake, token_lifetime: Duration) -> Result<Value, Failure> {
+/// The start page, with what the fake has now.
+pub(crate) async fn page(fake: &Fake, token_lifetime: Duration) -> Result<String, Failure> {
+    let people = people(fake).await?;
+    let (mut login, mut with_token) = (String::new(), fetch(fake));
+    if let Some((first, token)) = people.first() {
+        let name = text(name(first));
+        login = format!("{name} is the one who logs in; the identity provider shows no page. ");
+        with_token = with_token.replace("TOKEN", token);
+    }
     let (properties, total) = properties(fake).await?;
-    let addresses: Vec<_> = addresses::of(fake).collect();
-    Ok(context! {
-        graphql => fake.graphql_url().as_str(),
-        addresses,
-        people => people(fake).await?,
-        lifetime => in_words(token_lifetime),
-        fetch => fetch(fake),
-        calls => by_hand::calls(fake),
-        properties,
-        total,
-    })
+    let page = include_str!("pages/landing.html");
+    let values = [
+        ("graphql", text(fake.graphql_url())),
+        ("login", login),
+        ("lifetime", in_words(token_lifetime)),
+        ("people", people.iter().map(person).collect()),
+        ("addresses", addresses::of(fake).map(address).collect()),
+        ("fetch", text(fetch(fake))),
+        ("fetch_with_token", text(with_token)),
+        ("calls", by_hand::calls(fake).iter().map(call).collect()),
+        ("total", total),
+        ("properties", properties),
+    ];
+    Ok(filled(page, values))
 }
 
-/// The people of the world, in its order.
-async fn people(fake: &Fake) -> Result<Vec<Value>, Failure> {
+fn address((name, value): (&str, String)) -> String {
+    let (name, value) = (text(name), text(value));
+    format!(
+        "<tr><th scope=\"row\">{name}</th><td><code>{value}</code></td><td class=\"number\"><button class=\"quiet\" hidden \
+         data-copy=\"{value}\" aria-label=\"Copy {name}\">Copy</button></td></tr>\n"
+    )
+}
+
+fn call(call: &by_hand::Calls) -> String {
+    let (heading, commands) = (text(call.heading), text(call.commands.join("\n")));
+    format!("<p>{heading}:</p>\n<pre class=\"code\">{commands}</pre>\n")
+}
+
+/// The people of the world, in its order, with a token of each.
+async fn people(fake: &Fake) -> Result<Vec<(UserDetails, String)>, Failure> {
     let mut people = Vec::new();
     for user in (0..).map(User::Nth) {
         let token = fake.access_token_for(user);
         let client = Client::builder(fake.graphql_url());
         let client = client.token_source(StaticToken::new(token.expose())?);
         match client.build()?.user_details().await {
-            Ok(details) => people.push(person(&details.value, token.expose())),
+            Ok(details) => people.push((details.value, token.expose().to_owned())),
             // There is no further person.
             Err(_) => break,
         }
@@ -46,47 +70,79 @@ async fn people(fake: &Fake) -> Result<Vec<Value>, Failure> {
     Ok(people)
 }
 
-fn person(user: &UserDetails, token: &str) -> Value {
+fn name(user: &UserDetails) -> String {
     let names = [&user.first_name, &user.last_name];
     let names: Vec<&str> = names.into_iter().filter_map(Option::as_deref).collect();
-    let name = names.join(" ");
-    let accounts = user.accounts.iter().map(|account| {
-        context! {
-            id => account.envd_account_id.as_ref().map(ToString::to_string),
-            label => account.account_label,
-            type => account.account_type.as_ref().map(ToString::to_string),
-        }
-    });
-    let roles = user.roles.iter().map(ToString::to_string);
-    context! {
-        name => if name.trim().is_empty() { "Without a name" } else { name.trim() },
-        email => user.email,
-        accounts => accounts.collect::<Vec<_>>(),
-        roles => roles.collect::<Vec<_>>(),
-        token,
+    match names.join(" ").trim() {
+        "" => "Without a name".to_owned(),
+        name => name.to_owned(),
     }
 }
 
-/// The first properties of the register, and the number of all.
-async fn properties(fake: &Fake) -> Result<(Vec<Value>, Option<u64>), Failure> {
+fn person((user, token): &(UserDetails, String)) -> String {
+    let (name, token) = (text(name(user)), text(token));
+    let mut contact = vec![text(user.email.as_deref().unwrap_or_default())];
+    if !user.roles.is_empty() {
+        let roles: Vec<String> = user.roles.iter().map(ToString::to_string).collect();
+        contact.push(text(roles.join(", ")));
+    }
+    let contact = contact.join(" · ");
+    let accounts = if user.accounts.is_empty() {
+        "<small>No account: not registered with the service.</small>\n".to_owned()
+    } else {
+        user.accounts.iter().map(account).collect()
+    };
+    format!(
+        "<li><div>\n<b>{name}</b><small>{contact}</small>\n{accounts}\
+         <details><summary>Access token</summary><code>{token}</code></details>\n\
+         <button class=\"quiet\" hidden data-copy=\"{token}\" aria-label=\"Copy token of {name}\">Copy token</button>\n\
+         </div></li>\n"
+    )
+}
+
+fn account(account: &UserAccount) -> String {
+    let id = account.envd_account_id.as_ref().map(ToString::to_string);
+    let id = text(id.unwrap_or_default());
+    let label = text(account.account_label.as_deref().unwrap_or_default());
+    let kind = account.account_type.as_ref();
+    let kind = kind.map_or(String::new(), |kind| text(format!(" · {kind}")));
+    format!("<small><code>{id}</code> {label}{kind}</small>\n")
+}
+
+/// The first properties of the register, and how many there are of all if these are more.
+async fn properties(fake: &Fake) -> Result<(String, String), Failure> {
     let register = Register::builder(fake.register_url()).build()?;
     let all = PropertySearch::new().unchecked().page_size(PROPERTIES);
     let page = register.search(&all).next_page().await?;
     let Some(page) = page else {
-        return Ok((Vec::new(), None));
+        return Ok((String::new(), String::new()));
     };
-    let total = page.total.and_then(|total| u64::try_from(total).ok());
+    let shown = page.records.len();
+    let total = page.total.and_then(|total| usize::try_from(total).ok());
+    let total = total.filter(|total| *total > shown);
+    let total = total.map_or(String::new(), |total| {
+        format!("<p class=\"soft\">The first {shown} of {total}.</p>")
+    });
     Ok((page.records.iter().map(property).collect(), total))
 }
 
-fn property(property: &Property) -> Value {
-    context! {
-        pic => property.pic,
-        name => property.name,
-        town => property.town,
-        state => property.registered_state,
-        status => if property.is_active() { "Active" } else { "Not in use" },
-    }
+fn property(property: &Property) -> String {
+    let cell = |field: &Option<String>| text(field.as_deref().unwrap_or_default());
+    let (pic, name, town, state) = (
+        cell(&property.pic),
+        cell(&property.name),
+        cell(&property.town),
+        cell(&property.registered_state),
+    );
+    let status = if property.is_active() {
+        "Active"
+    } else {
+        "Not in use"
+    };
+    format!(
+        "<tr><th scope=\"row\"><code>{pic}</code></th><td data-label=\"Property\">{name}</td><td data-label=\"Town\">{town}</td>\
+         <td data-label=\"State\">{state}</td><td data-label=\"Status\">{status}</td></tr>\n"
+    )
 }
 
 /// A call from a page. The button beside it copies it with a token.

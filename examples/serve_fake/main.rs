@@ -10,10 +10,9 @@ mod by_hand;
 mod cli;
 mod cors;
 mod front;
+mod html;
 mod landing;
 mod options;
-#[path = "../server/mod.rs"]
-mod server;
 
 use std::process::ExitCode;
 
@@ -34,8 +33,8 @@ async fn serve(options: Options) -> Result<(), Failure> {
     let front = Front::of(&fake, options.latency, options.token_lifetime).await?;
     fake.on_every_request(move |request| Some(front.fault(request)));
     // Before the line is printed: a program may send SIGTERM as soon as it has read it.
-    let stop = server::stop()?;
-    server::announce(&first_line(&fake))
+    let stop = cli::stop()?;
+    cli::announce(&first_line(&fake))
         .map_err(|error| format!("cannot write to stdout: {error}"))?;
     by_hand::explain(&fake);
     stop.await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use envd_sdk::fake::{Fake, FakeBuilder, World};
 use lexopt::Arg::{Long, Short};
 
-use super::{cli, server};
+use super::cli;
 
 const USAGE: &str = "\
 usage: serve_fake [--port N] [--world DIR] [--latency MS] [--token-lifetime SECONDS]
@@ -41,7 +41,7 @@ fn parse(given: &mut lexopt::Parser) -> Result<Options, lexopt::Error> {
     let mut token_lifetime = Duration::from_secs(86_400);
     while let Some(argument) = given.next()? {
         match argument {
-            Long("port") => fake = fake.port(server::port(given)?),
+            Long("port") => fake = fake.port(cli::port(given)?),
             Long("world") => {
                 let folder = given.value()?;
                 let world = World::from_folder(&folder);

@@ -9,6 +9,8 @@ mod arguments;
 #[path = "../cli/mod.rs"]
 mod cli;
 mod output;
+#[path = "../progress/mod.rs"]
+mod progress;
 #[path = "../settings/mod.rs"]
 mod settings;
 mod story;
@@ -21,11 +23,11 @@ use envd_sdk::model::AccountId;
 use envd_sdk::sync::replica::Replica;
 use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
 use envd_sdk::{Account, Client, Error};
-use indicatif::ProgressBar;
 
 use arguments::{Arguments, USAGE};
 use cli::Failure;
 use output::Output;
+use progress::Progress;
 use settings::Settings;
 
 #[tokio::main]
@@ -66,14 +68,13 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let (client, _manager) = settings.log_in().await?;
     let account = choose_account(client.build()?, &store).await?;
 
-    // On stderr; hidden if that is not a terminal.
-    let bar = if arguments.json {
-        ProgressBar::hidden()
+    let progress = if arguments.json {
+        Progress::hidden()
     } else {
         println!("{}.", settings.describe());
-        ProgressBar::no_length()
+        Progress::new()
     };
-    let mut replica = with_progress(account.replica(store), &bar);
+    let mut replica = with_progress(account.replica(store), &progress);
     if let Some(overlap) = arguments.overlap {
         replica = replica.overlap(overlap);
     }
@@ -82,7 +83,7 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     } else {
         replica.sync().await
     };
-    bar.finish_and_clear();
+    progress.clear();
 
     // A sync that failed may have copied some pages, so their changes are shown all the same.
     let mut output = Output::new(arguments.json);
@@ -116,14 +117,9 @@ async fn show_changes(
     Ok(())
 }
 
-fn with_progress(replica: Replica, bar: &ProgressBar) -> Replica {
-    let bar = bar.clone();
-    replica.on_progress(move |progress| {
-        if let Some(estimate) = progress.estimate {
-            bar.set_length(estimate);
-        }
-        bar.set_position(progress.records);
-    })
+fn with_progress(replica: Replica, shown: &Progress) -> Replica {
+    let shown = shown.clone();
+    replica.on_progress(move |progress| shown.show(progress.records, progress.estimate))
 }
 
 /// Prints the copy. No request is sent.

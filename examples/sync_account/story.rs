@@ -6,11 +6,11 @@ use envd_sdk::fake::{Assumptions, Deleted, WebsiteEdit};
 use envd_sdk::model::ConsignmentStatus;
 use envd_sdk::sync::replica::{Replica, SyncReport};
 use envd_sdk::sync::store::{MemorySync, Order};
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::cli::{Failure, printable};
 use super::output::Output;
+use super::progress::Progress;
 use super::settings::fixed_fake;
 use super::with_progress;
 
@@ -21,10 +21,10 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     say("1. Started a fake of the service on this machine. The copy of its account is in memory;")?;
     say("   --store FILE keeps one in a file.")?;
 
-    let bar = ProgressBar::no_length();
-    let replica = with_progress(account.replica(MemorySync::new()), &bar).page_size(5);
+    let progress = Progress::new();
+    let replica = with_progress(account.replica(MemorySync::new()), &progress).page_size(5);
     let report = replica.sync().await?;
-    bar.finish_and_clear();
+    progress.clear();
     say(
         "2. The first sync copies everything, and the feed of the consumer \"accounting\" shows it:",
     )?;

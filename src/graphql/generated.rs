@@ -1,4 +1,4 @@
-// Written by tests/codegen.rs from graphql/; change it there and run UPDATE_GENERATED=1 cargo test --test codegen.
+// Written by tests/codegen from graphql/; change it there and run UPDATE_GENERATED=1 cargo test -p codegen.
 
 use graphql_client::{GraphQLQuery, QueryBody};
 /// The query `comments`.

@@ -14,7 +14,7 @@
 //! | list the questions that apply, with reasons, and count the answered ones | [`Questionnaire::applicable`], [`next_questions`](Questionnaire::next_questions), [`progress`](Questionnaire::progress) |
 //! | say why a question does not apply | [`Questionnaire::explain`], [`Explanation`] |
 //! | remove stale answers | [`Questionnaire::prune`] |
-//! | export the answers of forms for front ends in other languages | [`Questionnaire::json_schema`], [`Questionnaire::typescript`], [`answers_from_json`] |
+//! | show a form in a front end in another language | [`Form::items`], which serialize |
 //! | show errors of the server in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
 //! | find where the validator and the server differ | [`compare`], [`Comparison`] |
 //! | tell the facts and readings that the rules need | [`Context`], [`Policy`] |
@@ -113,7 +113,6 @@ mod context;
 mod draft;
 mod expected;
 mod explanation;
-mod export;
 mod fields;
 mod finding;
 mod form;
@@ -139,7 +138,6 @@ pub use self::context::{Context, Operation, Policy};
 pub use self::draft::validate_fields_json;
 pub use self::expected::Expected;
 pub use self::explanation::Explanation;
-pub use self::export::answers_from_json;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, QuestionText, Rule, Source};
 pub use self::form::{

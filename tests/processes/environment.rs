@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use envd_sdk::{Client, RetryPolicy};
 use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
 use envd_sdk::fake::Fake;
 use envd_sdk::loopback::Loopback;
+use envd_sdk::{Client, RetryPolicy};
 use processes::{Ended, Folder, again, http, task};
 use url::Url;
 

@@ -175,7 +175,9 @@ fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
     let mut member = vec![0; 4_096];
     let (member, _) = compress_slice(&mut member, &vec![0; 1 << 20], config);
     let body = member.repeat(1_000);
-    let reply = Reply::new(200).header("content-encoding", "gzip").body(body);
+    let reply = Reply::new(200)
+        .header("content-encoding", "gzip")
+        .body(body);
     let server = Server::script([reply]);
     let http = HttpOptions::default().max_body_bytes(LIMIT);
     let (client, runtime) = (client(&server, http), runtime());

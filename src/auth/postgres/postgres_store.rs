@@ -1,7 +1,7 @@
 //! A store in a table of Postgres.
 //!
 //! Statements that run outside a transaction rely on qualified names alone: every table, function, operator and type names
-//! its schema, so no `search_path` decides what runs. `tests/postgres/hostile.rs` holds that.
+//! its schema, so no `search_path` decides what runs. `tests/processes/postgres/hostile.rs` holds that.
 
 use std::fmt;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! Both schemas become tables of coordinates (`Query.comments(envdAccountId:)` and its type), the tables are compared, and
 //! each difference is joined with the operations of this crate that use the coordinate. The table of the bundled schema
-//! and the coordinates of each operation are written by `tests/codegen.rs`.
+//! and the coordinates of each operation are written by `tests/codegen`.
 
 mod compare;
 mod schema_table;

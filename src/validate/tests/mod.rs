@@ -3,8 +3,6 @@
 mod bodies;
 mod drafts;
 mod errors;
-mod exported_types;
-mod exports;
 mod fields;
 mod findings;
 mod forms;

@@ -91,7 +91,10 @@ impl Child {
             let stat = std::fs::read_to_string(task.path().join("stat")).unwrap();
             stat.rsplit_once(") ").unwrap().1.starts_with('T')
         };
-        while !std::fs::read_dir(&folder).unwrap().all(|task| is_stopped(task.unwrap())) {}
+        while !std::fs::read_dir(&folder)
+            .unwrap()
+            .all(|task| is_stopped(task.unwrap()))
+        {}
     }
 
     #[cfg(unix)]

@@ -15,12 +15,12 @@ mod statements;
 #[cfg(unix)]
 mod terminal;
 
-pub use child::{Child, again, reply, task};
 #[cfg(unix)]
 pub use child::signal;
+pub use child::{Child, again, reply, task};
+pub use folder::Folder;
 #[cfg(unix)]
 pub use nix::sys::signal::Signal;
-pub use folder::Folder;
 pub use program::{Ended, Program, Running, json_lines};
 pub use proxy::{Mode, Proxy};
 #[cfg(unix)]

@@ -188,7 +188,9 @@ impl State {
         let (mut from_server, mut to_server) = server.into_split();
         let (both, is_cut) = (Direction::default(), cut.clone());
         let asking = async {
-            let _ = self.requests(&mut from_client, &mut to_server, &both, &is_cut).await;
+            let _ = self
+                .requests(&mut from_client, &mut to_server, &both, &is_cut)
+                .await;
             // The server may still carry out what it has; the connection ends with its reply.
             let _ = to_server.shutdown().await;
             if both.open.lock().unwrap().is_empty() {
@@ -232,7 +234,11 @@ impl State {
             if !both.asking.swap(true, Ordering::SeqCst) {
                 let mut windows = buffer[..size].windows(8);
                 let ends = windows.any(|window| window == b"ROLLBACK");
-                let counter = if ends { &self.unwaited } else { &self.round_trips };
+                let counter = if ends {
+                    &self.unwaited
+                } else {
+                    &self.round_trips
+                };
                 counter.fetch_add(1, Ordering::SeqCst);
             }
             self.hold(Mode::HoldRequests).await;

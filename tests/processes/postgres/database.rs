@@ -98,6 +98,17 @@ impl Database {
         client().await.batch_execute(&statement).await.unwrap();
     }
 
+    /// Makes these statements of a table fail with the error code of a full disk; a really full disk needs root privileges.
+    pub(super) async fn fill(&self, table: &str, statements: &str) {
+        self.run(&format!(
+            "CREATE FUNCTION {{schema}}.full() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+             CREATE TRIGGER full_disk BEFORE {statements} ON {table}
+             FOR EACH ROW EXECUTE FUNCTION {{schema}}.full()"
+        ))
+        .await;
+    }
+
     pub(super) fn named(&self, statement: &str) -> String {
         let statement = statement.replace("{table}", "{schema}.tokens");
         statement.replace("{schema}", &format!("\"{}\"", self.schema))

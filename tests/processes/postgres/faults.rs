@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use envd_sdk::Clock;
+use envd_sdk::auth::postgres::PostgresStore;
 use envd_sdk::auth::{Record, TokenManager, TokenStore};
+use envd_sdk::fake::Fake;
+use processes::Mode;
 
 use super::database::{self, Database, below, chain};
-use processes::{Mode};
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 pub(super) fn record(generation: u64) -> Record {
@@ -17,93 +19,87 @@ pub(super) fn record(generation: u64) -> Record {
     Record::from_secret_json(&text.into()).unwrap()
 }
 
-/// Checks that the token is served until it expires; returns the store error after that. No request is sent to the provider.
-async fn serves_until_it_expires(manager: &TokenManager, clock: &Clock) -> envd_sdk::Error {
-    clock.advance(LIFETIME / 10 * 9);
-    for _ in 0..3 {
+/// A user who has logged in, and a host with the tokens.
+struct Host {
+    fake: Fake,
+    manager: TokenManager,
+    clock: Clock,
+    before: usize,
+}
+
+impl Host {
+    async fn new(database: &Database, store: PostgresStore) -> Self {
+        let (fake, clock) = (fake().await, Clock::manual(start()));
+        log_in(&fake, database.sealed()).await;
+        let url = fake.token_url();
+        let manager = manager(url.as_str(), database::sealed(store), clock.clone());
+        let manager = manager.background(true).build().unwrap();
         manager.access_token().await.unwrap();
-        assert!(manager.flush(Duration::from_secs(30)).await);
+        Self {
+            before: fake.token_requests(),
+            fake,
+            manager,
+            clock,
+        }
     }
-    clock.advance(LIFETIME);
-    let error = manager.access_token().await.unwrap_err();
-    assert!(
-        error.is_store() && !error.is_reauth_required(),
-        "{}",
-        chain(&error)
-    );
-    error
+
+    /// Checks that the token is served until it expires, and that no request is sent to the provider; returns the store error
+    /// after that.
+    async fn serves_until_it_expires(&self) -> envd_sdk::Error {
+        self.clock.advance(LIFETIME / 10 * 9);
+        for _ in 0..3 {
+            self.manager.access_token().await.unwrap();
+            assert!(self.manager.flush(Duration::from_secs(30)).await);
+        }
+        self.clock.advance(LIFETIME);
+        let error = self.manager.access_token().await.unwrap_err();
+        let is_of_store = error.is_store() && !error.is_reauth_required();
+        assert!(is_of_store, "{}", chain(&error));
+        assert_eq!(self.fake.token_requests(), self.before);
+        error
+    }
+
+    async fn refreshes_once(&self) {
+        self.clock.advance(LIFETIME);
+        self.manager.access_token().await.unwrap();
+        assert_eq!(self.fake.token_requests(), self.before + 1);
+    }
 }
 
 #[tokio::test]
 async fn on_a_read_only_database_a_token_is_served_and_no_refresh_is_sent() {
     let database = Database::new().await;
-    let fake = fake().await;
-    log_in(&fake, database.sealed()).await;
     let pool = database::pool_with("-c default_transaction_read_only=on", 2);
     let store = database::store(&pool, &database.schema);
     let swapped = store.swap("new", None, &record(1)).await;
     assert!(swapped.unwrap_err().is_denied());
-    let (clock, before) = (Clock::manual(start()), fake.token_requests());
-    let url = fake.token_url();
-    let manager = manager(url.as_str(), database::sealed(store), clock.clone());
-    let manager = manager.background(true).build().unwrap();
-    manager.access_token().await.unwrap();
-    let error = serves_until_it_expires(&manager, &clock).await;
+    let host = Host::new(&database, store).await;
+    let error = host.serves_until_it_expires().await;
     assert!(below(&error).is_denied());
-    assert_eq!(fake.token_requests(), before);
 }
 
 #[tokio::test]
 async fn on_a_full_disk_a_token_is_served_and_no_refresh_is_sent() {
     let database = Database::new().await;
-    let fake = fake().await;
-    log_in(&fake, database.sealed()).await;
-    // Raises the error code of a full disk; a really full disk needs root privileges.
-    database
-        .run(
-            "CREATE FUNCTION {table}_full() RETURNS trigger LANGUAGE plpgsql AS
-             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
-             CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON {table}
-             FOR EACH ROW EXECUTE FUNCTION {table}_full()",
-        )
-        .await;
-    let (clock, before) = (Clock::manual(start()), fake.token_requests());
-    let url = fake.token_url();
-    let manager = manager(url.as_str(), database.sealed(), clock.clone());
-    let manager = manager.background(true).build().unwrap();
-    manager.access_token().await.unwrap();
-    let error = serves_until_it_expires(&manager, &clock).await;
+    let host = Host::new(&database, database.store()).await;
+    database.fill("{table}", "INSERT OR UPDATE").await;
+    let error = host.serves_until_it_expires().await;
     assert!(below(&error).is_full());
-    assert_eq!(fake.token_requests(), before);
     database.run("DROP TRIGGER full_disk ON {table}").await;
-    clock.advance(LIFETIME);
-    manager.access_token().await.unwrap();
-    assert_eq!(fake.token_requests(), before + 1);
+    host.refreshes_once().await;
 }
 
 #[tokio::test]
 async fn while_the_network_is_down_a_token_is_served_and_then_the_error_is_retryable() {
-    let database = Database::new().await;
-    let (fake, proxy) = (fake().await, database::proxy().await);
-    log_in(&fake, database.sealed()).await;
+    let (database, proxy) = (Database::new().await, database::proxy().await);
     let store = database::store(&database::pool_through(&proxy, 3), &database.schema);
-    let (clock, before) = (Clock::manual(start()), fake.token_requests());
-    let url = fake.token_url();
-    let manager = manager(url.as_str(), database::sealed(store), clock.clone());
-    let manager = manager.background(true).build().unwrap();
-    manager.access_token().await.unwrap();
+    let host = Host::new(&database, store).await;
     proxy.set(Mode::Cut);
-    let error = serves_until_it_expires(&manager, &clock).await;
-    assert!(
-        below(&error).is_unreachable() && error.is_retryable(),
-        "{}",
-        chain(&error)
-    );
-    assert_eq!(fake.token_requests(), before);
+    let error = host.serves_until_it_expires().await;
+    let unreachable = below(&error).is_unreachable();
+    assert!(unreachable && error.is_retryable(), "{}", chain(&error));
     proxy.set(Mode::Pass);
-    clock.advance(LIFETIME);
-    manager.access_token().await.unwrap();
-    assert_eq!(fake.token_requests(), before + 1);
+    host.refreshes_once().await;
 }
 
 #[tokio::test]

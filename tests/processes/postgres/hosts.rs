@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use envd_sdk::Clock;
 use envd_sdk::auth::TokenStore;
+use processes::{Child, Mode, Proxy};
 
-use crate::stores::host::{hold_lock, take_tokens};
 use super::database::Database;
-use processes::{Mode};
+use crate::stores::host::take_tokens;
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 /// Row 8. The fake ends the session when a refresh token is used twice, so each round also checks all earlier ones.

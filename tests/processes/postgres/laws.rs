@@ -5,8 +5,8 @@ use std::time::Duration;
 use envd_sdk::auth::TokenStore;
 use envd_sdk::fake::store_conformance::check;
 
-use crate::stores::host::{hold_lock, take_tokens};
 use super::database::{self, Database, pool};
+use crate::stores::host::hold_lock;
 use crate::stores::sessions::KEY;
 
 const PATIENT: Duration = Duration::from_secs(20);

@@ -11,11 +11,11 @@ use std::time::Duration;
 use envd_sdk::auth::{AccessToken, Event, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, Result};
+use processes::{Mode, Proxy};
 use tokio::task::JoinHandle;
 
-use crate::stores::host::{hold_lock, take_tokens};
 use super::database::{self, Database, RESTART, below, chain};
-use processes::{Mode, Proxy};
+use crate::stores::host::take_tokens;
 use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, log_in, manager, start};
 
 const ROUNDS: usize = 20;

@@ -3,9 +3,9 @@
 use envd_sdk::sync::store::{
     Batch, ChangeRange, Order, PostgresSync, Query, Row, RowKeys, SyncStore,
 };
+use processes::Proxy;
 
 use super::database::{self, Database};
-use processes::{Proxy};
 use super::sync_faults::batch;
 
 const ACCOUNT: &str = "farm";

@@ -6,10 +6,10 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, PostgresSync, Query, Row, RowKeys, SyncStore,
 };
+use processes::{Mode, Proxy};
 
 use super::database::{self, Database, chain};
 use super::outages::restart;
-use processes::{Mode, Proxy};
 
 pub(super) const ACCOUNT: &str = "s3cr3t farm";
 
@@ -240,15 +240,7 @@ async fn full_read_only_and_slow_databases_are_errors_of_their_own_and_write_not
     assert!(error.is_denied(), "{}", chain(&error));
     assert_eq!(read_only.documents(ACCOUNT, "").await.unwrap().len(), 2);
 
-    // Raises the error code of a full disk; a really full disk needs root privileges.
-    database
-        .run(
-            "CREATE FUNCTION {schema}.full() RETURNS trigger LANGUAGE plpgsql AS
-             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
-             CREATE TRIGGER full_disk BEFORE INSERT ON {schema}.sync_payload
-             FOR EACH ROW EXECUTE FUNCTION {schema}.full()",
-        )
-        .await;
+    database.fill("{schema}.sync_payload", "INSERT").await;
     let error = store.commit(ACCOUNT, &batch(1)).await.unwrap_err();
     assert!(error.is_full(), "{}", chain(&error));
     ensure_quiet(&error);

@@ -1,8 +1,7 @@
 //! `answer_questions`: output, answers from a pipe, and interruption.
 
-use serde_json::Value;
 use processes::{Ended, Folder, Program, Terminal};
-
+use serde_json::Value;
 
 /// Question, row and value of each answer.
 fn answers(json: &str) -> Vec<(String, Option<i64>, String)> {
@@ -63,7 +62,12 @@ fn a_file_that_cannot_be_written_is_refused_before_the_first_question() {
         ("--resume", &missing),
         ("--resume", &broken),
     ] {
-        let ended = Program::new("answer_questions").arg(option).arg(file).run().mute(2).says(file.to_str().unwrap());
+        let ended = Program::new("answer_questions")
+            .arg(option)
+            .arg(file)
+            .run()
+            .mute(2)
+            .says(file.to_str().unwrap());
         assert!(!ended.stderr.contains("[0 of"), "{ended:?}");
     }
     assert_eq!(folder.read("broken.json"), "{\"input\":");
@@ -76,7 +80,8 @@ fn the_file_has_the_same_contents_as_stdout() {
     Program::new("answer_questions")
         .arg("--out")
         .arg(&out)
-        .run().mute(0);
+        .run()
+        .mute(0);
     let ended = Program::new("answer_questions").run().with(0);
     assert_eq!(folder.read("out.json"), ended.stdout);
     assert!(answers(&ended.stdout).contains(&answer("3", 0, "24")));
@@ -296,7 +301,6 @@ fn a_pipe_that_ends_early_is_saved_and_resumed_without_asking_again() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_saves_the_answers_and_resume_goes_on() {
-
     let folder = Folder::new();
     let program = |options: &[&str]| {
         let program = Program::new("answer_questions").within(&folder.path("."));
@@ -317,7 +321,10 @@ fn ctrl_c_saves_the_answers_and_resume_goes_on() {
             terminal.read_until("\r\n  > ");
         }
         terminal.interrupt();
-        terminal.wait().with(1).says(&format!("interrupted: go on with --resume {name}"));
+        terminal
+            .wait()
+            .with(1)
+            .says(&format!("interrupted: go on with --resume {name}"));
         let given = [answer("3", 0, "24"), answer("4", 0, "Brahman")];
         assert_eq!(answers(&folder.read("out.json")), given[..count], "{count}");
     }
@@ -333,7 +340,6 @@ fn ctrl_c_saves_the_answers_and_resume_goes_on() {
 #[cfg(unix)]
 #[test]
 fn a_terminal_has_colours_unless_no_color_is_set_and_a_summary_for_people() {
-
     let folder = Folder::new();
     let form = folder.path("form.json");
     for no_color in [false, true] {

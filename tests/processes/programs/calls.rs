@@ -24,7 +24,10 @@ fn every_example_prints_its_usage() {
     for name in example_names() {
         for option in ["--help", "-h"] {
             let ended = Program::new(&name).arg(option).run().well();
-            assert!(ended.stdout.starts_with(&format!("usage: {name}")), "{ended:?}");
+            assert!(
+                ended.stdout.starts_with(&format!("usage: {name}")),
+                "{ended:?}"
+            );
             // The help describes the example in lines that fit a terminal.
             assert!(ended.stdout.lines().count() > 2, "{ended:?}");
             let longest = ended.stdout.lines().map(|line| line.chars().count()).max();
@@ -68,7 +71,10 @@ fn a_wrong_value_is_refused_with_the_name_of_its_option() {
         ["access_token", "--redirect-port", "x"],
     ] {
         let ended = Program::new(name).args([option, value]).run().mute(2);
-        assert!(ended.stderr.lines().next().unwrap().contains(option), "{ended:?}");
+        assert!(
+            ended.stderr.lines().next().unwrap().contains(option),
+            "{ended:?}"
+        );
     }
 }
 
@@ -102,12 +108,21 @@ fn surplus_arguments_are_refused() {
     ] {
         Program::new(name).arg("more").run().with(2);
     }
-    Program::new("validate").args(["one", "two"]).run().with(2).says("two");
+    Program::new("validate")
+        .args(["one", "two"])
+        .run()
+        .with(2)
+        .says("two");
 }
 
 #[test]
 fn an_address_without_http_fails() {
-    for name in ["quickstart", "find_property", "page_consignments", "schema_drift"] {
+    for name in [
+        "quickstart",
+        "find_property",
+        "page_consignments",
+        "schema_drift",
+    ] {
         let program = Program::new(name)
             .env("ENVD_GRAPHQL_URL", "ftp://127.0.0.1:1/")
             .env("ENVD_REGISTER_URL", "ftp://127.0.0.1:1/")

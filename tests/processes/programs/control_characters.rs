@@ -1,9 +1,8 @@
 //! Text of servers and files is printed without control characters, and cannot forge a line.
 
 use envd_sdk::fake::{Fake, Fault, World};
-use serde_json::{Value, json};
 use processes::{Ended, Folder, Program};
-
+use serde_json::{Value, json};
 
 /// Sequences that set the title, erase the screen, reverse the direction and end the line.
 const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
@@ -55,13 +54,13 @@ async fn control_characters_of_the_register_are_escaped() {
         .start()
         .await
         .unwrap();
-    let ended = Program::new("find_property").arg("Evil").at(&fake).run().with(0).shows(&format!("Evil{SHOWN}"));
+    let ended = Program::new("find_property")
+        .arg("Evil")
+        .at(&fake)
+        .run()
+        .with(0)
+        .shows(&format!("Evil{SHOWN}"));
     assert_clean("find_property", &ended);
-
-    let folder = Folder::new();
-    let list = folder.write("list.csv", format!("QZZZ0001\n\"{HOSTILE}\"\n"));
-    let ended = Program::new("check_pics").arg(&list).at(&fake).run().with(0).shows(&format!("\n{SHOWN} ")).shows(&format!("Evil{SHOWN}"));
-    assert_clean("check_pics", &ended);
 }
 
 #[tokio::test]
@@ -84,7 +83,11 @@ async fn control_characters_of_a_dialog_are_escaped() {
         .start()
         .await
         .unwrap();
-    let ended = Program::new("answer_questions").at(&fake).run().with(0).says(SHOWN);
+    let ended = Program::new("answer_questions")
+        .at(&fake)
+        .run()
+        .with(0)
+        .says(SHOWN);
     assert_clean("answer_questions", &ended);
     let declaration: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(declaration["answers"][0]["value"], format!("{HOSTILE}17"));
@@ -101,7 +104,12 @@ async fn control_characters_of_consignments_are_escaped() {
         fake.on_operation("Consignments")
             .fault(Fault::replaced(node("number"), HOSTILE))
             .times(1);
-        let ended = program.args(["--page-size", "100"]).at(&fake).run().with(0).shows("FORGED");
+        let ended = program
+            .args(["--page-size", "100"])
+            .at(&fake)
+            .run()
+            .with(0)
+            .shows("FORGED");
         assert_clean("page_consignments", &ended);
         // JSON output preserves the text with JSON escapes.
         if let Ok(first) = serde_json::from_str::<Value>(ended.stdout.lines().next().unwrap()) {

@@ -3,7 +3,6 @@
 use envd_sdk::fake::{Fake, Fault};
 use processes::{Program, Terminal};
 
-
 const HEADINGS: [&str; 7] = ["NUMBER", "STATUS", "SPECIES", "HEAD", "FROM", "TO", "DAY"];
 
 /// The cells of a row, which have at least two blanks between them.
@@ -59,7 +58,6 @@ fn shown(output: &str) -> Vec<String> {
 #[cfg(unix)]
 #[tokio::test]
 async fn no_progress_bar_stays_on_a_terminal() {
-
     let fake = Fake::start().await;
     for fails in [false, true] {
         if fails {
@@ -133,8 +131,11 @@ fn the_quickstart_joins_what_is_asked_with_what_is_missing_and_ends_with_what_to
 fn the_refusal_and_the_findings_are_one_table() {
     let ended = Program::new("save_and_fix").run().well();
     let lines: Vec<_> = ended.stdout.lines().map(cells).collect();
-    let has = |line: &&Vec<&str>, side| line.get(1) == Some(&side);
-    let count = |side: &str| lines.iter().filter(|line| has(line, side)).count();
+    let sides: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.get(1).copied())
+        .collect();
+    let count = |side| sides.iter().filter(|found| **found == side).count();
     assert_eq!(
         (count("FOUND BY"), count("server"), count("validator")),
         (2, 1, 0),

@@ -4,11 +4,10 @@
 use std::io::{BufRead, Read};
 
 use envd_sdk::fake::{Fake, Fault, WebsiteEdit};
-use serde_json::{Value, json};
 #[cfg(unix)]
 use processes::Signal;
 use processes::{Ended, Folder, Program};
-
+use serde_json::{Value, json};
 
 const ACCOUNT: &str = "envd-100201";
 const SAVE: &str = "CreateOrSaveConsignment";
@@ -22,7 +21,7 @@ struct Farm {
 }
 
 impl Farm {
-    async fn new(test: &str) -> Self {
+    async fn new() -> Self {
         let farm = Self {
             fake: Fake::start().await,
             folder: Folder::new(),
@@ -69,14 +68,31 @@ impl Farm {
         (ended.code.unwrap(), lines, report["report"].take())
     }
 
+    /// As [`run`](Self::run), with this exit code and counts of entries: confirmed, refused, to be decided, waiting.
+    #[track_caller]
+    fn run_to(&self, code: i32, [confirmed, refused, attention, waiting]: [u64; 4]) -> Vec<Value> {
+        let (found, changes, last) = self.run();
+        let requests = &last["requests"];
+        let expected = report(confirmed, refused, attention, waiting, requests);
+        assert_eq!((found, &last), (code, &expected));
+        changes
+    }
+
+    /// This member of each entry.
+    fn listed(&self, name: &str) -> Vec<Value> {
+        each(&self.list(), name)
+    }
+
+    /// As many new records as that, after so many requests that save.
+    #[track_caller]
+    fn has(&self, records: usize, saves: usize) {
+        let found = (self.new_records().len(), self.fake.request_count(SAVE));
+        assert_eq!(found, (records, saves));
+    }
+
     fn list(&self) -> Vec<Value> {
         let ended = self.offline(["list", "--json"]).well();
         ended.lines()
-    }
-
-    fn states(&self) -> Vec<String> {
-        let state = |line: Value| line["state"].as_str().unwrap().to_owned();
-        self.list().into_iter().map(state).collect()
     }
 
     fn records(&self) -> Vec<Value> {
@@ -96,6 +112,11 @@ impl Farm {
     }
 }
 
+/// This member of each line.
+fn each(lines: &[Value], name: &str) -> Vec<Value> {
+    lines.iter().map(|line| line[name].clone()).collect()
+}
+
 fn input() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}})
 }
@@ -109,7 +130,7 @@ fn report(confirmed: u64, refused: u64, attention: u64, waiting: u64, requests: 
 
 #[tokio::test]
 async fn what_is_written_without_reception_is_sent_once() {
-    let farm = Farm::new("save").await;
+    let farm = Farm::new().await;
     assert_eq!(farm.write_down(["add", "in.json"]), "1");
     let written = farm.offline(["list", "--json"]);
     assert_eq!(
@@ -146,32 +167,23 @@ async fn what_is_written_without_reception_is_sent_once() {
 
 #[tokio::test]
 async fn a_declaration_is_submitted_by_an_option_or_by_its_status() {
-    let farm = Farm::new("submit").await;
+    let farm = Farm::new().await;
     let mut submitted = input();
     submitted["status"] = json!("SUBMITTED");
     farm.write("submitted.json", &submitted);
     assert_eq!(farm.write_down(["add", "--submit", "in.json"]), "1");
     assert_eq!(farm.write_down(["add", "submitted.json"]), "3");
-    let kinds: Vec<Value> = farm
-        .list()
-        .iter()
-        .map(|line| line["kind"].clone())
-        .collect();
-    assert_eq!(kinds, ["save", "submit", "save", "submit"]);
-    let (code, _, last) = farm.run();
-    assert_eq!(code, 0);
-    assert_eq!(last, report(4, 0, 0, 0, &last["requests"]));
-    let statuses: Vec<Value> = farm
-        .new_records()
-        .iter()
-        .map(|record| record["status"].clone())
-        .collect();
-    assert_eq!(statuses, ["SUBMITTED", "SUBMITTED"]);
+    assert_eq!(farm.listed("kind"), ["save", "submit", "save", "submit"]);
+    farm.run_to(0, [4, 0, 0, 0]);
+    assert_eq!(
+        each(&farm.new_records(), "status"),
+        ["SUBMITTED", "SUBMITTED"]
+    );
 }
 
 #[tokio::test]
 async fn an_update_is_compared_with_its_base() {
-    let farm = Farm::new("base").await;
+    let farm = Farm::new().await;
     farm.write("base.json", &farm.record(DRAFT));
     let mut update = input();
     update["id"] = json!(DRAFT);
@@ -181,9 +193,7 @@ async fn an_update_is_compared_with_its_base() {
     let edit = WebsiteEdit::change(DRAFT, json!({"movementTime": "11:15"}));
     farm.fake.edit(ACCOUNT, edit);
 
-    let (code, changes, last) = farm.run();
-    assert_eq!(code, 1);
-    assert_eq!(last, report(0, 0, 1, 0, &last["requests"]));
+    let changes = farm.run_to(1, [0, 0, 1, 0]);
     assert_eq!(
         changes,
         [
@@ -212,25 +222,18 @@ async fn an_update_is_compared_with_its_base() {
     farm.write_down(["decide", &entry, "take-theirs"]);
     assert_eq!(farm.run().0, 0);
     assert_eq!(farm.record(DRAFT)["movementTime"], "12:00");
-    assert_eq!(farm.states(), ["confirmed", "discarded"]);
+    assert_eq!(farm.listed("state"), ["confirmed", "discarded"]);
 }
 
 #[tokio::test]
 async fn records_are_deleted_copied_and_commented_on() {
-    let farm = Farm::new("kinds").await;
+    let farm = Farm::new().await;
     let before = farm.records().len();
     farm.write_down(["comment", "C-900000101", "left at dawn"]);
     farm.write_down(["copy", DRAFT]);
     farm.write_down(["delete", "00000000-0000-4000-8000-000000000106"]);
-    let (code, _, last) = farm.run();
-    assert_eq!(code, 0);
-    assert_eq!(last, report(3, 0, 0, 0, &last["requests"]));
-    let kinds: Vec<Value> = farm
-        .list()
-        .iter()
-        .map(|line| line["kind"].clone())
-        .collect();
-    assert_eq!(kinds, ["comment", "copy", "delete"]);
+    farm.run_to(0, [3, 0, 0, 0]);
+    assert_eq!(farm.listed("kind"), ["comment", "copy", "delete"]);
     let operations = ["CreateComment", "CopyConsignment", "DeleteConsignment"];
     assert_eq!(
         operations.map(|name| farm.fake.request_count(name)),
@@ -246,16 +249,14 @@ async fn records_are_deleted_copied_and_commented_on() {
 
 #[tokio::test]
 async fn a_refusal_keeps_the_words_of_the_service_and_is_edited() {
-    let farm = Farm::new("refused").await;
+    let farm = Farm::new().await;
     farm.fake
         .on_operation(SAVE)
         .refuse("BAD_DAY", "that day is no day");
     let first = farm.write_down(["add", "in.json"]);
     farm.write_down(["add", "in.json"]);
-    let (code, changes, last) = farm.run();
-    assert_eq!(code, 1);
     // The other lane goes on.
-    assert_eq!(last, report(1, 1, 0, 0, &last["requests"]));
+    let changes = farm.run_to(1, [1, 1, 0, 0]);
     let refused = &changes[1];
     assert_eq!(
         (&refused["entry"], &refused["state"], &refused["reason"]),
@@ -275,43 +276,38 @@ async fn a_refusal_keeps_the_words_of_the_service_and_is_edited() {
     assert_eq!(farm.write_down(["edit", &first, "in.json"]), first);
     assert_eq!(farm.run().0, 0);
     assert_eq!(farm.new_records().len(), 2);
-    assert_eq!(farm.states(), ["confirmed", "confirmed"]);
+    assert_eq!(farm.listed("state"), ["confirmed", "confirmed"]);
 }
 
 #[tokio::test]
 async fn what_is_lost_is_looked_for_and_sent_again_only_if_it_is_not_there() {
-    let farm = Farm::new("lost").await;
+    let farm = Farm::new().await;
     farm.fake.on_operation(SAVE).fault(Fault::dropped_after());
     farm.write_down(["add", "in.json"]);
     let (code, changes, _) = farm.run();
-    let states: Vec<&Value> = changes.iter().map(|change| &change["state"]).collect();
     assert_eq!(code, 0);
-    assert_eq!(states, ["sending", "unconfirmed", "confirmed"]);
     assert_eq!(
-        (farm.new_records().len(), farm.fake.request_count(SAVE)),
-        (1, 1)
+        each(&changes, "state"),
+        ["sending", "unconfirmed", "confirmed"]
     );
+    farm.has(1, 1);
 
     farm.fake.on_operation(SAVE).fault(Fault::dropped_before());
     farm.write_down(["add", "in.json"]);
     let (code, changes, _) = farm.run();
     assert_eq!(code, 0);
-    let states: Vec<&Value> = changes.iter().map(|change| &change["state"]).collect();
     assert_eq!(
-        states,
+        each(&changes, "state"),
         ["sending", "unconfirmed", "queued", "sending", "confirmed"]
     );
     assert_eq!(changes[4]["attempts"], 2);
-    assert_eq!(
-        (farm.new_records().len(), farm.fake.request_count(SAVE)),
-        (2, 3)
-    );
+    farm.has(2, 3);
 }
 
 #[tokio::test]
 async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
     for choice in ["adopt", "resend", "discard"] {
-        let farm = Farm::new(choice).await;
+        let farm = Farm::new().await;
         let entry = farm.write_down(["add", "--submit", "in.json"]);
         // A twin from the website, while the reply is lost.
         farm.fake.on_operation(SAVE).fault(Fault::dropped_after());
@@ -319,9 +315,7 @@ async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
         twin["status"] = json!("DRAFT");
         farm.fake
             .edit_before_list(ACCOUNT, 2, WebsiteEdit::insert(&twin));
-        let (code, _, last) = farm.run();
-        assert_eq!(code, 1);
-        assert_eq!(last, report(0, 0, 1, 1, &last["requests"]));
+        farm.run_to(1, [0, 0, 1, 1]);
         let listed = farm.list();
         assert_eq!(listed[0]["reason"], "candidates");
         let candidates = listed[0]["candidates"].as_array().unwrap().clone();
@@ -343,11 +337,8 @@ async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
             (expected, records),
             "{choice}"
         );
-        let submitted = farm.new_records();
-        let submitted: Vec<&Value> = submitted
-            .iter()
-            .filter(|record| record["status"] == "SUBMITTED")
-            .collect();
+        let mut submitted = farm.new_records();
+        submitted.retain(|record| record["status"] == "SUBMITTED");
         assert_eq!(
             submitted.len(),
             usize::from(choice != "discard"),
@@ -361,7 +352,7 @@ async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
 
 #[tokio::test]
 async fn nothing_is_sent_after_its_time() {
-    let farm = Farm::new("not_after").await;
+    let farm = Farm::new().await;
     farm.write_down(["add", "--not-after", "2020-01-01T00:00:00+10:00", "in.json"]);
     let (code, changes, last) = farm.run();
     assert_eq!(
@@ -385,7 +376,7 @@ async fn nothing_is_sent_after_its_time() {
 
 #[tokio::test]
 async fn the_exit_code_tells_reception_login_and_store_apart() {
-    let farm = Farm::new("codes").await;
+    let farm = Farm::new().await;
     farm.write_down(["add", "in.json"]);
     let run = ["run", "--once", "--json"];
     let waits = report(0, 0, 0, 1, &Value::Null);
@@ -411,9 +402,11 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
             unreachable.stderr.starts_with("waiting: "),
             "{unreachable:?}"
         );
-        let refused = at(Some("not-a-token-of-the-fake"), None).with(3).says("log in again");
+        at(Some("not-a-token-of-the-fake"), None)
+            .with(3)
+            .says("log in again");
     }
-    assert_eq!(farm.states(), ["queued"]);
+    assert_eq!(farm.listed("state"), ["queued"]);
 
     farm.folder
         .write("notes.txt", "no outbox, and worth keeping ".repeat(100));
@@ -430,7 +423,7 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
 
 #[tokio::test]
 async fn wrong_arguments_and_files_write_nothing() {
-    let farm = Farm::new("usage").await;
+    let farm = Farm::new().await;
     farm.write("misspelt.json", &json!({"origin": {"pik": "QAZZ7777"}}));
     farm.write(
         "deleted.json",
@@ -465,14 +458,18 @@ async fn wrong_arguments_and_files_write_nothing() {
         program.run().mute(2).fails();
     }
     assert_eq!(farm.list(), [Value::Null; 0]);
-    let no_store = Program::new("outbox").arg("list").run().with(2).says("--store FILE is needed");
-    let nothing = Program::new("outbox").at(&farm.fake).run().with(2);
+    Program::new("outbox")
+        .arg("list")
+        .run()
+        .with(2)
+        .says("--store FILE is needed");
+    Program::new("outbox").at(&farm.fake).run().with(2);
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
-    let farm = Farm::new("goes_on").await;
+    let farm = Farm::new().await;
     farm.write_down(["add", "in.json"]);
     let program = farm.program(["run", "--json"]).at(&farm.fake);
     let (mut run, mut stdout) = program.listened();
@@ -502,7 +499,7 @@ async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
 
 #[tokio::test]
 async fn a_run_ends_at_its_time() {
-    let farm = Farm::new("for").await;
+    let farm = Farm::new().await;
     let ended = farm.online(["run", "--for", "0.1", "--json"]).well();
     let none = report(0, 0, 0, 0, &json!(0));
     assert_eq!(ended.lines(), [json!({"report": none})]);
@@ -510,7 +507,7 @@ async fn a_run_ends_at_its_time() {
 
 #[tokio::test]
 async fn fields_that_the_program_does_not_know_are_sent() {
-    let farm = Farm::new("extra").await;
+    let farm = Farm::new().await;
     let mut unknown = input();
     unknown["revision"] = json!(7);
     farm.write("unknown.json", &unknown);
@@ -524,7 +521,7 @@ async fn fields_that_the_program_does_not_know_are_sent() {
 
 #[tokio::test]
 async fn accounts_of_a_file_are_kept_apart() {
-    let farm = Farm::new("accounts").await;
+    let farm = Farm::new().await;
     let of = |account: &str, arguments: [&str; 2]| {
         let program = farm.program(arguments);
         program.env("ENVD_ACCOUNT_ID", account).run()
@@ -544,7 +541,7 @@ async fn accounts_of_a_file_are_kept_apart() {
 
 #[tokio::test]
 async fn a_copy_in_the_same_file_is_used() {
-    let farm = Farm::new("shared").await;
+    let farm = Farm::new().await;
     let sync = || {
         let program = Program::new("sync_account").at(&farm.fake);
         let program = program.within(&farm.folder.path(""));
@@ -560,7 +557,7 @@ async fn a_copy_in_the_same_file_is_used() {
 
 #[tokio::test]
 async fn people_get_a_table_that_fits_a_terminal() {
-    let farm = Farm::new("table").await;
+    let farm = Farm::new().await;
     let hostile = "bad\u{1b}[2J\u{202e}\nFORGED ".to_owned() + &"word ".repeat(40);
     farm.fake.on_operation(SAVE).refuse("BAD", &hostile);
     farm.write_down(["add", "--submit", "in.json"]);
@@ -587,7 +584,7 @@ async fn people_get_a_table_that_fits_a_terminal() {
         list.stdout.contains("waits for an earlier entry"),
         "{list:?}"
     );
-    let none = Farm::new("empty").await.offline(["list"]);
+    let none = Farm::new().await.offline(["list"]);
     assert!(
         none.stdout.starts_with("Nothing was written down yet"),
         "{none:?}"

@@ -52,7 +52,7 @@ impl Farm {
             farm.write_down();
             fs::read(&farm.store).unwrap()
         });
-        fs::write(&farm.store, written).unwrap();
+        farm.folder.write("farm.db", written);
         farm
     }
 

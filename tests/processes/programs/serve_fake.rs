@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use url::{Url, form_urlencoded};
 use processes::http::{assert_has, get, header, location, send};
 use processes::{Ended, Folder, Program, Running, Signal};
-
+use serde_json::Value;
+use url::{Url, form_urlencoded};
 
 /// Whether this is not a clone, but the package, which lacks the bundle of `GraphiQL`. It has a copy of the manifest.
 fn is_package() -> bool {

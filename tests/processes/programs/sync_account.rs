@@ -7,9 +7,8 @@ use envd_sdk::Account;
 use envd_sdk::fake::{Fake, Fault, World};
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
-use serde_json::Value;
 use processes::{Ended, Folder, Program, json_lines};
-
+use serde_json::Value;
 
 fn program(fake: &Fake, store: &Path) -> Program {
     Program::new("sync_account")
@@ -241,7 +240,11 @@ async fn the_exit_code_tells_a_login_from_a_failure() {
     }
 
     // With settings of servers, the file is needed; without, the program tells its story.
-    Program::new("sync_account").at(&fake).run().with(2).says("--store FILE is needed");
+    Program::new("sync_account")
+        .at(&fake)
+        .run()
+        .with(2)
+        .says("--store FILE is needed");
     Program::new("sync_account").arg("--json").run().with(2);
 }
 
@@ -251,7 +254,11 @@ async fn a_file_that_is_no_copy_is_named_and_left_as_it_is() {
     let text = folder.write("notes.txt", "not a copy, and worth keeping ".repeat(100));
     for file in [text, folder.path("none").join("farm.db")] {
         for mode in ["--json", "--list"] {
-            let ended = program(&fake, &file).arg(mode).run().mute(1).says(file.to_str().unwrap());
+            let ended = program(&fake, &file)
+                .arg(mode)
+                .run()
+                .mute(1)
+                .says(file.to_str().unwrap());
             assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
         }
     }
@@ -260,7 +267,9 @@ async fn a_file_that_is_no_copy_is_named_and_left_as_it_is() {
         .arg("--store")
         .arg(folder.path("new.db"))
         .arg("--list")
-        .run().with(1).says("no copy yet");
+        .run()
+        .with(1)
+        .says("no copy yet");
 }
 
 #[tokio::test]
@@ -275,7 +284,9 @@ async fn people_get_a_table_and_the_reasons() {
     ] {
         assert!(ended.stdout.contains(text), "{text}: {ended:?}");
     }
-    let again = program(&fake, &folder.path("farm.db")).run().shows("No changes.");
+    program(&fake, &folder.path("farm.db"))
+        .run()
+        .shows("No changes.");
 }
 
 /// More lines than a pipe holds, so that the program is still writing when the test ends it.

@@ -7,9 +7,8 @@ use std::process::Child;
 
 use envd_sdk::fake::{Assumptions, Deleted, Fake, WebsiteEdit, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-use serde_json::{Value, json};
 use processes::{Folder, Program, json_lines};
-
+use serde_json::{Value, json};
 
 const ACCOUNT: &str = "envd-100201";
 

@@ -2,9 +2,8 @@
 
 use envd_sdk::auth::{FileStore, TokenManager};
 use envd_sdk::fake::{Fake, Fault};
-use serde_json::Value;
 use processes::{Folder, Program};
-
+use serde_json::Value;
 
 fn options(program: Program, fake: &Fake) -> Program {
     program
@@ -19,7 +18,12 @@ async fn without_a_login_access_token_fails() {
     let fake = Fake::start().await;
     let folder = Folder::new();
     let program = options(Program::new("access_token"), &fake);
-    program.arg("--store").arg(folder.path("tokens.json")).run().mute(3).fails();
+    program
+        .arg("--store")
+        .arg(folder.path("tokens.json"))
+        .run()
+        .mute(3)
+        .fails();
 }
 
 #[tokio::test]
@@ -50,7 +54,9 @@ async fn an_incomplete_login_fails() {
     // Stdin is empty, where a user pastes the address.
     program
         .args(["--redirect-uri", "http://127.0.0.1/callback"])
-        .run().with(1).says("no address was given");
+        .run()
+        .with(1)
+        .says("no address was given");
 }
 
 #[tokio::test]

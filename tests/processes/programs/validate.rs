@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
 use processes::{Folder, Program};
-
+use serde_json::{Value, json};
 
 const DAY: [&str; 2] = ["--today", "2026-11-20"];
 
@@ -53,12 +52,14 @@ fn the_output_of_answer_questions_is_validated() {
     Program::new("answer_questions")
         .arg("--out")
         .arg(&file)
-        .run().with(0);
+        .run()
+        .with(0);
     let ended = Program::new("validate")
         .args(DAY)
         .arg("--json")
         .arg(&file)
-        .run().with(0);
+        .run()
+        .with(0);
     assert_eq!(
         serde_json::from_str::<Value>(&ended.stdout).unwrap(),
         json!({"id": null, "valid": true, "findings": []})
@@ -111,7 +112,11 @@ fn unreadable_lines_are_reported_and_the_others_validated() {
 }
 
 fn assert_text_report(file: &Path, line: u64, reason: &str) {
-    let ended = Program::new("validate").arg(file).run().with(2).shows("\"good\": valid\n");
+    let ended = Program::new("validate")
+        .arg(file)
+        .run()
+        .with(2)
+        .shows("\"good\": valid\n");
     let named = format!("line {line}: cannot be read");
     let report = ended
         .stdout
@@ -128,7 +133,11 @@ fn assert_text_report(file: &Path, line: u64, reason: &str) {
 }
 
 fn assert_json_report(file: &Path, line: u64, path: &Value, reason: &str) {
-    let ended = Program::new("validate").arg("--json").arg(file).run().with(2);
+    let ended = Program::new("validate")
+        .arg("--json")
+        .arg(file)
+        .run()
+        .with(2);
     let report = ended.lines();
     assert_eq!(report.len(), 2);
     let rejected = report
@@ -165,7 +174,11 @@ fn empty_and_missing_files_are_named() {
         folder.path("missing.json"),
         folder.path("."),
     ] {
-        Program::new("validate").arg(&file).run().with(2).says(file.to_str().unwrap());
+        Program::new("validate")
+            .arg(&file)
+            .run()
+            .with(2)
+            .says(file.to_str().unwrap());
     }
 }
 

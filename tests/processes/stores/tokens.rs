@@ -181,8 +181,13 @@ const KILLS: [(&str, Fault, bool); 5] = [
 async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_on() {
     for (name, fault, is_rotated) in KILLS.iter().cycle().take(20 * KILLS.len()) {
         let (fake, folder, file) = logged_in().await;
-        let (proxy, names) = (Proxy::of(&fake).await, || fs::read_dir(folder.path("")).unwrap());
-        let mut host = take_tokens(&proxy.through(fake.token_url()), &fault.at(&folder.text(FILE)));
+        let (proxy, names) = (Proxy::of(&fake).await, || {
+            fs::read_dir(folder.path("")).unwrap()
+        });
+        let mut host = take_tokens(
+            &proxy.through(fake.token_url()),
+            &fault.at(&folder.text(FILE)),
+        );
         let (before, files) = (fake.token_requests(), names().count());
         if *fault == Fault::None {
             proxy.set(Mode::HoldReplies);
@@ -197,13 +202,21 @@ async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_
             while names().count() <= files && generation(&file).await == 1 {}
         }
         host.kill();
-        assert_eq!(fake.token_requests() - before, usize::from(*is_rotated), "{name}");
+        assert_eq!(
+            fake.token_requests() - before,
+            usize::from(*is_rotated),
+            "{name}"
+        );
         // The lock is free at once.
         drop(file.lock(KEY, Duration::ZERO).await.unwrap());
         // Whole, and either old or new.
         let stored = file.load(KEY).await.unwrap().unwrap().record;
         let is_new = stored.refresh_began_at().is_none();
-        assert_eq!(stored.tokens().generation(), 1 + u64::from(is_new), "{name}");
+        assert_eq!(
+            stored.tokens().generation(),
+            1 + u64::from(is_new),
+            "{name}"
+        );
         match fault {
             Fault::During(_) => {}
             _ => assert_eq!(is_new, *name == "after the new file", "{name}"),

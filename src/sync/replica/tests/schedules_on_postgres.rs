@@ -20,7 +20,7 @@ fn the_copy_in_postgres_and_the_feed_equal_the_service_after_any_schedule() {
     }
 }
 
-/// Each of these calls is one statement (`tests/postgres/sync_cost.rs`).
+/// Each of these calls is one statement (`tests/processes/postgres/sync_cost.rs`).
 #[test]
 fn a_sync_that_finds_nothing_new_takes_at_most_three_statements() {
     let Some(schema) = TestSchema::new() else {

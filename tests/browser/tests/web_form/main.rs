@@ -1,4 +1,4 @@
-//! The example `web_form` in headless Chromium, by mouse and keyboard.
+//! The application `web_form` in headless Chromium, by mouse and keyboard.
 //!
 //! `ENVD_SDK_TEST_CHROMIUM` names the browser. With `ENVD_SDK_PICTURE` the last test writes the picture of the README there.
 

@@ -1,4 +1,4 @@
-//! A tab of headless Chromium that shows the example.
+//! A tab of headless Chromium that shows the application.
 
 use std::env;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
 /// The test file of axe-core; see its licence beside it.
 const AXE: &str = include_str!("../../axe/axe.min.js");
 
-/// The example, a browser, and what the console of the browser has said.
+/// The application, a browser, and what the console of the browser has said.
 pub(crate) struct Screen {
     example: Child,
     pub(crate) tab: Arc<Tab>,
@@ -29,7 +29,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Starts the example, and opens it in light colours.
+    /// Starts the application, and opens it in light colours.
     pub(crate) fn open(width: u32, height: u32) -> Self {
         let (example, url) = start_example();
         let path = env::var_os(BROWSER).map(PathBuf::from);
@@ -254,11 +254,13 @@ impl Drop for Screen {
     }
 }
 
-/// Builds and starts the example. Returns its address.
+/// Builds and starts the application. Returns its address.
 fn start_example() -> (Child, String) {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let arguments = ["run", "--quiet", "--locked", "--example", "web_form"];
+    let arguments = [
+        "run", "--quiet", "--locked", "-p", "apps", "--bin", "web_form",
+    ];
     command.args(arguments).current_dir(root);
     let mut example = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

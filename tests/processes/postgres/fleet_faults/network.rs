@@ -2,9 +2,9 @@
 
 use super::super::database::{self, Database};
 use super::super::outages::restart;
-use processes::{Mode, Proxy};
 use super::host_process::HostProcess;
 use super::yard::{Yard, until};
+use processes::{Mode, Proxy};
 
 const NAMES: [&str; 3] = ["host-0", "host-1", "host-2"];
 

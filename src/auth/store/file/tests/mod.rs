@@ -3,8 +3,6 @@
 mod damage;
 mod disk_faults;
 mod folder;
-#[cfg(unix)]
-mod kill;
 mod locks;
 #[cfg(unix)]
 mod permissions;

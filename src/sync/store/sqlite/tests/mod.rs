@@ -3,7 +3,6 @@
 mod damage;
 mod disk_full;
 pub(in crate::sync) mod folder;
-mod kill;
 mod laws;
 mod permissions;
 mod processes;

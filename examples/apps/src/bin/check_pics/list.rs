@@ -1,0 +1,137 @@
+//! The list to check.
+
+use std::fs;
+use std::path::Path;
+
+use envd_sdk::model::Pic;
+
+use super::arguments::Arguments;
+use super::cli::{Failure, Unusable};
+use super::column::{self, Place};
+use super::sheets::{self, Sheet};
+
+const BUNDLED: &[u8] = include_bytes!("pics.csv");
+
+/// The headings, and the rows below them, which may have fewer cells.
+#[derive(Default)]
+pub(crate) struct List {
+    pub(crate) headings: Vec<String>,
+    /// The column of the PICs.
+    pub(crate) column: usize,
+    pub(crate) rows: Vec<Vec<String>>,
+    /// How the file was read.
+    pub(crate) notes: Vec<String>,
+}
+
+impl List {
+    /// The list in the file, or the bundled one.
+    pub(crate) fn read(arguments: &Arguments) -> Result<Self, Failure> {
+        let Some(file) = &arguments.file else {
+            return Self::of(BUNDLED.to_vec(), arguments);
+        };
+        let list = fs::read(file).map_err(Failure::from);
+        let list = list.and_then(|bytes| Self::of(bytes, arguments));
+        list.map_err(|problem| Unusable::new(Path::new(file), problem).into())
+    }
+
+    fn of(bytes: Vec<u8>, arguments: &Arguments) -> Result<Self, Failure> {
+        let mut sheets = sheets::read(bytes)?;
+        if let Some(wanted) = &arguments.sheet {
+            let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+            sheets.retain(|sheet| sheet.name.trim().eq_ignore_ascii_case(wanted.trim()));
+            if sheets.is_empty() {
+                return Err(format!("--sheet {wanted}: the file has {}", names.join(", ")).into());
+            }
+        }
+        let wanted = arguments.column.as_deref();
+        let (mut found, mut problem, mut others) = (None, None, Vec::new());
+        for sheet in sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()) {
+            match column::find(&sheet.rows, wanted) {
+                Ok(place) if place.pics > 0 && found.is_some() => others.push(sheet.name),
+                Ok(place) if place.pics > 0 => found = Some((sheet, place)),
+                other => problem = problem.or(Some((sheet, other))),
+            }
+        }
+        let (sheet, place) = match (found, problem) {
+            (Some(found), _) => found,
+            (None, Some((sheet, place))) => (sheet, place?),
+            (None, None) => return Ok(Self::default()),
+        };
+        let mut list = Self::below(sheet, &place);
+        if !others.is_empty() {
+            let others = others.join(", ");
+            list.notes.push(format!(
+                "other sheets with PICs are not checked ({others}): choose one with --sheet NAME"
+            ));
+        }
+        Ok(list)
+    }
+
+    fn below(mut sheet: Sheet, place: &Place) -> Self {
+        let width = sheet
+            .rows
+            .iter()
+            .map(|row| row.cells.len())
+            .max()
+            .unwrap_or_default();
+        let first = place.header.map_or(0, |header| header + 1);
+        let rows = sheet.rows.split_off(first);
+        let header = place.header.and_then(|_| sheet.rows.pop());
+        let mut notes: Vec<String> = sheet.note.into_iter().collect();
+        let in_sheet = if sheet.name.is_empty() {
+            String::new()
+        } else {
+            format!(" of sheet {}", sheet.name)
+        };
+        if let Some(header) = &header
+            && header.line > 1
+        {
+            notes.push(format!(
+                "the headings are in line {}{in_sheet}; what is above is left out",
+                header.line
+            ));
+        }
+        let mut headings: Vec<String> = header.map(|header| header.cells).unwrap_or_default();
+        for column in headings.len()..width {
+            headings.push(match column {
+                _ if column == place.column => "PIC".to_owned(),
+                _ => format!("COLUMN {}", column + 1),
+            });
+        }
+        if width > 1 {
+            let heading = headings[place.column].trim();
+            notes.push(format!(
+                "the PICs are in column {}{in_sheet}, \u{201c}{heading}\u{201d}",
+                place.column + 1
+            ));
+        }
+        let rows = rows.into_iter().map(|row| row.cells).collect();
+        Self {
+            headings,
+            column: place.column,
+            rows,
+            notes,
+        }
+    }
+
+    /// The PIC of a row, in upper case and without blanks around it; another text as it is.
+    pub(crate) fn pic(&self, row: &[String]) -> String {
+        let cell = row.get(self.column).map_or("", String::as_str);
+        Pic::parse(cell).map_or_else(|_| cell.to_owned(), |pic| pic.to_string())
+    }
+
+    /// The row as it is written beside the answer: with its PIC as it was looked up, and a cell for each heading.
+    pub(crate) fn tidied(&self, row: &[String]) -> Vec<String> {
+        let mut cells = row.to_vec();
+        cells.resize(self.headings.len(), String::new());
+        cells[self.column] = self.pic(row);
+        cells
+    }
+
+    /// How many PICs were not written as they are looked up.
+    pub(crate) fn untidy(&self) -> usize {
+        let is_untidy = |row: &&Vec<String>| row.get(self.column) != Some(&self.pic(row));
+        let rows = self.rows.iter().filter(|row| row.len() > self.column);
+        rows.filter(is_untidy).count()
+    }
+}

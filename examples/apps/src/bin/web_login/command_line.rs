@@ -1,0 +1,60 @@
+//! The arguments of the command line.
+
+use lexopt::Arg::{Long, Short};
+use url::Url;
+
+use super::cli;
+
+const USAGE: &str = "\
+usage: web_login [--serve [--port N] [--address URL]]
+
+A web application with many users, on a fake identity provider that needs no password.
+Without --serve it logs one user in and out and ends.
+
+  --serve         runs until Ctrl-C; the first line on stdout is {\"url\": ..., \"port\": ...}
+  --port N        the port on 127.0.0.1; a free one unless set
+  --address URL   the address of the application in the browser, such as https://desk.example/,
+                  where a proxy forwards it to the port; with https the cookies are Secure";
+
+/// Whether the application keeps running, its port, of which 0 is a free one, and its address behind a proxy.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pub(crate) serve: bool,
+    pub(crate) port: u16,
+    pub(crate) address: Option<Url>,
+}
+
+impl Arguments {
+    pub(crate) fn read() -> Self {
+        cli::arguments(USAGE, Self::parse)
+    }
+
+    fn parse(given: &mut lexopt::Parser) -> Result<Self, lexopt::Error> {
+        let mut read = Self::default();
+        while let Some(argument) = given.next()? {
+            match argument {
+                Long("serve") => read.serve = true,
+                Long("port") => read.port = cli::port(given)?,
+                Long("address") => {
+                    let expected = "an http or https address without a path";
+                    read.address = Some(cli::value(given, "--address", expected, address)?);
+                }
+                Short('h') | Long("help") => cli::help(USAGE),
+                _ => return Err(argument.unexpected()),
+            }
+        }
+        if read.address.is_some() && !read.serve {
+            return Err("--address needs --serve".into());
+        }
+        Ok(read)
+    }
+}
+
+/// Cookies with the prefix `__Host-` are for a whole host.
+fn address(text: &str) -> Option<Url> {
+    let address = Url::parse(text).ok()?;
+    let is_root =
+        address.path() == "/" && address.query().is_none() && address.fragment().is_none();
+    let is_web = matches!(address.scheme(), "http" | "https") && address.username().is_empty();
+    (is_root && is_web && address.password().is_none()).then_some(address)
+}

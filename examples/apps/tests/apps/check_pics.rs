@@ -1,0 +1,511 @@
+//! `check_pics`: lists as a clerk has them, the file of the result, and `--resume`.
+
+use std::fs;
+use std::path::Path;
+
+use encoding_rs::WINDOWS_1252;
+use envd_sdk::fake::{Fake, Fault, World};
+use processes::{Ended, Folder, Program};
+use serde_json::json;
+
+use super::app;
+use super::workbook::{day, number, text, time, write};
+
+const HEADINGS: &str = "\u{feff}PIC,NAME,TOWN,STATE,STATUS\n";
+const STATION: &str = "QAZZ7777,Sample Station,Sampleton,QLD,Active\n";
+const DOWNS: &str = "QBZZ2222,Example Downs,Exampleville,QLD,Active\n";
+const YARDS: &str = "QCZZ8888,Test Yards,Test Creek,QLD,Active\n";
+
+fn check(list: &Path) -> Program {
+    app("check_pics").arg(list)
+}
+
+/// Checks the list, and writes the result to `out.csv`.
+fn write_out(folder: &Folder, list: &Path) -> Program {
+    check(list).arg("--csv").arg(folder.path("out.csv"))
+}
+
+/// The cells of `out.csv`, the headings first.
+fn rows(folder: &Folder) -> Vec<Vec<String>> {
+    let text = folder.read("out.csv");
+    let text = text.strip_prefix('\u{feff}').expect("a mark for Excel");
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
+    let cells = |row: csv::StringRecord| row.iter().map(str::to_owned).collect();
+    reader.records().map(|row| cells(row.unwrap())).collect()
+}
+
+/// Ends with this count.
+#[track_caller]
+fn assert_counts(ended: Ended, counts: &str) -> Ended {
+    let ended = ended.with(0);
+    let last = ended.stdout.lines().last();
+    assert_eq!(last, Some(counts), "{ended:?}");
+    ended
+}
+
+#[track_caller]
+fn assert_refused(program: Program, file: &Path, part: &str) {
+    let ended = program.run().mute(2).says(part);
+    let start = format!("error: {}: ", file.display());
+    assert!(ended.stderr.starts_with(&start), "{ended:?}");
+}
+
+fn utf_16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
+#[test]
+fn each_encoding_and_delimiter_is_read_and_all_columns_are_kept() {
+    let folder = Folder::new();
+    for delimiter in [",", ";", "\t"] {
+        let list = "Verkäufe im Mai\n\nLot|Vendor PIC|Vendor|Head\n1|QAZZ7777|\"Müller; Söhne, \"\"alt\"\"\"|12\n2| qbzz2222 ||-5\n";
+        let list = list.replace('|', delimiter);
+        let marked = format!("\u{feff}{list}");
+        let windows_lines = list.replace('\n', "\r\n");
+        for bytes in [
+            list.clone().into_bytes(),
+            marked.clone().into_bytes(),
+            utf_16(&marked, u16::to_le_bytes),
+            utf_16(&marked, u16::to_be_bytes),
+            utf_16(&list, u16::to_le_bytes),
+            utf_16(&list, u16::to_be_bytes),
+            WINDOWS_1252.encode(&list).0.into_owned(),
+            windows_lines.into_bytes(),
+        ] {
+            let file = folder.write("list.csv", bytes);
+            let ended = write_out(&folder, &file).run();
+            assert_counts(ended, "2 checked: 2 Active")
+                .says("column 2, “Vendor PIC”")
+                .says("the headings are in line 3");
+            let rows = rows(&folder);
+            let headings = "Lot|Vendor PIC|Vendor|Head|NAME|TOWN|STATE|STATUS";
+            assert_eq!(rows[0].join("|"), headings);
+            let first = "1|QAZZ7777|Müller; Söhne, \"alt\"|12|Sample Station|Sampleton|QLD|Active";
+            assert_eq!(rows[1].join("|"), first);
+            // A number is no formula.
+            assert_eq!(rows[2][..4].join("|"), "2|QBZZ2222||-5");
+        }
+    }
+}
+
+#[test]
+fn the_column_is_found_by_its_heading_or_its_contents() {
+    let folder = Folder::new();
+    for heading in [
+        "x,PIC",
+        "x,Vendor PIC",
+        "x,PIC No.",
+        "x,pic_number",
+        "x,Property Identification Code",
+        "x,Property Identification Code (PIC)",
+        "PIC status,PIC",
+        "PIC report\nPicture,Vendor's PIC",
+        "sep=,\nx,PIC",
+        // Without a heading.
+        "1,QBZZ2222",
+    ] {
+        let list = format!("{heading}\nActive,QAZZ7777\nActive,QCZZ8888\n");
+        let ended = check(&folder.write("list.csv", list)).run();
+        let rows = if heading.starts_with('1') { 3 } else { 2 };
+        assert_counts(ended, &format!("{rows} checked: {rows} Active")).says("column 2, “");
+    }
+}
+
+#[test]
+fn several_columns_of_pics_are_asked_about() {
+    let folder = Folder::new();
+    let write = |name, list: &str| folder.write(name, list);
+    let two = "Vendor PIC,Buyer PIC,PIC\nQAZZ7777,QBZZ2222,old\nQAZZ7777,NE000004,old\n";
+    let two = write("two.csv", two);
+    let (same, none) = ("PIC,PIC\nQAZZ7777,QBZZ2222\n", "Lot,Vendor\n1,Smith\n");
+    let (same, none) = (write("same.csv", same), write("none.csv", none));
+    let choose = "--column NUMBER (1 “Vendor PIC”, 2 “Buyer PIC”)";
+    assert_refused(check(&two), &two, choose);
+    assert_refused(check(&same), &same, "(1 “PIC”, 2 “PIC”)");
+    assert_refused(check(&none), &none, "no column looks like PICs");
+    let by_name = check(&same).args(["--column", "PIC"]);
+    assert_refused(by_name, &same, "several columns have that name");
+    for column in ["0", "4", "Seller"] {
+        let program = check(&two).args(["--column", column]);
+        assert_refused(program, &two, &format!("--column {column}: "));
+    }
+    for column in ["2", "buyer pic", "Buyer PIC "] {
+        let ended = check(&two).args(["--column", column]).run();
+        assert_counts(ended, "2 checked: 1 Active, 1 Blocked");
+    }
+}
+
+#[test]
+fn a_workbook_is_read() {
+    let folder = Folder::new();
+    let file = folder.path("list.xlsx");
+    let headings = ["Day", "Property Identification Code", "Head", "Name"].map(text);
+    let (pic, name) = (text("qazz7777 "), text("Müller & Söhne"));
+    let first = [day(46_346), pic, number(12.0), name];
+    let (code, half) = (number(12_300_000_000.0), number(0.5));
+    let second = [day(46_346), code, half, time(0.25)];
+    let total = [text("Total"), "<c/>".to_owned(), number(12.5)];
+    let title = [text("Sale <1>")];
+    let sale: [&[String]; 6] = [&title, &headings, &first, &second, &[], &total];
+    let notes = [text("Nothing here"), text("x")];
+    let notes: [&[String]; 1] = [&notes];
+    let other = ["PIC", "NE000004"].map(|cell| [text(cell)]);
+    let other: [&[String]; 2] = [&other[0], &other[1]];
+    write(
+        &file,
+        &[("Notes", &notes), ("Sale", &sale), ("Other", &other)],
+    );
+
+    write_out(&folder, &file)
+        .run()
+        .with(0)
+        .says("column 2 of sheet Sale")
+        .says("not checked (Other): choose one with --sheet NAME");
+    let rows = rows(&folder);
+    // The list has a column of that name.
+    assert_eq!(rows[0][3..5].join("|"), "Name|REGISTER NAME");
+    let first = "2026-11-20|QAZZ7777|12|Müller & Söhne|Sample Station";
+    assert_eq!(rows[1][..5].join("|"), first);
+    let second = "2026-11-20|12300000000|0.5|06:00:00";
+    assert_eq!(rows[2][..4].join("|"), second);
+    assert!(rows[2][7].contains("took the code for a number"));
+    assert_eq!((&*rows[3][0], &*rows[3][7]), ("Total", "no PIC in the row"));
+
+    let ended = check(&file).args(["--sheet", "other"]).run();
+    assert_counts(ended, "1 checked: 1 Blocked");
+    let none = "--sheet Mai: the file has Notes, Sale, Other";
+    assert_refused(check(&file).args(["--sheet", "Mai"]), &file, none);
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_named_with_what_to_do() {
+    let folder = Folder::new();
+    let password = utf_16("EncryptedPackage", u16::to_le_bytes);
+    let old = [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 600]].concat();
+    let locked = [&old[..], &password].concat();
+    let tail = "QBZZ2222,Downs\n".repeat(50);
+    let open_to_the_end = format!("PIC,vendor\nQAZZ7777,Station\nQCZZ8888,\"Yards\n{tail}");
+    // The next quote closes the cell, in the middle of a row.
+    let open_to_the_next =
+        format!("PIC,vendor\nQCZZ8888,\"Yards\n{tail}QAZZ7777,\"Station\"\n{tail}");
+    let cases: [(&[u8], &str); 12] = [
+        (b"%PDF-1.7\n%\xe2\xe3\nPIC\nQAZZ7777\n", "a PDF: export"),
+        (b"\xef\xbb\xbf<html><td>QAZZ7777", "a web page"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "a picture"),
+        (b"PIC\nQAZZ7777\nQBZZ\x002222\n", "line 3 has a NUL"),
+        (b"\xff\xfeP\0I\0C\0\0\xd8", "not valid UTF-16LE"),
+        (b"PK\x03\x04 cut off", "no workbook that can be read"),
+        (&old, "no workbook that can be read"),
+        (&locked, "has a password"),
+        (open_to_the_end.as_bytes(), "line 3: this quote is not"),
+        (open_to_the_next.as_bytes(), "line 2: this quote is not"),
+        (b"\xef\xbb\xbf\"PIC\nQAZZ7777\n", "line 1: this quote is"),
+        (
+            b"PIC,note\nQAZZ7777,\"two\nlines\"\n\"QCZZ8888,\n",
+            "line 4: this quote is not closed",
+        ),
+    ];
+    for (bytes, part) in cases {
+        let file = folder.write("list.csv", bytes);
+        assert_refused(check(&file), &file, part);
+    }
+    let (missing, no_folder) = (folder.path("none.csv"), folder.path("none").join("out.csv"));
+    assert_refused(check(&missing), &missing, "os error");
+    assert_refused(check(&folder.path(".")), &folder.path("."), "os error");
+    let list = folder.write("list.csv", "QAZZ7777\n");
+    let out = check(&list).arg("--csv").arg(&no_folder);
+    assert_refused(out, &no_folder, "os error");
+    // Closed quotes are accepted.
+    let closed = "\u{feff}vendor,\"PIC\"\r\n\"Yards, \"\"old\"\"\nand new\" ,QCZZ8888\r\n5\" pipe,\"QAZZ7777\"\r\n";
+    let ended = check(&folder.write("list.csv", closed)).run();
+    assert_counts(ended, "2 checked: 2 Active");
+}
+
+#[test]
+fn the_csv_does_not_overwrite_the_list() {
+    let folder = Folder::new();
+    let list = folder.write("list.csv", "PIC\nQAZZ7777\n");
+    fs::hard_link(&list, folder.path("linked.csv")).unwrap();
+    fs::create_dir(folder.path("beside")).unwrap();
+    let mut names = vec!["list.csv", "./list.csv", "beside/../list.csv", "linked.csv"];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("list.csv", folder.path("symbolic.csv")).unwrap();
+        names.push("symbolic.csv");
+    }
+    for name in names {
+        let out = check(&list).arg("--csv").arg(folder.path(name));
+        out.run().mute(2).says("is the list itself");
+        assert_eq!(folder.read("list.csv"), "PIC\nQAZZ7777\n", "{name}");
+    }
+}
+
+#[test]
+fn a_list_without_a_pic_fails() {
+    let folder = Folder::new();
+    for text in ["", "PIC\n", "PIC\nQAZZ777\nx\n"] {
+        let list = folder.write("list.csv", text);
+        check(&list).run().with(1).fails();
+    }
+}
+
+/// Cells, and how their status begins.
+const ADVICE: &str = "\
+1.23E+07 | not a PIC (a spreadsheet took the code for a number and lost digits
+\"1,2e7\" | not a PIC (a spreadsheet took the code for a number and lost digits
+12345 | not a PIC (a spreadsheet drops zeros in front: if the code is 00012345,
+123456789 | not a PIC (a spreadsheet took the code for a number
+12300000 | not in the register (only digits: a spreadsheet may have
+QAZZ-7777 | not a PIC (other characters stand in it: is it QAZZ7777?)
+qazz\u{200b}7777 | not a PIC (other characters stand in it: is it QAZZ7777?)
+QAZZ777 | not a PIC (7 characters, and a PIC has 8)
+#N/A | not a PIC (the error of a formula
+nobody knows | not a PIC
+QAZZ7778 | not in the register (the check letter does not fit
+ qazz7777\u{a0} | Active";
+
+#[test]
+fn a_code_that_a_spreadsheet_has_changed_gets_advice() {
+    let folder = Folder::new();
+    let lines = ADVICE.lines().map(|line| line.split_once(" | ").unwrap());
+    let cells: Vec<&str> = lines.clone().map(|(cell, _)| cell).collect();
+    let list = folder.write("list.csv", format!("PIC\n{}\n", cells.join("\n")));
+    let ended = write_out(&folder, &list).run().with(0);
+    ended.says("1 of the PICs had small letters or blanks");
+    let rows = rows(&folder);
+    assert_eq!(rows.len(), 1 + cells.len());
+    for ((cell, status), row) in lines.zip(&rows[1..]) {
+        assert!(row[4].starts_with(status), "{cell}: {row:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_rows_are_checked_with_one_request_for_each_pic() {
+    let fake = Fake::start().await;
+    let folder = Folder::new();
+    let pics = ["QAZZ7777", "QBZZ2222", "QCZZ8888", "no"];
+    let list = (0..100_000).map(|row| format!("{row},{}", pics[row % 4]));
+    let list: Vec<String> = list.collect();
+    let list = folder.write("list.csv", format!("Lot,PIC\n{}\n", list.join("\n")));
+    let ended = write_out(&folder, &list).at(&fake).run();
+    assert_counts(ended, "100000 checked: 75000 Active, 25000 not a PIC");
+    assert_eq!(fake.requests().len(), 3);
+    let rows = rows(&folder);
+    assert_eq!(rows.len(), 100_001);
+    assert_eq!(rows[100_000][..2], ["99999", "no"]);
+}
+
+/// Sequences that set the title, erase the screen, reverse the direction and end the line, and how they are printed.
+const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
+const SHOWN: &str = r"\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
+
+#[tokio::test]
+async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadsheet() {
+    let formulas = [
+        "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1",
+    ];
+    let names = [&formulas[..], &["a=1", HOSTILE]].concat();
+    let (mut world, mut list) = (World::sample(), String::new());
+    for (number, name) in (0..).zip(&names) {
+        let pic = format!("QAZZ000{number}");
+        list += &format!("{pic}\n");
+        world = world.property(json!({"PIC": pic, "PICName": name, "Town": HOSTILE}));
+    }
+    let fake = Fake::builder().world(world).start().await.unwrap();
+    let folder = Folder::new();
+    list += &format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
+    let list = folder.write("list.csv", list);
+    let ended = write_out(&folder, &list).at(&fake).run().with(0);
+
+    let ended = ended.shows(&format!("\n{SHOWN} "));
+    for letter in ended.stdout.chars().chain(ended.stderr.chars()) {
+        let is_mark = matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let is_control = letter.is_control() && letter != '\n';
+        assert!(!is_control && !is_mark, "{letter:?} in {ended:?}");
+    }
+    let rows = rows(&folder);
+    for (row, name) in rows[1..].iter().zip(&names) {
+        let mark = if formulas.contains(name) { "'" } else { "" };
+        assert_eq!(row[1], format!("{mark}{name}"));
+    }
+    let command = &rows[1 + names.len()];
+    // A missing value is an empty cell, not a dash, which would begin a formula.
+    assert_eq!(command[..2].join("|"), "'=cmd|' /C calc'!A0|");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn long_texts_leave_the_columns_in_line_on_a_terminal() {
+    use processes::Terminal;
+
+    let long = "Sehr Weite Ebenen am Großen Fluss";
+    let wide = "牧場牧場牧場牧場牧場牧場牧場";
+    let property = |pic, name| json!({"PIC": pic, "PICName": name, "RegisteredState": "QLD"});
+    let world = World::sample().property(property("QZZZ0001", long));
+    let world = world.property(property("QZZZ0002", wide));
+    let fake = Fake::builder().world(world).start().await.unwrap();
+    let folder = Folder::new();
+    let list = folder.write("list.csv", "QAZZ7777\nQZZZ0001\nQZZZ0002\nQAZZ777\n");
+    for no_color in [false, true] {
+        let program = check(&list).at(&fake).on_xterm(no_color);
+        let ended = Terminal::start_all(program).wait().with(0);
+        assert_eq!(ended.stderr.contains("\u{1b}[32m"), !no_color, "{ended:?}");
+        let shown = console::strip_ansi_codes(&ended.stderr);
+        let state = |word: &str| {
+            let line = shown.lines().find(|line| line.contains(word)).unwrap();
+            let line = line.rsplit('\r').next().unwrap();
+            console::measure_text_width(&line[..line.find("QLD").unwrap()])
+        };
+        assert_eq!(state("Sehr Weite"), state("Sample Station"), "{shown}");
+        assert_eq!(state("牧場"), state("Sample Station"), "{shown}");
+        // Cut on the screen, with advice in a line of its own, and nothing left of the progress bar.
+        assert!(!shown.contains("Großen Fluss"), "{shown}");
+        assert!(shown.contains('…'), "{shown}");
+        let mut lines = shown.lines().map(str::trim);
+        assert!(lines.any(|line| line == "7 characters, and a PIC has 8"));
+        let bar = ended.stderr.rfind('░').unwrap_or(0);
+        assert!(ended.stderr[bar..].contains("\u{1b}[2K"), "{ended:?}");
+    }
+    // A program gets the whole text.
+    check(&list).at(&fake).run().with(0).shows(long);
+}
+
+/// The PICs that were asked for, in the order of the requests.
+fn asked(fake: &Fake) -> Vec<String> {
+    let paths = fake.requests();
+    let paths = paths.iter().map(|request| request.path());
+    let pics = paths.map(|path| path.split_once("PIC=").unwrap().1);
+    pics.map(|pic| pic.trim_end_matches(')').to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn what_is_answered_is_kept_and_not_asked_again() {
+    let folder = Folder::new();
+    let list = "QAZZ7777\nqbzz2222\nQCZZ8888\nQAZZ7777\n-x\n";
+    let list = folder.write("list.csv", list);
+    let complete = format!("{HEADINGS}{STATION}{DOWNS}{YARDS}{STATION}'-x,,,,not a PIC\n");
+    // The last row was not written whole.
+    let cut = format!("{HEADINGS}{STATION}{}", &DOWNS[..20]);
+    let failed = format!("{HEADINGS}QAZZ7777,,,,failed: no reply\n{DOWNS}");
+    for (written, wanted) in [
+        (&*cut, "QBZZ2222 QCZZ8888"),
+        (&format!("{HEADINGS}{STATION}{DOWNS}"), "QCZZ8888"),
+        (&failed, "QAZZ7777 QCZZ8888"),
+        (HEADINGS, "QAZZ7777 QBZZ2222 QCZZ8888"),
+        (&HEADINGS[..10], "QAZZ7777 QBZZ2222 QCZZ8888"),
+        (&complete, ""),
+    ] {
+        let fake = Fake::start().await;
+        folder.write("out.csv", written);
+        let ended = write_out(&folder, &list).arg("--resume").at(&fake).run();
+        assert_counts(ended, "5 checked: 4 Active, 1 not a PIC");
+        let mut asked = asked(&fake);
+        asked.sort();
+        assert_eq!(asked.join(" "), wanted, "{written}");
+        assert_eq!(folder.read("out.csv"), complete, "{written}");
+        assert!(!folder.path("out.csv.new").exists());
+    }
+}
+
+#[test]
+fn a_file_of_another_list_is_refused_and_stays() {
+    let folder = Folder::new();
+    let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\n");
+    for (written, part) in [
+        (format!("{HEADINGS}{DOWNS}"), "row 1 differs"),
+        (format!("{HEADINGS}{STATION}{DOWNS}{YARDS}"), "more rows"),
+        (format!("Lot,{HEADINGS}1,{STATION}"), "columns differ"),
+    ] {
+        let out = folder.write("out.csv", &written);
+        let program = write_out(&folder, &list).arg("--resume");
+        assert_refused(program, &out, part);
+        assert_eq!(folder.read("out.csv"), written, "{part}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_told_and_asked_again() {
+    let folder = Folder::new();
+    let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\n");
+    let fake = Fake::start().await;
+    fake.on_path("/api/v2/PICRegister/(PIC=QAZZ7777)")
+        .fault(Fault::status(400))
+        .times(1);
+    let ended = write_out(&folder, &list).at(&fake).run().with(1);
+    let ended = ended.says("1 of 2 look-ups failed; go on with --resume");
+    let counts = "2 checked: 1 Active, 1 failed\n";
+    assert!(ended.stdout.ends_with(counts), "{ended:?}");
+    assert!(folder.read("out.csv").contains("QAZZ7777,,,,failed: "));
+    let resume = write_out(&folder, &list).arg("--resume");
+    resume.at(&fake).run().with(0);
+    let complete = format!("{HEADINGS}{STATION}{DOWNS}");
+    assert_eq!(folder.read("out.csv"), complete);
+    let mut asked = asked(&fake);
+    asked.sort();
+    assert_eq!(asked, ["QAZZ7777", "QAZZ7777", "QBZZ2222"]);
+}
+
+#[cfg(unix)]
+mod interrupted {
+    use std::io::{BufRead, BufReader};
+    use std::time::{Duration, SystemTime};
+
+    use envd_sdk::Clock;
+    use processes::{Signal, signal};
+
+    use super::*;
+
+    /// A fake that never answers for the second property: its clock does not advance.
+    async fn stuck() -> Fake {
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
+        let fake = Fake::builder().clock(clock).start().await.unwrap();
+        fake.on_path("/api/v2/PICRegister/(PIC=QBZZ2222)")
+            .fault(Fault::latency(Duration::from_secs(1)));
+        fake
+    }
+
+    /// Sends a signal once the heading and the first row are there: then the program waits for the second one. Returns what it
+    /// prints after that.
+    fn interrupt(program: Program, by: Signal) -> (Vec<String>, Ended) {
+        let mut child = program.piped();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let shown: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
+        assert!(shown[1].starts_with("QAZZ7777"), "{shown:?}");
+        signal(child.id(), by);
+        let rest = lines.map(Result::unwrap).collect();
+        (rest, Ended::of(child))
+    }
+
+    #[tokio::test]
+    async fn ctrl_c_leaves_complete_rows_and_prints_their_number() {
+        let (fake, folder) = (stuck().await, Folder::new());
+        let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
+        let program = write_out(&folder, &list).at(&fake);
+        let (rest, ended) = interrupt(program, Signal::SIGINT);
+        assert_eq!(rest, ["1 checked: 1 Active"]);
+        ended.with(1).says("interrupted: 1 of 3 are checked");
+        assert_eq!(folder.read("out.csv"), format!("{HEADINGS}{STATION}"));
+    }
+
+    /// Failures among the rows of an earlier run: until all of its rows are passed again, its file is as it was.
+    #[tokio::test]
+    async fn an_interruption_of_the_second_run_loses_no_answer_of_the_first() {
+        let (fake, folder) = (stuck().await, Folder::new());
+        let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
+        let resume = || write_out(&folder, &list).arg("--resume").at(&fake);
+        let failed = "QBZZ2222,,,,failed: no reply\n";
+        for signal in [Signal::SIGINT, Signal::SIGKILL] {
+            let written = format!("{HEADINGS}{STATION}{failed}{YARDS}");
+            folder.write("out.csv", &written);
+            interrupt(resume(), signal);
+            assert_eq!(folder.read("out.csv"), written, "{signal:?}");
+        }
+        fake.clear_scripts();
+        resume().run().with(0);
+        let complete = format!("{HEADINGS}{STATION}{DOWNS}{YARDS}");
+        assert_eq!(folder.read("out.csv"), complete);
+        assert!(asked(&fake).iter().all(|pic| pic == "QBZZ2222"));
+    }
+}

@@ -1,0 +1,79 @@
+//! The applications as a user runs them: as processes, by their arguments, exit codes and output.
+
+mod check_pics;
+mod web_form;
+mod web_login;
+mod workbook;
+
+use std::env::consts::EXE_SUFFIX;
+
+use processes::Program;
+
+const APPS: [(&str, &str); 4] = [
+    ("check_pics", env!("CARGO_BIN_EXE_check_pics")),
+    ("many_hosts", env!("CARGO_BIN_EXE_many_hosts")),
+    ("web_form", env!("CARGO_BIN_EXE_web_form")),
+    ("web_login", env!("CARGO_BIN_EXE_web_login")),
+];
+
+/// An application without arguments.
+fn app(name: &str) -> Program {
+    let (_, path) = APPS.iter().find(|(known, _)| *known == name).unwrap();
+    Program::new(path.trim_end_matches(EXE_SUFFIX))
+}
+
+#[test]
+fn each_application_prints_its_usage() {
+    for (name, _) in APPS {
+        for option in ["--help", "-h"] {
+            let ended = app(name).arg(option).run().well();
+            let usage = &ended.stdout;
+            assert!(usage.starts_with(&format!("usage: {name}")), "{usage}");
+            // The help describes the application in lines that fit a terminal.
+            assert!(usage.lines().count() > 2, "{usage}");
+            assert!(
+                usage.lines().all(|line| line.chars().count() <= 120),
+                "{usage}"
+            );
+        }
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_their_name_and_the_usage() {
+    for (name, arguments, named) in [
+        ("check_pics", "--bogus", "--bogus"),
+        ("many_hosts", "--bogus", "--bogus"),
+        ("web_form", "--bogus", "--bogus"),
+        ("web_login", "--bogus", "--bogus"),
+        ("check_pics", "one two", "two"),
+        ("check_pics", "--csv", "--csv"),
+        ("check_pics", "--column", "--column"),
+        ("check_pics", "--sheet", "--sheet"),
+        ("check_pics", "--resume", "--csv OUT"),
+        ("web_form", "more", "more"),
+        ("web_form", "--port 65536", "--port"),
+        ("web_login", "--port http", "--port"),
+        ("web_login", "--address ftp://desk.example/", "--address"),
+        ("web_login", "--address https://a.example/app", "--address"),
+        ("web_login", "--address https://me@a.example/", "--address"),
+        // Without --serve the address is of no use.
+        ("web_login", "--address https://desk.example/", "--address"),
+    ] {
+        let ended = app(name).args(arguments.split(' ')).run().mute(2);
+        let problem = ended.stderr.lines().next().unwrap();
+        assert!(problem.contains(named), "{name} {arguments}: {problem}");
+        ended.says(&format!("usage: {name}"));
+    }
+}
+
+#[test]
+fn web_login_plays_a_visit_and_many_hosts_asks_for_a_database() {
+    let visit = app("web_login").run().well();
+    assert!(visit.stdout.lines().all(|line| line.starts_with("ok: ")));
+    visit.shows("after the logout the session is gone");
+    app("many_hosts")
+        .run()
+        .well()
+        .shows("DATABASE_URL is not set");
+}

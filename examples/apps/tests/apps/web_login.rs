@@ -1,0 +1,248 @@
+//! `web_login` as browsers use it, and as hostile pages do.
+
+use std::collections::BTreeMap;
+
+use processes::Running;
+use processes::http::{assert_has, header, location, send};
+use url::{Position, Url};
+
+use super::app;
+
+/// A browser with the cookies of the application, without redirects of its own.
+struct Browser<'s> {
+    server: &'s Running,
+    cookies: BTreeMap<String, String>,
+}
+
+impl<'s> Browser<'s> {
+    fn of(server: &'s Running) -> Self {
+        let cookies = BTreeMap::new();
+        Self { server, cookies }
+    }
+
+    fn get(&mut self, target: &str) -> String {
+        self.send("GET", target, &[])
+    }
+
+    fn send(&mut self, method: &str, target: &str, headers: &[&str]) -> String {
+        let url = self.server.url("url").join(target).unwrap();
+        // As a proxy sends it on.
+        let target = &url[Position::BeforePath..];
+        let url = format!("http://127.0.0.1:{}{target}", self.server.line["port"]);
+        let url = Url::parse(&url).unwrap();
+        let pairs = self.cookies.iter();
+        let pairs: Vec<_> = pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let cookies = format!("cookie: {}", pairs.join("; "));
+        let reply = send(method, &url, &[headers, &[&cookies]].concat(), "");
+        let (head, _) = reply.split_once("\r\n\r\n").unwrap();
+        for line in head.lines() {
+            let Some(cookie) = line.strip_prefix("set-cookie: ") else {
+                continue;
+            };
+            let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
+            if cookie.contains("Max-Age=0") {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        assert_secure(&reply);
+        reply
+    }
+
+    /// From the login to the address of the callback, at which the identity provider sends the browser back.
+    fn begin(&mut self) -> Url {
+        let provider = location(&self.get("/login"));
+        location(&send("GET", &provider, &[], ""))
+    }
+
+    fn log_in(&mut self) {
+        let callback = self.begin();
+        let reply = self.get(callback.as_str());
+        assert!(reply.starts_with("HTTP/1.1 303 "), "{reply}");
+        assert!(self.is_logged_in());
+    }
+
+    fn is_logged_in(&mut self) -> bool {
+        let page = self.get("/");
+        assert!(
+            page.contains("Good day, Sam") != page.contains(">Log in</a>"),
+            "{page}"
+        );
+        page.contains("Good day, Sam")
+    }
+}
+
+fn assert_secure(reply: &str) {
+    let policy = header(reply, "content-security-policy").unwrap();
+    for part in [
+        "default-src 'none'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ] {
+        assert_has(policy, part);
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(header(reply, "x-content-type-options"), Some("nosniff"));
+    assert_eq!(header(reply, "referrer-policy"), Some("same-origin"));
+    assert_eq!(header(reply, "cache-control"), Some("no-store"));
+}
+
+fn start() -> Running {
+    Running::start(app("web_login").args(["--serve", "--port", "0"]))
+}
+
+#[test]
+fn a_user_sees_accounts_and_latest_consignments() {
+    let server = start();
+    let mut browser = Browser::of(&server);
+    assert!(!browser.is_logged_in());
+    browser.log_in();
+    let page = browser.get("/");
+    for part in [
+        "<html lang=\"en\">",
+        "<title>Sam Sample ",
+        "name=\"viewport\"",
+        "Example Downs (QBZZ2222)",
+        "C-900000108",
+        "sam.sample@example.com",
+    ] {
+        assert_has(&page, part);
+    }
+    let other = browser.get("/?account=envd-100202");
+    assert_has(&other, "Latest consignments of Example Downs");
+    assert!(!other.contains("C-900000108"), "{other}");
+    // Accounts of other users, and no account at all.
+    for account in ["envd-100301", "", "%3Cscript%3E", "envd-100201%00"] {
+        let page = browser.get(&format!("/?account={account}"));
+        assert!(page.starts_with("HTTP/1.1 404 "), "{account}: {page}");
+        assert!(!page.contains("<script"), "{account}: {page}");
+    }
+    assert!(browser.get("/no-such-page").starts_with("HTTP/1.1 404 "));
+    let style = send(
+        "GET",
+        &server.url("url").join("style.css").unwrap(),
+        &[],
+        "",
+    );
+    assert_eq!(
+        header(&style, "content-type"),
+        Some("text/css; charset=utf-8")
+    );
+}
+
+#[test]
+fn a_forged_callback_does_not_use_up_the_login() {
+    let server = start();
+    let (mut browser, mut other) = (Browser::of(&server), Browser::of(&server));
+    let (callback, others) = (browser.begin(), other.begin());
+    let state = callback.query_pairs().find(|(name, _)| name == "state");
+    let state = state.unwrap().1.into_owned();
+    for forged in [
+        "/callback".to_owned(),
+        "/callback?code=c".to_owned(),
+        "/callback?code=c&state=another".to_owned(),
+        "/callback?error=access_denied".to_owned(),
+        "/callback?error=access_denied&state=%00".to_owned(),
+        format!("/callback?code=c&state=another&state={state}"),
+        format!("/callback?code=c&state={state}x"),
+        // Of another browser, as in an attack that logs the victim in to the attacker's account.
+        others.to_string(),
+    ] {
+        let reply = browser.get(&forged);
+        assert!(reply.starts_with("HTTP/1.1 400 "), "{forged}: {reply}");
+        assert_eq!(header(&reply, "set-cookie"), None, "{forged}");
+    }
+    let stolen = Browser::of(&server).get(callback.as_str());
+    assert!(stolen.starts_with("HTTP/1.1 400 "), "{stolen}");
+    let reply = browser.get(callback.as_str());
+    assert!(reply.starts_with("HTTP/1.1 303 "), "{reply}");
+    assert!(browser.is_logged_in());
+    // Used once.
+    let again = browser.get(callback.as_str());
+    assert!(again.starts_with("HTTP/1.1 400 "), "{again}");
+    assert!(browser.is_logged_in() && !other.is_logged_in());
+}
+
+#[test]
+fn a_second_login_ends_the_first_session_of_the_browser() {
+    let server = start();
+    let (mut browser, mut other) = (Browser::of(&server), Browser::of(&server));
+    browser.log_in();
+    other.log_in();
+    let mut first = Browser::of(&server);
+    first.cookies.clone_from(&browser.cookies);
+    browser.log_in();
+    assert_ne!(first.cookies["session"], browser.cookies["session"]);
+    assert!(!first.is_logged_in());
+    assert!(browser.is_logged_in() && other.is_logged_in());
+}
+
+#[test]
+fn a_page_of_another_origin_cannot_log_a_user_out() {
+    let server = start();
+    let mut browser = Browser::of(&server);
+    browser.log_in();
+    let own = server.url("url").origin().ascii_serialization();
+    for origin in [
+        "https://evil.example",
+        "http://127.0.0.1:1",
+        "null",
+        &format!("{own}.evil.example"),
+    ] {
+        let reply = browser.send("POST", "/logout", &[&format!("origin: {origin}")]);
+        assert!(reply.starts_with("HTTP/1.1 403 "), "{origin}: {reply}");
+    }
+    assert!(browser.get("/logout").starts_with("HTTP/1.1 405 "));
+    assert!(browser.is_logged_in());
+    let old = browser.cookies.clone();
+    let reply = browser.send("POST", "/logout", &[&format!("origin: {own}")]);
+    assert!(location(&reply).path().ends_with("/logout"), "{reply}");
+    assert!(!browser.cookies.contains_key("session"));
+    browser.cookies = old;
+    assert!(!browser.is_logged_in());
+}
+
+#[test]
+fn cookies_are_secure_where_the_address_is_https() {
+    let plain = start();
+    let reply = Browser::of(&plain).get("/login");
+    let cookie = header(&reply, "set-cookie").unwrap();
+    assert!(
+        cookie.starts_with("login=") && cookie.ends_with("; Path=/; HttpOnly; SameSite=Lax"),
+        "{cookie}"
+    );
+
+    let program = app("web_login").args(["--serve", "--port", "0"]);
+    let server = Running::start(program.args(["--address", "https://desk.example/"]));
+    let mut browser = Browser::of(&server);
+    let callback = browser.begin();
+    assert_eq!(callback.host_str(), Some("desk.example"));
+    // A cookie without the prefix may be of another host.
+    let login = browser.cookies.remove("__Host-login").unwrap();
+    browser.cookies.insert("login".to_owned(), login.clone());
+    let reply = browser.get(callback.as_str());
+    assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
+    browser.cookies.insert("__Host-login".to_owned(), login);
+    let reply = browser.get(callback.as_str());
+    let cookies = reply
+        .lines()
+        .filter_map(|line| line.strip_prefix("set-cookie: "));
+    assert_eq!(cookies.clone().count(), 2, "{reply}");
+    for cookie in cookies {
+        assert_has(cookie, "; Path=/; HttpOnly; SameSite=Lax; Secure");
+        assert!(
+            cookie.starts_with("__Host-") && !cookie.contains("Domain"),
+            "{cookie}"
+        );
+    }
+    assert!(browser.is_logged_in());
+    // The origin is that of the browser.
+    let reply = browser.send("POST", "/logout", &["origin: http://desk.example"]);
+    assert!(reply.starts_with("HTTP/1.1 403 "), "{reply}");
+    let reply = browser.send("POST", "/logout", &["origin: https://desk.example"]);
+    assert!(reply.starts_with("HTTP/1.1 303 "), "{reply}");
+    assert!(!browser.is_logged_in());
+}

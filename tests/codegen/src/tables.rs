@@ -1,0 +1,164 @@
+//! The tables of operations and elements: which operation uses what, and where it comes from.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use apollo_compiler::ast::Type;
+use apollo_compiler::executable::{Selection, SelectionSet};
+use apollo_compiler::schema::ExtendedType;
+
+use crate::docs;
+use crate::documents::{Documents, Element, Operation};
+
+/// A line for each element of the schema: its coordinate, with its type or its kind.
+pub(crate) fn coordinates(documents: &Documents) -> String {
+    let elements = documents.elements.iter();
+    let lines = elements.map(|element| (&element.coordinate, &element.kind));
+    let lines: BTreeSet<_> = lines.collect();
+    let lines = lines
+        .iter()
+        .map(|(coordinate, kind)| format!("{coordinate} {kind}\n"));
+    lines.collect()
+}
+
+/// A line for each operation, with the coordinates that it uses.
+pub(crate) fn used(documents: &Documents) -> String {
+    let lines = documents.operations.iter().map(|operation| {
+        let used: Vec<String> = used_by(documents, operation).into_iter().collect();
+        format!("{} {}\n", operation.alias(), used.join(" "))
+    });
+    lines.collect()
+}
+
+/// The coordinates that an operation reads, names or sends.
+fn used_by(documents: &Documents, operation: &Operation) -> BTreeSet<String> {
+    let document = documents.validate(&operation.sent).unwrap();
+    let definition = document.operations.get(Some(&operation.name)).unwrap();
+    let mut used = BTreeSet::new();
+    for variable in &definition.variables {
+        add_type(documents, &variable.ty, &mut used);
+    }
+    add_selected(documents, &definition.selection_set, &mut used);
+    used
+}
+
+fn add_selected(documents: &Documents, selections: &SelectionSet, used: &mut BTreeSet<String>) {
+    used.insert(selections.ty.to_string());
+    for selection in &selections.selections {
+        let Selection::Field(field) = selection else {
+            panic!("a document that is sent has no fragments")
+        };
+        let coordinate = format!("{}.{}", selections.ty, field.name);
+        let arguments = field.arguments.iter();
+        used.extend(arguments.map(|argument| format!("{coordinate}({}:)", argument.name)));
+        used.insert(coordinate);
+        add_type(documents, field.ty(), used);
+        if !field.selection_set.is_empty() {
+            add_selected(documents, &field.selection_set, used);
+        }
+    }
+}
+
+/// Adds a type that is read or sent, and all fields of an input, since callers may send any of them.
+fn add_type(documents: &Documents, ty: &Type, used: &mut BTreeSet<String>) {
+    let name = ty.inner_named_type();
+    let kind = &documents.schema.types[name];
+    if kind.is_built_in() || !used.insert(name.to_string()) {
+        return;
+    }
+    if let ExtendedType::InputObject(object) = kind {
+        for (field, definition) in &object.fields {
+            used.insert(format!("{name}.{field}"));
+            add_type(documents, &definition.ty, used);
+        }
+    }
+}
+
+/// The documentation page: operations with their arguments, then every type with its fields and the operations that use them.
+pub(crate) fn coverage(documents: &Documents) -> String {
+    let mut page =
+        "| operation | kind | source | arguments |\n| --- | --- | --- | --- |\n".to_owned();
+    for kind in ["query", "mutation"] {
+        let operations = documents.operations.iter();
+        for operation in
+            operations.filter(|operation| operation.kind == kind && operation.root.alias.is_none())
+        {
+            let (source, arguments) = sources(documents, &operation.coordinate());
+            writeln!(
+                page,
+                "| `{}` | {kind} | {source} | {arguments} |",
+                operation.root.name
+            )
+            .unwrap();
+        }
+    }
+    let operations = documents.operations.iter();
+    let used: Vec<_> = operations
+        .map(|operation| (operation.alias(), used_by(documents, operation)))
+        .collect();
+    let users = |coordinate: &str| {
+        let using = used.iter().filter(|(_, used)| used.contains(coordinate));
+        let names: Vec<String> = using.map(|(name, _)| format!("`{name}`")).collect();
+        match names.len() {
+            0 => "none".to_owned(),
+            1..=4 => names.join(", "),
+            many => format!("{many} operations"),
+        }
+    };
+    for element in &documents.elements {
+        let Element {
+            coordinate, kind, ..
+        } = element;
+        let source = source(element);
+        match coordinate.split_once('.') {
+            None => {
+                let head = "| element | type | source | used by |\n| --- | --- | --- | --- |";
+                write!(page, "\n## `{coordinate}`\n\n{head}\n").unwrap();
+                writeln!(
+                    page,
+                    "| (the type) | {kind} | {source} | {} |",
+                    users(coordinate)
+                )
+                .unwrap();
+            }
+            Some((_, field)) if field.ends_with(')') => {}
+            Some((of, field)) => {
+                // Documents do not name enum values: a value is used wherever its enum is.
+                let using = users(if kind == "value" { of } else { coordinate });
+                writeln!(page, "| `{field}` | `{kind}` | {source} | {using} |").unwrap();
+            }
+        }
+    }
+    page
+}
+
+/// The source of a field of a root type, and its arguments with theirs.
+fn sources(documents: &Documents, coordinate: &str) -> (String, String) {
+    let elements = documents.elements.iter();
+    let field = elements
+        .clone()
+        .find(|element| element.coordinate == coordinate);
+    let arguments = elements.filter_map(|element| {
+        let name = element
+            .coordinate
+            .strip_prefix(coordinate)?
+            .strip_prefix('(')?;
+        Some(format!(
+            "`{}` {}",
+            name.strip_suffix(":)")?,
+            source(element)
+        ))
+    });
+    let mut arguments: Vec<String> = arguments.collect();
+    arguments.sort();
+    let arguments = if arguments.is_empty() {
+        "none".to_owned()
+    } else {
+        arguments.join("; ")
+    };
+    (source(field.unwrap()).to_owned(), arguments)
+}
+
+fn source(element: &Element) -> &str {
+    docs::split(&element.description).map_or("?", |(_, source)| source)
+}

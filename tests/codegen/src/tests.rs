@@ -1,0 +1,103 @@
+use std::fs;
+
+use crate::docs::{self, Docs};
+use crate::documents::Documents;
+use crate::{ROOT, files, names};
+
+#[test]
+fn generated_files_are_up_to_date() {
+    let update = std::env::var_os("UPDATE_GENERATED").is_some();
+    for (path, expected) in files() {
+        let full = format!("{ROOT}/{path}");
+        if update {
+            fs::write(&full, &expected).unwrap();
+        }
+        // Not assert_eq!: it would print both files as a whole.
+        assert!(
+            fs::read_to_string(&full).unwrap_or_default() == expected,
+            "{path} is out of date; run UPDATE_GENERATED=1 cargo test -p codegen"
+        );
+    }
+}
+
+#[test]
+fn every_section_of_the_pages_is_that_of_a_type() {
+    // A type without a section stops the generation.
+    let documents = Documents::read();
+    let fragments = documents.fragments.keys().map(String::as_str);
+    let types = documents
+        .schema
+        .types
+        .keys()
+        .map(|name| names::type_name(name));
+    let known: Vec<&str> = fragments.chain(types).collect();
+    for name in Docs::read(&documents).pages.keys() {
+        assert!(known.contains(&name.as_str()), "no generated type {name}");
+    }
+}
+
+#[test]
+fn every_document_is_valid_under_the_schema() {
+    let documents = Documents::read();
+    assert_eq!(
+        documents.operations.len(),
+        16,
+        "ten queries and six mutations"
+    );
+    for operation in &documents.operations {
+        let sent = &operation.sent;
+        let problems = documents.validate(sent).err();
+        assert_eq!(problems, None, "{}", operation.name);
+        // A fragment names an object type, and the names of the live schema are not published.
+        assert!(
+            !sent.contains("fragment ") && !sent.contains("..."),
+            "{sent}"
+        );
+    }
+    // The check can fail.
+    for (arguments, fields, named) in [
+        (
+            "envdAccountId: \"a\", consignmentNumber: \"b\", colour: 1",
+            "role",
+            "colour",
+        ),
+        ("envdAccountId: \"a\"", "role", "consignmentNumber"),
+        (
+            "envdAccountId: 1, consignmentNumber: \"b\"",
+            "role",
+            "String",
+        ),
+        (
+            "envdAccountId: \"a\", consignmentNumber: \"b\"",
+            "colour",
+            "colour",
+        ),
+    ] {
+        let document = format!("query Q {{ comments({arguments}) {{ {fields} }} }}");
+        let problems = documents.validate(&document).expect_err(&document);
+        assert!(problems.contains(named), "{document}: {problems}");
+    }
+}
+
+#[test]
+fn every_element_of_the_schema_names_its_source() {
+    let documents = Documents::read();
+    let listed = fs::read_to_string(format!("{ROOT}/src/guide/sources.md")).unwrap();
+    for element in &documents.elements {
+        let at = &element.coordinate;
+        let source = docs::split(&element.description);
+        let (_, source) = source.unwrap_or_else(|| panic!("{at} names no source"));
+        for name in docs::public_names(source) {
+            let row = format!("| `{name}` | ");
+            assert!(
+                listed.contains(&row),
+                "{at}: guide::sources does not list {name}"
+            );
+        }
+    }
+    assert_eq!(
+        docs::split("A text without a source."),
+        None,
+        "the check can fail"
+    );
+}

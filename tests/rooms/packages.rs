@@ -1,0 +1,107 @@
+//! The packages that a set of features links, by `cargo tree`, and the compiler that they need.
+//!
+//! Only normal dependencies count: the crate is its own dev-dependency, with more features. The first run downloads packages
+//! that no build has needed so far; later runs use no network.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Packages that only some features link.
+const WATCHED: &str = "reqwest tokio hyper oauth2 graphql_client rustls native-tls openssl wiremock apollo-compiler jiff time \
+    rusqlite chacha20poly1305 tokio-postgres deadpool-postgres";
+
+const CLIENT: &str = "reqwest tokio hyper oauth2 graphql_client";
+
+#[test]
+fn a_feature_links_its_packages_and_no_others() {
+    for (features, more) in [
+        ("--no-default-features", ""),
+        ("--no-default-features --features jiff", "jiff"),
+        ("--no-default-features --features time", "time"),
+        ("--no-default-features --features client", CLIENT),
+        (
+            "--no-default-features --features native-tls",
+            "CLIENT native-tls openssl",
+        ),
+        (
+            "--no-default-features --features rustls-aws-lc",
+            "CLIENT rustls",
+        ),
+        ("--features sync", "CLIENT rustls"),
+        ("--features sqlite", "CLIENT rustls rusqlite"),
+        ("--features sealed", "CLIENT rustls chacha20poly1305"),
+        (
+            "--features postgres",
+            "CLIENT rustls chacha20poly1305 tokio-postgres deadpool-postgres",
+        ),
+        ("--features fake", "CLIENT rustls wiremock apollo-compiler"),
+    ] {
+        let tree = cargo(&format!("tree --locked -e normal --prefix none {features}"));
+        let lines = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+        let packages: BTreeSet<_> = lines.filter_map(|line| line.split_once(' ')).collect();
+        assert!(
+            packages.iter().any(|(name, _)| *name == "serde"),
+            "{features}"
+        );
+        let expected = more.replace("CLIENT", CLIENT);
+        for watched in WATCHED.split_whitespace() {
+            let versions = packages.iter().filter(|(name, _)| *name == watched);
+            let versions: Vec<_> = versions.map(|(_, version)| *version).collect();
+            let is_expected = expected.split(' ').any(|name| name == watched);
+            assert_eq!(
+                versions.len(),
+                usize::from(is_expected),
+                "{features}: {watched} {versions:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_dependency_needs_a_newer_compiler_than_the_crate() {
+    let linux = "--filter-platform x86_64-unknown-linux-gnu";
+    let metadata = cargo(&format!(
+        "metadata --format-version 1 --locked --all-features {linux}"
+    ));
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    // `1.89` or `1.89.0`; null if the package says nothing.
+    let versions = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|package| {
+            let mut numbers = package["rust_version"]
+                .as_str()?
+                .split('.')
+                .map(str::parse::<u32>);
+            let version = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+            Some((version, package["name"].as_str()?))
+        });
+    let versions: BTreeSet<_> = versions.collect();
+    let (own, _) = versions
+        .iter()
+        .find(|(_, name)| *name == "envd-sdk")
+        .unwrap();
+    let newer: Vec<_> = versions
+        .iter()
+        .filter(|(version, _)| version > own)
+        .collect();
+    assert_eq!(newer, [] as [&((u32, u32), &str); 0]);
+    assert!(versions.len() > 100, "the packages were read");
+}
+
+fn cargo(arguments: &str) -> String {
+    // Cargo sets the variable at run time for tests; the fallback is the cargo of the build.
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+    let mut command = Command::new(cargo);
+    command
+        .args(arguments.split_whitespace())
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output().unwrap();
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments}: {problems}");
+    String::from_utf8(output.stdout).unwrap()
+}
