@@ -236,6 +236,8 @@ pub use self::manager::{
 #[cfg(not(feature = "jwks"))]
 use self::no_jwks::IdTokenKeys;
 pub use self::pending_login::{AuthorizationRequest, PendingLogin};
+#[cfg(test)]
+pub(crate) use self::provider::tests::settings as test_settings;
 pub use self::provider::{Provider, ProviderBuilder};
 pub use self::store::{
     FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,

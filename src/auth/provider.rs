@@ -177,4 +177,4 @@ impl fmt::Debug for Provider {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -109,71 +109,55 @@ fn each_kind_answers_a_predicate() {
         })
     };
     let code = || "x".to_owned();
+    let (status, errors) = (200, Vec::new());
+    let decode = Kind::Decode {
+        status,
+        path: code(),
+        detail: code(),
+        errors: Vec::new(),
+    };
     let kinds = [
         (Kind::Config(code()), "is_config"),
         (failure(Unsent::Surely, true, false), "is_timeout"),
         (failure(Unsent::Surely, false, false), "is_connect"),
         (failure(Unsent::Perhaps, false, true), "is_transport"),
-        (
-            Kind::Rejected {
-                status: 200,
-                errors: Vec::new(),
-            },
-            "is_rejected",
-        ),
-        (
-            Kind::Decode {
-                status: 200,
-                path: code(),
-                detail: code(),
-                errors: Vec::new(),
-            },
-            "is_decode",
-        ),
+        (Kind::Rejected { status, errors }, "is_rejected"),
+        (decode, "is_decode"),
         (Kind::Protocol(code()), "is_protocol"),
         (Kind::Stalled("x"), "is_pagination_stalled"),
         (Kind::AccountChoice(code()), "is_account_choice"),
         (Kind::NotRegistered, "is_not_registered"),
     ];
-    for (kind, predicate) in kinds.into_iter().chain(auth_kinds()) {
+    let (reason, what) = ("x", "x");
+    let auth_kinds = [
+        (AuthProblem::NoTokens, "is_reauth_required"),
+        (AuthProblem::ReauthRequired { reason }, "is_reauth_required"),
+        (interaction(code()), "is_reauth_required"),
+        (AuthProblem::Misconfigured { code: code() }, "is_config"),
+        (
+            AuthProblem::LoginRefused { code: code() },
+            "is_login_refused",
+        ),
+        (refresh_refused(code()), "is_refresh_refused"),
+        (AuthProblem::Unavailable { what }, "is_retryable"),
+        (AuthProblem::Store, "is_store"),
+        (AuthProblem::StoreUnreachable, "is_store"),
+        (AuthProblem::LockTimeout, "is_store"),
+    ];
+    let auth_kinds = auth_kinds.map(|(problem, predicate)| (Kind::Auth(problem), predicate));
+    for (kind, predicate) in kinds.into_iter().chain(auth_kinds) {
         assert_is_listed(&kind);
         let error = Error::new(kind);
         assert!(answers(&error).contains(&predicate), "{error}");
     }
 }
 
-fn auth_kinds() -> Vec<(Kind, &'static str)> {
-    let code = || "x".to_owned();
-    vec![
-        (Kind::Auth(AuthProblem::NoTokens), "is_reauth_required"),
-        (
-            Kind::Auth(AuthProblem::ReauthRequired { reason: "x" }),
-            "is_reauth_required",
-        ),
-        (
-            Kind::Auth(AuthProblem::InteractionRequired { code: code() }),
-            "is_reauth_required",
-        ),
-        (
-            Kind::Auth(AuthProblem::Misconfigured { code: code() }),
-            "is_config",
-        ),
-        (
-            Kind::Auth(AuthProblem::LoginRefused { code: code() }),
-            "is_login_refused",
-        ),
-        (
-            Kind::Auth(AuthProblem::RefreshRefused { code: code() }),
-            "is_refresh_refused",
-        ),
-        (
-            Kind::Auth(AuthProblem::Unavailable { what: "x" }),
-            "is_retryable",
-        ),
-        (Kind::Auth(AuthProblem::Store), "is_store"),
-        (Kind::Auth(AuthProblem::StoreUnreachable), "is_store"),
-        (Kind::Auth(AuthProblem::LockTimeout), "is_store"),
-    ]
+fn interaction(code: String) -> AuthProblem {
+    AuthProblem::InteractionRequired { code }
+}
+
+fn refresh_refused(code: String) -> AuthProblem {
+    AuthProblem::RefreshRefused { code }
 }
 
 /// Does not compile when a kind is added: it has to be added to the list as well.

@@ -86,76 +86,51 @@ mod tests {
         Some(query.map(|query| query.expose().to_owned()))
     }
 
+    const HOST: &str = "Host: 127.0.0.1:8400";
+
     #[test]
     fn a_callback_gives_its_query() {
-        for (head, expected) in [
+        for (line, host, expected) in [
+            ("/callback?code=c&state=s HTTP/1.1", HOST, "code=c&state=s"),
             (
-                "GET /callback?code=c&state=s HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                "code=c&state=s",
-            ),
-            (
-                "GET /callback HTTP/1.1\r\nhost:127.0.0.1:8400\r\naccept: */*\r\n\r\n",
+                "/callback HTTP/1.1",
+                "host:127.0.0.1:8400\r\naccept: */*",
                 "",
             ),
-            (
-                "GET /callback?a?b HTTP/1.0\r\nHOST: 127.0.0.1:8400\r\n\r\n",
-                "a?b",
-            ),
+            ("/callback?a?b HTTP/1.0", "HOST: 127.0.0.1:8400", "a?b"),
         ] {
-            assert_eq!(query(head), Some(Ok(expected.to_owned())), "{head}");
+            let head = format!("GET {line}\r\n{host}\r\n\r\n");
+            assert_eq!(query(&head), Some(Ok(expected.to_owned())), "{head}");
         }
     }
 
     #[test]
     fn other_requests_are_refused() {
-        for (head, response) in [
-            (
-                "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Response::NotFound,
-            ),
-            (
-                "GET /callback/ HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Response::NotFound,
-            ),
-            (
-                "GET //callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Response::NotFound,
-            ),
-            (
-                "GET http://127.0.0.1:8400/callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Response::NotFound,
-            ),
-            (
-                "POST /callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Response::NotGet,
-            ),
-            (
-                "GET /callback HTTP/1.1\r\nHost: evil.example:8400\r\n\r\n",
-                Response::BadRequest,
-            ),
-            (
-                "GET /callback HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-                Response::BadRequest,
-            ),
-            (
-                "GET /callback HTTP/1.1\r\nHost: 127.0.0.1:84000\r\n\r\n",
-                Response::BadRequest,
-            ),
-            ("GET /callback HTTP/1.1\r\n\r\n", Response::BadRequest),
-            (
-                "GET /callback HTTP/1.1\r\nHost: 127.0.0.1:8400\r\nHost: 127.0.0.1:8400\r\n\r\n",
-                Response::BadRequest,
-            ),
-            ("\u{16}\u{3}\u{1}\r\n\r\n", Response::BadRequest),
-            ("GET /call back HTTP/1.1\r\n\r\n", Response::BadRequest),
+        use Response::{BadRequest, NotFound, NotGet, TooLarge};
+
+        let twice = format!("{HOST}\r\n{HOST}");
+        for (line, host, response) in [
+            ("GET /favicon.ico", HOST, NotFound),
+            ("GET /callback/", HOST, NotFound),
+            ("GET //callback", HOST, NotFound),
+            ("GET http://127.0.0.1:8400/callback", HOST, NotFound),
+            ("POST /callback", HOST, NotGet),
+            ("GET /callback", "Host: evil.example:8400", BadRequest),
+            ("GET /callback", "Host: 127.0.0.1", BadRequest),
+            ("GET /callback", "Host: 127.0.0.1:84000", BadRequest),
+            ("GET /callback", "accept: */*", BadRequest),
+            ("GET /callback", &twice, BadRequest),
+            ("GET /call back", HOST, BadRequest),
+            ("\u{16}\u{3}\u{1}", HOST, BadRequest),
         ] {
-            assert_eq!(query(head), Some(Err(response)), "{head}");
+            let head = format!("{line} HTTP/1.1\r\n{host}\r\n\r\n");
+            assert_eq!(query(&head), Some(Err(response)), "{head}");
         }
         let many = format!(
             "GET / HTTP/1.1\r\n{}\r\n",
             "a: b\r\n".repeat(MAX_HEADERS + 1)
         );
-        assert_eq!(query(&many), Some(Err(Response::TooLarge)));
+        assert_eq!(query(&many), Some(Err(TooLarge)));
     }
 
     #[test]

@@ -103,7 +103,7 @@ mod tests {
     use tokio::task::yield_now;
 
     use super::*;
-    use crate::auth::Provider;
+    use crate::auth::test_settings as settings;
     use crate::loopback::Loopback;
 
     const ADDRESSES: [IpAddr; 2] = [
@@ -134,12 +134,7 @@ mod tests {
             let (host, port) = (uri.authority(), uri.port().unwrap());
             assert_eq!(host, format!("localhost:{port}"));
             assert_eq!(uri.path(), "/callback");
-            let provider = Provider::builder("app")
-                .authorize_url("https://id.example/authorize")
-                .token_url("https://id.example/oauth/token")
-                .redirect_uri(uri.as_str())
-                .build()
-                .unwrap();
+            let provider = settings().redirect_uri(uri.as_str()).build().unwrap();
             let login = provider.authorization().start().unwrap();
             let mut pairs = login.url().query_pairs();
             let (_, state) = pairs.find(|(name, _)| name == "state").unwrap();

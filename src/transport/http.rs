@@ -90,17 +90,10 @@ impl Http {
         request: Request,
     ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
         // Not in an async block, which would have room for this future twice.
-        #[cfg(test)]
-        if let Some(answers) = &self.in_process {
-            return answers.answer(request).left_future();
-        }
-        let reply = self.send_and_keep(request).map(|result| match result? {
+        self.send_and_keep(request).map(|result| match result? {
             (reply, None) => Ok(reply),
             (reply, Some(cut)) => Err(cut.with_received(reply.received())),
-        });
-        #[cfg(test)]
-        let reply = reply.right_future();
-        reply
+        })
     }
 
     /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.
@@ -110,6 +103,11 @@ impl Http {
         &self,
         request: Request,
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
+        #[cfg(test)]
+        if let Some(answers) = &self.in_process {
+            let reply = answers.answer(request);
+            return reply.map(|reply| Ok((reply?, None))).left_future();
+        }
         let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
         let is_first = !self.keep_alive;
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
@@ -123,7 +121,7 @@ impl Http {
             *outgoing.timeout_mut() = Some(limit);
         }
         let reply = self.client.execute(outgoing);
-        async move {
+        let reply = async move {
             let mut reply = reply.await.map_err(|error| {
                 if is_first || error.is_connect() {
                     failed_first(error)
@@ -149,7 +147,10 @@ impl Http {
                 body,
             };
             Ok((reply, cut))
-        }
+        };
+        #[cfg(test)]
+        let reply = reply.right_future();
+        reply
     }
 }
 
@@ -271,60 +272,33 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::{TcpListener, TcpStream};
+    use equipment::{Reply, Server};
 
     use super::*;
 
-    /// Answers every request on a connection with a body of so many bytes.
-    async fn answer(mut stream: TcpStream, length: usize) {
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
-        let reply = [head.into_bytes(), vec![b' '; length]].concat();
-        let (mut seen, mut buffer) = (Vec::new(), [0; 4_096]);
-        while let Ok(read @ 1..) = stream.read(&mut buffer).await {
-            seen.extend_from_slice(&buffer[..read]);
-            if seen.ends_with(b"\r\n\r\n") {
-                seen.clear();
-                stream.write_all(&reply).await.unwrap();
-            }
-        }
-    }
-
-    /// How many connections these requests take, one after the other.
-    async fn connections(options: HttpOptions, requests: usize, length: usize) -> usize {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap());
-        let url = Url::parse(&url).unwrap();
-        let accepted = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&accepted);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                count.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(answer(stream, length));
-            }
-        });
-        let http = Http::new(&options, &[&url]).unwrap();
-        for _ in 0..requests {
-            let reply = http.send(Request::get(url.clone())).await.unwrap();
-            assert_eq!(reply.body.len(), length);
-        }
-        accepted.load(Ordering::SeqCst)
-    }
-
     // On one thread: on several, the connection may go back to the pool a moment after the reply is read.
     #[tokio::test]
-    async fn requests_one_after_the_other_share_a_connection() {
-        for length in [0, 100, 20_000, 400_000] {
-            let opened = connections(HttpOptions::default(), 20, length).await;
-            assert_eq!(opened, 1, "{length}");
+    async fn requests_one_after_the_other_share_a_connection_if_it_is_kept_alive() {
+        for (keep_alive, length) in [
+            (true, 0),
+            (true, 100),
+            (true, 20_000),
+            (true, 400_000),
+            (false, 100),
+        ] {
+            let server = Server::script([Reply::new(200).body(vec![b' '; length])]);
+            let url = Url::parse(&server.url()).unwrap();
+            let options = HttpOptions {
+                keep_alive,
+                ..HttpOptions::default()
+            };
+            let http = Http::new(&options, &[&url]).unwrap();
+            for _ in 0..20 {
+                let reply = http.send(Request::get(url.clone())).await.unwrap();
+                assert_eq!(reply.body.len(), length);
+            }
+            let opened = if keep_alive { 1 } else { 20 };
+            assert_eq!(server.accepted(), opened, "{length}");
         }
-    }
-
-    #[tokio::test]
-    async fn without_keep_alive_each_request_has_its_own() {
-        let options = HttpOptions::default().no_keep_alive();
-        assert_eq!(connections(options, 5, 100).await, 5);
     }
 }

@@ -9,10 +9,7 @@ const RENEWED: &str = r#"{"access_token":"at-2","refresh_token":"rt-2","expires_
 
 fn settings(server: &TlsServer, http: HttpOptions) -> ProviderBuilder {
     Provider::builder("app")
-        .authorize_url("https://id.example/authorize")
         .token_url(server.url.as_str())
-        .audience("https://api.example")
-        .redirect_uri("https://app.example/cb")
         .http(http.extra_root_certificate(TlsServer::AUTHORITY))
 }
 
@@ -45,15 +42,4 @@ async fn a_certificate_that_the_provider_refuses_is_an_error_of_the_settings_and
         assert!(error.err().unwrap().is_config());
     }
     assert!(server.requests().is_empty());
-}
-
-#[test]
-fn the_key_of_a_certificate_is_not_shown_by_a_provider() {
-    let server = TlsServer::start(RENEWED);
-    let http = HttpOptions::default().client_certificate(TlsServer::CLIENT);
-    let key = TlsServer::CLIENT.lines().rev().nth(1).unwrap();
-    let builder = settings(&server, http);
-    let shown = format!("{builder:?}");
-    let shown = format!("{shown} {:?}", builder.build().unwrap());
-    assert!(!shown.contains(key), "{shown}");
 }

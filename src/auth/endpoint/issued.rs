@@ -232,62 +232,30 @@ mod tests {
     #[test]
     fn the_end_of_the_session_is_that_of_the_refresh_token_if_the_provider_tells() {
         let days = |days: u64| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400));
+        let with = |name: &str, value: Value| json!({"refresh_token": "r2", (name): value});
+        let both = |value: Value| json!({"refresh_token": "r2", "refresh_expires_in": 172_800, "refresh_token_expires_in": value});
         let first = json!({"access_token": "a", "refresh_token": "r1", "refresh_token_expires_in": "2592000"});
         let first = set(first, None);
         assert_eq!(first.session_ends_at, days(30));
-        for (next, end) in [
-            (json!({"access_token": "b"}), days(30)),
-            (json!({"access_token": "b", "refresh_token": "r2"}), None),
-            (
-                json!({"access_token": "b", "refresh_token": "r2", "refresh_token_expires_in": 86_400}),
-                days(1),
-            ),
-            (
-                json!({"access_token": "b", "refresh_token": "r2", "refresh_token_expires_in": 1e18}),
-                days(3_650),
-            ),
-            (
-                json!({"access_token": "b", "refresh_token": "r2", "refresh_token_expires_in": 0}),
-                None,
-            ),
-        ] {
-            let said = next.to_string();
-            assert_eq!(set(next, Some(&first)).session_ends_at, end, "{said}");
-        }
-    }
-
-    #[test]
-    fn the_end_of_the_session_may_have_keycloaks_name() {
-        for (fields, seconds) in [
-            (json!({"refresh_expires_in": 1_800}), Some(1_800)),
-            (json!({"refresh_expires_in": "1800"}), Some(1_800)),
-            // Offline tokens of Keycloak have no end.
-            (json!({"refresh_expires_in": 0}), None),
-            (json!({"refresh_expires_in": null}), None),
+        for (fields, end) in [
+            (json!({}), days(30)),
+            (json!({"refresh_token": "r2"}), None),
+            (with("refresh_token_expires_in", json!(86_400)), days(1)),
+            (with("refresh_token_expires_in", json!(1e18)), days(3_650)),
+            (with("refresh_token_expires_in", json!(0)), None),
+            // Keycloak's name. Its offline tokens have no end.
+            (with("refresh_expires_in", json!("86400")), days(1)),
+            (with("refresh_expires_in", json!(0)), None),
+            (with("refresh_expires_in", Value::Null), None),
             // The other name is in wider use, and wins.
-            (
-                json!({"refresh_expires_in": 1_800, "refresh_token_expires_in": 60}),
-                Some(60),
-            ),
-            (
-                json!({"refresh_expires_in": 0, "refresh_token_expires_in": 60}),
-                Some(60),
-            ),
-            (
-                json!({"refresh_expires_in": 1_800, "refresh_token_expires_in": 0}),
-                None,
-            ),
-            (
-                json!({"refresh_expires_in": 1_800, "refresh_token_expires_in": null}),
-                Some(1_800),
-            ),
+            (both(86_400.into()), days(1)),
+            (both(0.into()), None),
+            (both(Value::Null), days(2)),
         ] {
-            let mut reply = json!({"access_token": "a", "refresh_token": "r"});
-            for (name, value) in fields.as_object().unwrap() {
-                reply[name] = value.clone();
-            }
-            let end = seconds.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-            assert_eq!(set(reply, None).session_ends_at, end, "{fields}");
+            let said = fields.to_string();
+            let mut next = fields;
+            next["access_token"] = "b".into();
+            assert_eq!(set(next, Some(&first)).session_ends_at, end, "{said}");
         }
     }
 

@@ -10,16 +10,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::auth::claims::ExpectedIdToken;
-use crate::auth::{AssertionSigner, BoxFuture, ProviderBuilder};
+use crate::auth::{AssertionSigner, BoxFuture, ProviderBuilder, provider};
 use crate::transport::Clock;
 
 fn settings() -> ProviderBuilder {
-    Provider::builder("app")
-        .authorize_url("http://127.0.0.1:1/authorize")
-        .token_url("http://127.0.0.1:1/oauth/token")
+    provider::tests::settings()
         .revoke_url("http://127.0.0.1:1/oauth/revoke")
         .issuer("https://id.example/")
-        .audience("https://api.example")
         .redirect_uri("https://app.example/cb")
 }
 
@@ -61,50 +58,32 @@ fn field(request: &Request, name: &str) -> Option<String> {
     value.map(|(_, value)| value)
 }
 
-fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
-    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    expected.iter().map(owned).collect()
-}
-
 #[tokio::test]
 async fn a_public_client_sends_the_fields_of_the_spec() {
+    let verifier = "code_verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+    let login = format!(
+        "client_id=app&code=c/1&{verifier}&grant_type=authorization_code&redirect_uri=https://app.example/cb"
+    );
     let requests = requests(&settings().build().unwrap()).await;
     for (request, path, expected) in [
-        (
-            &requests[0],
-            "/oauth/token",
-            &[
-                ("client_id", "app"),
-                ("code", "c/1"),
-                (
-                    "code_verifier",
-                    "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
-                ),
-                ("grant_type", "authorization_code"),
-                ("redirect_uri", "https://app.example/cb"),
-            ][..],
-        ),
+        (&requests[0], "/oauth/token", login.as_str()),
         (
             &requests[1],
             "/oauth/token",
-            &[
-                ("client_id", "app"),
-                ("grant_type", "refresh_token"),
-                ("refresh_token", "rt"),
-            ],
+            "client_id=app&grant_type=refresh_token&refresh_token=rt",
         ),
         (
             &requests[2],
             "/oauth/revoke",
-            &[
-                ("client_id", "app"),
-                ("token", "rt"),
-                ("token_type_hint", "refresh_token"),
-            ],
+            "client_id=app&token=rt&token_type_hint=refresh_token",
         ),
     ] {
         assert_eq!(request.url.path(), path);
-        assert_eq!(form(request), pairs(expected));
+        let fields = form(request).into_iter();
+        let fields: Vec<_> = fields
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(fields.join("&"), expected);
         assert!(!request.headers.contains_key(AUTHORIZATION));
     }
 }
@@ -140,27 +119,31 @@ async fn rfc_6749_2_3_1_basic_is_in_the_header_of_every_request_and_nothing_of_i
 #[tokio::test]
 async fn rfc_6749_2_3_1_id_and_secret_are_form_encoded_before_they_are_base64() {
     let secret = " %&+\u{a3}\u{20ac}";
-    let provider = Provider::builder("a:b")
-        .authorize_url("http://127.0.0.1:1/authorize")
-        .token_url("http://127.0.0.1:1/oauth/token")
-        .audience("https://api.example")
-        .redirect_uri("https://app.example/cb")
-        .client_secret_basic(secret)
-        .build()
-        .unwrap();
+    let provider = Provider::builder("a:b").token_url("http://127.0.0.1:1/oauth/token");
+    let provider = provider.client_secret_basic(secret).build().unwrap();
     let request = refresh_request(&provider, &"rt".into()).await.unwrap();
     let header = request.headers[AUTHORIZATION].to_str().unwrap();
     // printf 'a%%3Ab:+%%25%%26%%2B%%C2%%A3%%E2%%82%%AC' | base64
     assert_eq!(header, "Basic YSUzQWI6KyUyNSUyNiUyQiVDMiVBMyVFMiU4MiVBQw==");
 }
 
-/// A signer whose signature is the number of the call, or an error.
+/// A signer whose signature is the number of the call, unless it is to do something else.
 #[derive(Default)]
 struct Key {
     calls: AtomicUsize,
-    fails: bool,
-    hangs: bool,
     alg: &'static str,
+    instead: Instead,
+}
+
+#[derive(Default)]
+enum Instead {
+    #[default]
+    Nothing,
+    Fail,
+    Hang,
+    SignNothing,
+    /// Takes four seconds.
+    Dawdle(Clock),
 }
 
 impl AssertionSigner for Key {
@@ -178,11 +161,12 @@ impl AssertionSigner for Key {
     ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
-            if self.hangs {
-                std::future::pending::<()>().await;
-            }
-            if self.fails {
-                return Err("the module is locked".into());
+            match &self.instead {
+                Instead::Nothing => {}
+                Instead::Fail => return Err("the module is locked".into()),
+                Instead::Hang => std::future::pending().await,
+                Instead::SignNothing => return Ok(Vec::new()),
+                Instead::Dawdle(clock) => clock.advance(Duration::from_secs(4)),
             }
             Ok(format!("{call} signed {} bytes", input.len()).into_bytes())
         })
@@ -190,8 +174,13 @@ impl AssertionSigner for Key {
 }
 
 fn key() -> Key {
+    signer(Instead::Nothing)
+}
+
+fn signer(instead: Instead) -> Key {
     Key {
         alg: "ES256",
+        instead,
         ..Key::default()
     }
 }
@@ -264,8 +253,7 @@ async fn the_audience_of_assertions_can_be_the_token_endpoint() {
 
 #[tokio::test]
 async fn a_signer_that_fails_leaves_nothing_to_send_and_its_reason() {
-    let fails = true;
-    let provider = settings().private_key_jwt(Key { fails, ..key() });
+    let provider = settings().private_key_jwt(signer(Instead::Fail));
     let provider = provider.build().unwrap();
     let refusal = refresh(&provider, &"rt".into()).await.err().unwrap();
     assert_eq!(refusal.class, Class::NotSent);
@@ -280,9 +268,9 @@ async fn a_signer_that_fails_leaves_nothing_to_send_and_its_reason() {
 
 #[tokio::test]
 async fn a_signer_that_hangs_is_given_up_after_ten_seconds() {
-    let (clock, hangs) = (clock(), true);
+    let clock = clock();
     let provider = settings().clock(clock.clone());
-    let provider = provider.private_key_jwt(Key { hangs, ..key() });
+    let provider = provider.private_key_jwt(signer(Instead::Hang));
     let provider = provider.build().unwrap();
     let refresh = tokio::spawn(async move { refresh(&provider, &"rt".into()).await.err() });
     while clock.sleepers() == 0 {
@@ -297,20 +285,8 @@ async fn a_signer_that_hangs_is_given_up_after_ten_seconds() {
 /// RFC 7523 section 3, rule 9: an unsigned assertion is refused.
 #[tokio::test]
 async fn rfc_7523_3_nothing_is_sent_without_a_signature() {
-    struct Empty;
-    impl AssertionSigner for Empty {
-        fn alg(&self) -> &'static str {
-            "ES256"
-        }
-
-        fn sign<'a>(
-            &'a self,
-            _: &'a [u8],
-        ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>> {
-            Box::pin(async { Ok(Vec::new()) })
-        }
-    }
-    let provider = settings().private_key_jwt(Empty).build().unwrap();
+    let provider = settings().private_key_jwt(signer(Instead::SignNothing));
+    let provider = provider.build().unwrap();
     let refusal = refresh(&provider, &"rt".into()).await.err().unwrap();
     assert_eq!(refusal.class, Class::Refused);
     assert!(refusal.error.is_config());
@@ -320,30 +296,12 @@ async fn rfc_7523_3_nothing_is_sent_without_a_signature() {
 /// The time limit is that of both: other processes do not wait longer for a refresh.
 #[tokio::test]
 async fn the_time_for_signing_is_taken_from_that_for_the_request() {
-    struct Slow(Clock);
-    impl AssertionSigner for Slow {
-        fn alg(&self) -> &'static str {
-            "ES256"
-        }
-
-        fn sign<'a>(
-            &'a self,
-            _: &'a [u8],
-        ) -> BoxFuture<'a, Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>> {
-            Box::pin(async {
-                self.0.advance(Duration::from_secs(4));
-                Ok(vec![1])
-            })
-        }
-    }
     let clock = clock();
     let slow = |seconds| {
         let settings = settings().clock(clock.clone());
-        let settings = settings.private_key_jwt(Slow(clock.clone()));
-        settings
-            .timeout(Duration::from_secs(seconds))
-            .build()
-            .unwrap()
+        let slow = signer(Instead::Dawdle(clock.clone()));
+        let settings = settings.timeout(Duration::from_secs(seconds));
+        settings.private_key_jwt(slow).build().unwrap()
     };
     let request = refresh_request(&slow(30), &"rt".into()).await.unwrap();
     assert_eq!(request.timeout, Some(Duration::from_secs(26)));
@@ -352,33 +310,27 @@ async fn the_time_for_signing_is_taken_from_that_for_the_request() {
     assert!(error.is_retryable());
 }
 
+/// RFC 6749 section 2.3, RFC 7523 section 3.
 #[test]
-fn rfc_7523_3_an_algorithm_without_a_signature_is_refused_at_build() {
-    for alg in ["", "none", "NONE", "None"] {
-        let error = settings().private_key_jwt(Key { alg, ..key() }).build();
-        let error = error.unwrap_err();
-        assert!(error.is_config());
-        assert!(error.to_string().contains("alg of the signer"), "{error}");
-    }
-}
-
-#[test]
-fn rfc_6749_2_3_more_than_one_method_is_refused_at_build() {
+fn settings_that_do_not_authenticate_the_client_are_refused_at_build() {
     let both = settings().client_secret("s3cr3t");
+    let unsigned = |alg| settings().private_key_jwt(Key { alg, ..key() });
+    let signed = |settings: ProviderBuilder| settings.private_key_jwt(key());
     for (builder, text) in [
         (both.clone().client_secret_basic("s3cr3t"), "only one of"),
-        (both.private_key_jwt(key()), "only one of"),
-        (
-            settings().client_secret_basic("s").private_key_jwt(key()),
-            "only one of",
-        ),
+        (signed(both), "only one of"),
+        (signed(settings().client_secret_basic("s")), "only one of"),
         (settings().client_secret(""), "client_secret is empty"),
         (settings().client_secret_basic(""), "client_secret is empty"),
-        (settings().issuer(" ").private_key_jwt(key()), "issuer"),
+        (signed(settings().issuer(" ")), "issuer"),
         (
-            settings().assertion_audience("").private_key_jwt(key()),
+            signed(settings().assertion_audience("")),
             "assertion_audience",
         ),
+        (unsigned(""), "alg of the signer"),
+        (unsigned("none"), "alg of the signer"),
+        (unsigned("NONE"), "alg of the signer"),
+        (unsigned("None"), "alg of the signer"),
     ] {
         let error = builder.build().unwrap_err();
         assert!(error.is_config());

@@ -24,7 +24,7 @@ mod state;
 mod token_manager;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::auth) mod tests;
 
 pub use self::builder::TokenManagerBuilder;
 pub use self::event::{Event, Events};

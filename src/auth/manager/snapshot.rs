@@ -98,21 +98,14 @@ mod tests {
     use super::*;
     use std::time::UNIX_EPOCH;
 
+    use crate::auth::store::tokens;
+
     const HOUR: Duration = Duration::from_secs(3_600);
 
     fn snapshot(lifetime: Duration, now: Moment) -> Snapshot {
-        let tokens = TokenSet {
-            access_token: "at".into(),
-            refresh_token: None,
-            id_token: None,
-            subject: None,
-            scopes: Vec::new(),
-            issued_at: UNIX_EPOCH + 1_000 * HOUR,
-            lifetime,
-            generation: 1,
-            logged_in_at: None,
-            session_ends_at: None,
-        };
+        let mut tokens = tokens(1);
+        tokens.issued_at = UNIX_EPOCH + 1_000 * HOUR;
+        tokens.lifetime = lifetime;
         let policy = Policy {
             store_check: Duration::MAX,
             ..Policy::default()
@@ -177,17 +170,11 @@ mod tests {
         assert!(day.is_usable(at(20 * HOUR, 4 * HOUR)));
         assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));
         // Issued "in the future": not longer than a whole life.
-        let set_back = UNIX_EPOCH + 900 * HOUR;
-        let odd = snapshot(
-            24 * HOUR,
-            Moment {
-                wall: set_back,
-                boot: HOUR,
-            },
-        );
-        assert!(!odd.is_usable(Moment {
-            wall: set_back,
-            boot: 25 * HOUR
-        }));
+        let set_back = |boot| Moment {
+            wall: UNIX_EPOCH + 900 * HOUR,
+            boot,
+        };
+        let odd = snapshot(24 * HOUR, set_back(HOUR));
+        assert!(!odd.is_usable(set_back(25 * HOUR)));
     }
 }

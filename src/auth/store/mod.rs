@@ -22,4 +22,4 @@ pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versio
 pub(super) use self::record::{Ended, Intent, read_stored};
 pub(crate) use self::store_error::StoreErrorKind;
 #[cfg(test)]
-pub(super) use self::tests::{HookedStore, StoreCall, counts_down};
+pub(super) use self::tests::{Gate, HookedStore, StoreCall, counts_down, fault, tokens};

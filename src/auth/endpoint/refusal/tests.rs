@@ -22,61 +22,64 @@ fn refusal_of(grant: Grant, status: u16, body: &str) -> Refusal {
         .unwrap()
 }
 
-/// Row 34.
+/// Row 34. Only a dead grant or an interaction requires a login.
 #[test]
 fn the_code_decides_and_not_the_status() {
-    for (status, body, class) in [
-        (400, r#"{"error":"invalid_grant"}"#, Class::Dead),
-        (401, r#"{"error":"invalid_grant"}"#, Class::Dead),
+    for (class, reauth, replies) in [
         (
-            403,
-            r#"{"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}"#,
             Class::Dead,
+            true,
+            &[
+                (400, r#"{"error":"invalid_grant"}"#),
+                (401, r#"{"error":"invalid_grant"}"#),
+                (403, r#"{"error":"invalid_grant","error_description":"x"}"#),
+                (200, r#"{"error":"invalid_grant"}"#),
+            ][..],
         ),
-        (200, r#"{"error":"invalid_grant"}"#, Class::Dead),
-        (429, r#"{"error":"too_many_requests"}"#, Class::Busy),
-        (400, r#"{"error":"slow_down"}"#, Class::Busy),
-        (429, "slow", Class::Busy),
         (
-            500,
-            r#"{"error":"access_denied","error_description":"Global limit has been reached"}"#,
-            Class::Ambiguous,
+            Class::Busy,
+            false,
+            &[
+                (429, r#"{"error":"too_many_requests"}"#),
+                (400, r#"{"error":"slow_down"}"#),
+                (429, "slow"),
+            ],
         ),
-        (403, r#"{"error":"access_denied"}"#, Class::Refused),
-        (401, r#"{"error":"invalid_client"}"#, Class::Refused),
-        (403, r#"{"error":"mfa_required"}"#, Class::Refused),
-        (418, r#"{"error":"never_heard_of"}"#, Class::Refused),
-        (500, "", Class::Ambiguous),
-        (502, "<html>", Class::Ambiguous),
-        (503, "{", Class::Ambiguous),
-        (200, "<html>", Class::Ambiguous),
-        (200, "", Class::Ambiguous),
-        (200, "[]", Class::Ambiguous),
-        (302, "", Class::Refused),
-        (404, "<html>", Class::Refused),
+        (
+            Class::Refused,
+            true,
+            &[(403, r#"{"error":"mfa_required"}"#)],
+        ),
+        (
+            Class::Refused,
+            false,
+            &[
+                (403, r#"{"error":"access_denied"}"#),
+                (401, r#"{"error":"invalid_client"}"#),
+                (418, r#"{"error":"never_heard_of"}"#),
+                (302, ""),
+                (404, "<html>"),
+            ],
+        ),
+        (
+            Class::Ambiguous,
+            false,
+            &[
+                (500, r#"{"error":"access_denied"}"#),
+                (500, ""),
+                (502, "<html>"),
+                (503, "{"),
+                (200, "<html>"),
+                (200, ""),
+                (200, "[]"),
+            ],
+        ),
     ] {
-        assert_eq!(refusal(status, body).class, class, "{status} {body}");
-    }
-}
-
-#[test]
-fn only_a_dead_grant_or_an_interaction_requires_a_login() {
-    assert!(
-        refusal(403, r#"{"error":"invalid_grant"}"#)
-            .error
-            .is_reauth_required()
-    );
-    assert!(
-        refusal(403, r#"{"error":"mfa_required"}"#)
-            .error
-            .is_reauth_required()
-    );
-    for body in [
-        r#"{"error":"invalid_client"}"#,
-        r#"{"error":"access_denied"}"#,
-        "<html>",
-    ] {
-        assert!(!refusal(403, body).error.is_reauth_required(), "{body}");
+        for (status, body) in replies {
+            let refusal = refusal(*status, body);
+            assert_eq!(refusal.class, class, "{status} {body}");
+            assert_eq!(refusal.error.is_reauth_required(), reauth, "{body}");
+        }
     }
     assert!(refusal(503, "").error.is_retryable());
 }
@@ -127,6 +130,9 @@ fn transport_failures_are_classified_by_what_may_have_been_received() {
         assert_eq!(refusal.class, class);
         assert!(refusal.error.is_retryable());
     }
+    // A reply that is not HTTP.
+    let refusal = Refusal::without_reply(Error::protocol("x"));
+    assert_eq!(refusal.class, Class::Ambiguous);
 }
 
 /// RFC 6749 section 7.1: a client must not use an access token whose type it does not know.
@@ -226,12 +232,6 @@ fn the_description_of_an_error_is_kept_and_not_shown() {
     );
     let kept = refusal(400, &long).error;
     assert_eq!(kept.error_description().unwrap(), "\u{e4}".repeat(1_000));
-}
-
-#[test]
-fn a_reply_that_is_not_http_is_ambiguous() {
-    let refusal = Refusal::without_reply(Error::protocol("x"));
-    assert_eq!(refusal.class, Class::Ambiguous);
 }
 
 #[test]

@@ -1,43 +1,46 @@
-//! An identity provider, a store and a clock for the tests of the manager.
+//! An identity provider, a store and a clock for the tests of the manager. Requests reach the provider without a network, so
+//! that no real time passes; a reply that only a network can spoil is in `network`.
 
-use std::collections::HashMap;
-use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::FutureExt;
 use serde_json::json;
-use tokio::sync::Semaphore;
-use wiremock::matchers::path;
-use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+use tokio::sync::OnceCell;
+use tokio::task::{JoinHandle, yield_now};
+use wiremock::MockServer;
 
+use crate::auth::store::{Gate, tokens};
 use crate::auth::{
-    Event, Events, MemoryStore, PendingLogin, Provider, ProviderBuilder, Record, TokenManager,
-    TokenManagerBuilder, TokenSet, TokenStore, Version,
+    AccessToken, Event, Events, MemoryStore, PendingLogin, Provider, ProviderBuilder, Record,
+    TokenManager, TokenManagerBuilder, TokenSet, TokenStore, Version, Versioned,
 };
+use crate::error::{Error, Failure, Kind, Result, Unsent};
 use crate::mock;
-use crate::transport::Clock;
+use crate::transport::header::HeaderMap;
+use crate::transport::{Clock, Http, HttpOptions, InProcess, Reply, Request};
 
-pub(super) const DAY: Duration = Duration::from_secs(86_400);
-pub(super) const KEY: &str = "sam";
+pub(in crate::auth) const DAY: Duration = Duration::from_secs(86_400);
+pub(in crate::auth) const SECOND: Duration = Duration::from_secs(1);
+pub(in crate::auth) const KEY: &str = "sam";
 
 /// An identity provider that rotates: each refresh token is valid once, and a used one ends the session.
-pub(super) struct Bench {
-    pub(super) server: mock::Mock,
-    pub(super) clock: Clock,
-    pub(super) store: MemoryStore,
-    pub(super) idp: Arc<Idp>,
+pub(in crate::auth) struct Bench {
+    pub(in crate::auth) clock: Clock,
+    pub(in crate::auth) store: MemoryStore,
+    pub(in crate::auth) idp: Arc<Idp>,
+    server: OnceCell<mock::Mock>,
 }
 
 #[derive(Default)]
-pub(super) struct Idp {
-    script: Mutex<Vec<ScriptedReply>>,
-    state: Mutex<IdpState>,
-}
+pub(in crate::auth) struct Idp(Mutex<IdpState>);
 
 #[derive(Default)]
 struct IdpState {
+    script: VecDeque<ScriptedReply>,
     issued: u64,
     session_over: bool,
     forms: Vec<(String, HashMap<String, String>)>,
@@ -49,189 +52,243 @@ struct IdpState {
     revocation_faults: u32,
 }
 
-/// How the endpoint handles its next request, instead of rotating in order.
-pub(super) enum ScriptedReply {
-    /// Responds with this and rotates nothing.
-    Reply(ResponseTemplate),
-    /// Rotates, but responds with this.
-    RotateAndReply(ResponseTemplate),
-    /// Signals that the request has arrived, and responds (in order, or with this) when the other end is dropped.
-    Hold(Arc<Semaphore>, mpsc::Receiver<()>, Option<ResponseTemplate>),
+/// How the token endpoint handles its next request.
+struct ScriptedReply {
+    rotates: bool,
+    /// Instead of the tokens.
+    reply: Option<Result<Reply>>,
+    gate: Gate,
 }
 
-pub(super) struct HeldRequest {
-    arrived: Arc<Semaphore>,
-    open: mpsc::Sender<()>,
+/// A reply of the provider.
+pub(in crate::auth) fn reply(status: u16, body: impl ToString) -> Reply {
+    Reply {
+        status,
+        headers: HeaderMap::new(),
+        body: body.to_string().into(),
+    }
 }
 
-impl HeldRequest {
-    pub(super) async fn arrived(&self) {
-        self.arrived.acquire().await.unwrap().forget();
-    }
+pub(in crate::auth) fn error(status: u16, code: &str) -> Reply {
+    reply(status, json!({"error": code}))
+}
 
-    pub(super) fn open(self) {
-        drop(self.open);
-    }
+pub(in crate::auth) fn with_header(mut reply: Reply, name: &'static str, value: &str) -> Reply {
+    reply.headers.insert(name, value.parse().unwrap());
+    reply
 }
 
 impl Idp {
-    pub(super) fn next(&self, turn: ScriptedReply) {
-        self.script.lock().unwrap().insert(0, turn);
+    fn state(&self) -> MutexGuard<'_, IdpState> {
+        self.0.lock().unwrap()
     }
 
-    pub(super) fn end_script(&self) {
-        self.script.lock().unwrap().clear();
+    fn script(&self, rotates: bool, reply: Option<Result<Reply>>, is_held: bool) -> Gate {
+        let gate = Gate::new(is_held);
+        self.state().script.push_back(ScriptedReply {
+            rotates,
+            reply,
+            gate: gate.clone(),
+        });
+        gate
     }
 
-    pub(super) fn hold(&self) -> HeldRequest {
-        self.hold_and_reply(None)
+    /// The next reply is this, and nothing is rotated.
+    pub(in crate::auth) fn reply(&self, reply: Reply) {
+        self.script(false, Some(Ok(reply)), false);
     }
 
-    pub(super) fn hold_and_reply(&self, response: Option<ResponseTemplate>) -> HeldRequest {
-        let arrived = Arc::new(Semaphore::new(0));
-        let (open, opened) = mpsc::channel();
-        self.next(ScriptedReply::Hold(arrived.clone(), opened, response));
-        HeldRequest { arrived, open }
+    /// Rotates at the next request, but replies with this.
+    pub(in crate::auth) fn rotate_and_reply(&self, reply: Reply) {
+        self.script(true, Some(Ok(reply)), false);
     }
 
-    pub(super) fn forms(&self, at: &str) -> Vec<HashMap<String, String>> {
-        let state = self.state.lock().unwrap();
+    /// Rotates at the next request, whose reply is lost on its way.
+    pub(in crate::auth) fn lose_reply(&self) {
+        self.rotate_and_reply(reply(502, ""));
+    }
+
+    /// Rotates at the next request, after its sender has given up.
+    pub(in crate::auth) fn time_out(&self) {
+        let failure = Kind::Transport(Failure {
+            what: "no complete reply came in time",
+            timeout: true,
+            unsent: Unsent::Perhaps,
+            refused_locally: false,
+        });
+        self.script(true, Some(Err(Error::new(failure))), false);
+    }
+
+    /// Holds the reply to the next request.
+    pub(in crate::auth) fn hold(&self) -> Gate {
+        self.script(true, None, true)
+    }
+
+    pub(in crate::auth) fn hold_refusal(&self, refusal: Reply) -> Gate {
+        self.script(false, Some(Ok(refusal)), true)
+    }
+
+    pub(in crate::auth) fn end_script(&self) {
+        self.state().script.clear();
+    }
+
+    pub(in crate::auth) fn forms(&self, at: &str) -> Vec<HashMap<String, String>> {
+        let state = self.state();
         let here = state.forms.iter().filter(|(path, _)| path == at);
         here.map(|(_, form)| form.clone()).collect()
     }
 
-    pub(super) fn refreshes(&self) -> usize {
+    pub(in crate::auth) fn refreshes(&self) -> usize {
         self.forms("/oauth/token").len()
     }
 
-    pub(super) fn revoked(&self) -> Vec<String> {
+    pub(in crate::auth) fn revoked(&self) -> Vec<String> {
         let forms = self.forms("/oauth/revoke");
         forms.iter().map(|form| form["token"].clone()).collect()
     }
 
-    pub(super) fn session_over(&self) -> bool {
-        self.state.lock().unwrap().session_over
+    pub(in crate::auth) fn session_over(&self) -> bool {
+        self.state().session_over
     }
 
-    pub(super) fn log_in_as(&self, sub: &str, nonce: &str) {
-        let mut state = self.state.lock().unwrap();
+    pub(in crate::auth) fn log_in_as(&self, sub: &str, nonce: &str) {
+        let mut state = self.state();
         sub.clone_into(&mut state.sub);
         nonce.clone_into(&mut state.nonce);
     }
 
-    pub(super) fn allow_overlap(&self) {
-        self.state.lock().unwrap().overlap = true;
+    pub(in crate::auth) fn allow_overlap(&self) {
+        self.state().overlap = true;
     }
 
-    pub(super) fn refuse_revocations(&self, times: u32) {
-        self.state.lock().unwrap().revocation_faults = times;
+    pub(in crate::auth) fn refuse_revocations(&self, times: u32) {
+        self.state().revocation_faults = times;
     }
 
-    fn revoke(&self) -> ResponseTemplate {
-        let mut state = self.state.lock().unwrap();
-        match state.revocation_faults.checked_sub(1) {
-            Some(left) => {
-                state.revocation_faults = left;
-                ResponseTemplate::new(503)
+    /// What is done at once, and what the reply waits for.
+    fn process(&self, path: &str, form: HashMap<String, String>) -> (Result<Reply>, Gate) {
+        let mut state = self.state();
+        state.forms.push((path.to_owned(), form.clone()));
+        let reply = match path {
+            "/oauth/revoke" => match state.revocation_faults.checked_sub(1) {
+                Some(left) => {
+                    state.revocation_faults = left;
+                    reply(503, "")
+                }
+                None => reply(200, ""),
+            },
+            // Of a login on a device, for a minute, without an interval.
+            "/oauth/device/code" => reply(
+                200,
+                json!({
+                    "device_code": "d-1", "user_code": "WDJB-MJHT", "expires_in": 60,
+                    "verification_uri": "https://id.example/activate",
+                }),
+            ),
+            _ => {
+                let Some(next) = state.script.pop_front() else {
+                    return (Ok(state.rotate(&form)), Gate::new(false));
+                };
+                let tokens = next.rotates.then(|| Ok(state.rotate(&form)));
+                return (next.reply.or(tokens).unwrap(), next.gate);
             }
-            None => ResponseTemplate::new(200),
-        }
+        };
+        (Ok(reply), Gate::new(false))
     }
+}
 
-    fn rotate(&self, form: &HashMap<String, String>) -> ResponseTemplate {
-        let mut state = self.state.lock().unwrap();
-        let current = format!("rt-{}", state.issued + 1);
+impl IdpState {
+    fn rotate(&mut self, form: &HashMap<String, String>) -> Reply {
+        let current = format!("rt-{}", self.issued + 1);
         let is_login = form["grant_type"] != "refresh_token";
         let accepted = |token: &String| {
-            *token == current || (state.overlap && *token == format!("rt-{}", state.issued))
+            *token == current || (self.overlap && *token == format!("rt-{}", self.issued))
         };
-        if !is_login && (state.session_over || !accepted(&form["refresh_token"])) {
-            state.session_over = true;
-            let body = json!({"error": "invalid_grant", "error_description": "Unknown or invalid refresh token."});
-            return ResponseTemplate::new(403).set_body_json(body);
+        if !is_login && (self.session_over || !accepted(&form["refresh_token"])) {
+            self.session_over = true;
+            return error(403, "invalid_grant");
         }
-        state.issued += 1;
-        let n = state.issued + 1;
-        let mut body = json!({
-            "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
-            "expires_in": 86_400, "token_type": "Bearer", "scope": "openid",
-        });
+        self.issued += 1;
+        let mut body = renewed(self.issued + 1);
         if is_login {
-            let claims = json!({"sub": state.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": state.nonce});
-            body["id_token"] = json!(format!(
-                "e30.{}.c2ln",
-                URL_SAFE_NO_PAD.encode(claims.to_string())
-            ));
+            let claims = json!({"sub": self.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": self.nonce});
+            body["id_token"] = json!(id_token(&claims));
         }
-        ResponseTemplate::new(200).set_body_json(body)
+        reply(200, body)
     }
 }
 
-impl Respond for Idp {
-    fn respond(&self, request: &Request) -> ResponseTemplate {
-        let form: HashMap<_, _> = url::form_urlencoded::parse(&request.body)
-            .into_owned()
-            .collect();
-        let path = request.url.path().to_owned();
-        self.state
-            .lock()
-            .unwrap()
-            .forms
-            .push((path.clone(), form.clone()));
-        if path == "/oauth/revoke" {
-            return self.revoke();
-        }
-        if path == "/oauth/device/code" {
-            return ResponseTemplate::new(200).set_body_json(device_codes());
-        }
-        let turn = self.script.lock().unwrap().pop();
-        match turn {
-            None => self.rotate(&form),
-            Some(ScriptedReply::Reply(response)) => response,
-            Some(ScriptedReply::RotateAndReply(response)) => {
-                self.rotate(&form);
-                response
-            }
-            Some(ScriptedReply::Hold(arrived, opened, response)) => {
-                arrived.add_permits(1);
-                // Ends with an error when the test drops the other end, which is the signal to continue.
-                let _ = opened.recv();
-                response.unwrap_or_else(|| self.rotate(&form))
-            }
-        }
-    }
+/// Tokens of this generation, for a day.
+pub(in crate::auth) fn renewed(n: u64) -> serde_json::Value {
+    json!({
+        "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
+        "expires_in": 86_400, "token_type": "Bearer", "scope": "openid",
+    })
 }
 
-/// Shares the provider between the server and the test.
-struct Endpoint(Arc<Idp>);
-
-impl Respond for Endpoint {
-    fn respond(&self, request: &Request) -> ResponseTemplate {
-        self.0.respond(request)
-    }
+/// With a signature that is none.
+pub(in crate::auth) fn id_token(claims: &serde_json::Value) -> String {
+    format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims.to_string()))
 }
 
 impl Bench {
-    pub(super) async fn new() -> Self {
-        // A server of its own: a pooled one may still hold a request of an earlier test, and a refused connection ends in a
-        // retry on a clock that stands still.
-        let server = MockServer::builder().start().await;
-        let idp = Arc::new(Idp::default());
-        for endpoint in ["/oauth/token", "/oauth/revoke", "/oauth/device/code"] {
-            let endpoint = Mock::given(path(endpoint)).respond_with(Endpoint(idp.clone()));
-            endpoint.mount(&server).await;
-        }
+    pub(in crate::auth) fn new() -> Self {
         Self {
-            server: server.into(),
             clock: Clock::manual(UNIX_EPOCH + Duration::from_secs(1_700_000_000)),
             store: MemoryStore::new(),
-            idp,
+            idp: Arc::default(),
+            server: OnceCell::new(),
         }
     }
 
-    pub(super) fn provider(&self) -> ProviderBuilder {
-        let base = self.server.uri();
+    /// With stored tokens that have expired.
+    pub(in crate::auth) async fn expired() -> Self {
+        let bench = Self::new();
+        bench.seed(DAY).await;
+        bench
+    }
+
+    /// With fresh tokens, which the manager serves.
+    pub(in crate::auth) async fn in_use() -> (Self, TokenManager) {
+        let bench = Self::new();
+        bench.seed(Duration::ZERO).await;
+        let manager = bench.manager();
+        assert_eq!(token(&manager).await, "at-1");
+        (bench, manager)
+    }
+
+    /// A server for what is not at the provider.
+    pub(super) async fn server(&self) -> &mock::Mock {
+        let start = async || MockServer::builder().start().await.into();
+        self.server.get_or_init(start).await
+    }
+
+    fn http(&self) -> HttpOptions {
+        let idp = self.idp.clone();
+        let mut http = HttpOptions::default();
+        http.in_process = Some(InProcess::new(move |request: Request| {
+            if !request.url.path().starts_with("/oauth/") {
+                let network = Http::new(&HttpOptions::default(), &[&request.url]).unwrap();
+                return network.send(request).boxed();
+            }
+            let form = url::form_urlencoded::parse(&request.body);
+            let form = form.into_owned().collect();
+            let (reply, gate) = idp.process(request.url.path(), form);
+            async move {
+                // A reply takes some steps, at each of which a caller may be dropped.
+                yields(5).await;
+                gate.pass().await;
+                reply
+            }
+            .boxed()
+        }));
+        http
+    }
+
+    pub(in crate::auth) fn provider(&self) -> ProviderBuilder {
+        let base = "http://127.0.0.1:1";
         Provider::builder("app")
+            .http(self.http())
             .authorize_url(format!("{base}/authorize"))
             .token_url(format!("{base}/oauth/token"))
             .revoke_url(format!("{base}/oauth/revoke"))
@@ -242,72 +299,111 @@ impl Bench {
             .clock(self.clock.clone())
     }
 
-    pub(super) fn builder(&self) -> TokenManagerBuilder {
-        let provider = self.provider().build().unwrap();
+    pub(in crate::auth) fn builder(&self) -> TokenManagerBuilder {
+        self.builder_of(self.provider())
+    }
+
+    pub(in crate::auth) fn builder_of(&self, provider: ProviderBuilder) -> TokenManagerBuilder {
         // Longer than any test advances the clock.
         let patient = 30 * DAY;
-        TokenManager::builder(provider)
+        TokenManager::builder(provider.build().unwrap())
             .store(self.store.clone())
             .account(KEY)
             .wait(patient)
     }
 
-    pub(super) fn manager(&self) -> TokenManager {
+    pub(in crate::auth) fn manager(&self) -> TokenManager {
         self.builder().build().unwrap()
     }
 
+    pub(in crate::auth) fn manager_of(&self, provider: ProviderBuilder) -> TokenManager {
+        self.builder_of(provider).build().unwrap()
+    }
+
+    pub(in crate::auth) fn manager_on(&self, store: impl TokenStore) -> TokenManager {
+        self.builder().store(store).build().unwrap()
+    }
+
     /// Stores tokens with a lifetime of a day and this age.
-    pub(super) async fn seed(&self, age: Duration) -> Version {
-        let record = Record::new(tokens(self.clock.now() - age));
-        self.store.swap(KEY, None, &record).await.unwrap().unwrap()
+    pub(in crate::auth) async fn seed(&self, age: Duration) -> Version {
+        let mut tokens = tokens(1);
+        tokens.issued_at = self.clock.now() - age;
+        self.put(&Record::new(tokens)).await
     }
 
-    /// A manager with fresh tokens in use.
-    pub(super) async fn running(&self) -> TokenManager {
-        self.seed(Duration::ZERO).await;
-        let manager = self.manager();
-        assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
-        manager
+    /// Stores a record in the place of any other, as another process would.
+    pub(in crate::auth) async fn put(&self, record: &Record) -> Version {
+        let old = self.store.load(KEY).await.unwrap();
+        let old = old.map(|stored| stored.version);
+        self.store.swap(KEY, old, record).await.unwrap().unwrap()
     }
 
-    pub(super) async fn stored(&self) -> Option<TokenSet> {
+    /// Stores fresh tokens of another process.
+    pub(in crate::auth) async fn put_tokens(&self, n: u64) {
+        let mut newer = tokens(n);
+        newer.issued_at = self.clock.now();
+        self.put(&Record::new(newer)).await;
+    }
+
+    pub(in crate::auth) async fn record(&self) -> Versioned {
+        self.store.load(KEY).await.unwrap().unwrap()
+    }
+
+    pub(in crate::auth) async fn stored(&self) -> Option<TokenSet> {
         let stored = self.store.load(KEY).await.unwrap();
         stored.map(|stored| stored.record.tokens().clone())
     }
 
-    pub(super) async fn stored_refresh_token(&self) -> Option<String> {
+    pub(in crate::auth) async fn stored_refresh_token(&self) -> Option<String> {
         let token = self.stored().await?.refresh_token?;
         Some(token.expose().to_owned())
     }
-}
 
-pub(super) fn tokens(issued_at: SystemTime) -> TokenSet {
-    TokenSet {
-        access_token: "at-1".into(),
-        refresh_token: Some("rt-1".into()),
-        id_token: None,
-        subject: None,
-        scopes: Vec::new(),
-        issued_at,
-        lifetime: DAY,
-        generation: 1,
-        logged_in_at: None,
-        session_ends_at: None,
+    /// Whether no process holds the lock of the account.
+    pub(in crate::auth) async fn lock_is_free(&self) -> bool {
+        self.store.lock(KEY, Duration::ZERO).await.is_ok()
     }
 }
 
-/// Of a login on a device, for a minute, without an interval.
-fn device_codes() -> serde_json::Value {
-    json!({
-        "device_code": "d-1", "user_code": "WDJB-MJHT",
-        "verification_uri": "https://id.example/activate", "expires_in": 60,
-    })
+/// The token that is served.
+pub(in crate::auth) async fn token(manager: &TokenManager) -> String {
+    let token = manager.access_token().await.unwrap();
+    token.expose().to_owned()
+}
+
+/// The reason why no token is served.
+pub(in crate::auth) async fn refusal(manager: &TokenManager) -> Error {
+    manager.access_token().await.unwrap_err()
+}
+
+pub(in crate::auth) async fn needs_login(manager: &TokenManager) -> bool {
+    refusal(manager).await.is_reauth_required()
+}
+
+/// A call that goes on beside the test.
+pub(in crate::auth) fn call(manager: &TokenManager) -> JoinHandle<Result<AccessToken>> {
+    let manager = manager.clone();
+    tokio::spawn(async move { manager.access_token().await })
+}
+
+/// Lets other tasks run.
+pub(in crate::auth) async fn yields(times: usize) {
+    for _ in 0..times {
+        yield_now().await;
+    }
 }
 
 /// A login of this user at the identity provider, and its callback.
-pub(super) fn callback(bench: &Bench, manager: &TokenManager, sub: &str) -> (PendingLogin, String) {
-    let login = manager.provider().authorization().start().unwrap();
-    callback_of(bench, login, sub)
+pub(in crate::auth) fn callback(
+    bench: &Bench,
+    manager: &TokenManager,
+    sub: &str,
+) -> (PendingLogin, String) {
+    callback_of(
+        bench,
+        manager.provider().authorization().start().unwrap(),
+        sub,
+    )
 }
 
 /// As [`callback`], for a login with settings of its own.
@@ -317,21 +413,37 @@ pub(super) fn callback_of(bench: &Bench, login: PendingLogin, sub: &str) -> (Pen
         pairs.find(|(key, _)| key == name).unwrap().1.into_owned()
     };
     bench.idp.log_in_as(sub, &parameter("nonce"));
-    let callback = format!(
-        "https://app.example/cb?code=c-1&state={}",
-        parameter("state")
-    );
+    let state = parameter("state");
+    let callback = format!("https://app.example/cb?code=c-1&state={state}");
     (login, callback)
 }
 
+/// A login that goes on beside the test.
+pub(super) fn begin_login(
+    bench: &Bench,
+    manager: &TokenManager,
+    sub: &str,
+) -> JoinHandle<Result<TokenSet>> {
+    let (login, callback) = callback(bench, manager, sub);
+    let manager = manager.clone();
+    tokio::spawn(async move { manager.complete_login(login, &callback).await })
+}
+
+/// Logs a user in, in a second of its own: two logins in one millisecond look the same.
+pub(super) async fn log_in(bench: &Bench, manager: &TokenManager, sub: &str) -> TokenSet {
+    bench.clock.advance(SECOND);
+    begin_login(bench, manager, sub).await.unwrap().unwrap()
+}
+
 /// Advances the clock in small steps until the condition holds; returns by how much.
-pub(super) async fn advance_until(bench: &Bench, condition: impl AsyncFn() -> bool) -> Duration {
+pub(in crate::auth) async fn advance_until(
+    bench: &Bench,
+    condition: impl AsyncFn() -> bool,
+) -> Duration {
     let start = bench.clock.boot();
     loop {
         // Tasks that are due at this time run before the clock is advanced.
-        for _ in 0..20 {
-            tokio::task::yield_now().await;
-        }
+        yields(20).await;
         if condition().await {
             return bench.clock.boot().saturating_sub(start);
         }
@@ -339,14 +451,24 @@ pub(super) async fn advance_until(bench: &Bench, condition: impl AsyncFn() -> bo
     }
 }
 
-/// The next event for which the condition holds.
-pub(super) async fn event(events: &mut Events, wanted: impl Fn(&Event) -> bool) -> Event {
+/// The next event of this name.
+pub(super) async fn event(events: &mut Events, name: &str) -> Event {
     loop {
         let event = events.next().await.unwrap();
-        if wanted(&event) {
+        if format!("{event:?}").starts_with(name) {
             return event;
         }
     }
+}
+
+/// The result of a call whose first reply is lost, on a clock that is advanced by two seconds then.
+pub(super) async fn call_after_loss(bench: &Bench, manager: &TokenManager) -> Result<String> {
+    let mut events = manager.events();
+    let caller = call(manager);
+    event(&mut events, "RotationAmbiguous").await;
+    bench.clock.advance(2 * SECOND);
+    let token = caller.await.unwrap()?;
+    Ok(token.expose().to_owned())
 }
 
 /// The events so far, in short.
@@ -356,11 +478,4 @@ pub(super) fn events_so_far(events: &mut Events) -> Vec<String> {
         event => Some(format!("{event:?}")),
     };
     std::iter::from_fn(next).collect()
-}
-
-/// Logs a user in, in a second of its own: two logins in one millisecond look the same.
-pub(super) async fn log_in(bench: &Bench, manager: &TokenManager, sub: &str) {
-    bench.clock.advance(Duration::from_secs(1));
-    let (login, address) = callback(bench, manager, sub);
-    manager.complete_login(login, &address).await.unwrap();
 }

@@ -1,11 +1,10 @@
 //! The manager against a scripted token endpoint, on a clock that is moved by hand.
 
-mod bench;
+pub(in crate::auth) mod bench;
 mod client_authentication;
 mod damage;
 mod deletion;
 mod device;
-mod device_ends;
 mod elsewhere;
 mod ending;
 mod failures;
@@ -14,10 +13,8 @@ mod kept_lock;
 mod marks;
 mod network;
 mod persistence;
-mod secrets;
 mod sessions;
 #[cfg(feature = "jwks")]
 mod signatures;
 mod single_flight;
 mod time;
-mod wire;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::path;
 use wiremock::{Mock, ResponseTemplate};
 
-use super::bench::{Bench, DAY, KEY, ScriptedReply, callback};
+use super::bench::{Bench, DAY, KEY, callback, reply};
 use super::device::Polling;
 use crate::auth::jwks::tests::signer::{Signer, set};
 use crate::auth::{PendingLogin, TokenManager, TokenSource};
@@ -16,11 +16,11 @@ const ISSUER: &str = "https://id.example/";
 /// A manager that verifies, of a provider that serves these keys.
 async fn verifying(bench: &Bench, keys: ResponseTemplate) -> TokenManager {
     let keys = Mock::given(path("/jwks.json")).respond_with(keys);
-    keys.mount(&bench.server).await;
+    keys.mount(bench.server().await).await;
     let provider = bench
         .provider()
         .issuer(ISSUER)
-        .jwks_uri(format!("{}/jwks.json", bench.server.uri()))
+        .jwks_uri(format!("{}/jwks.json", bench.server().await.uri()))
         .verify_id_tokens();
     TokenManager::builder(provider.build().unwrap())
         .store(bench.store.clone())
@@ -49,8 +49,7 @@ fn issue(bench: &Bench, n: u64, id_token: &str) {
     let body = json!({
         "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"), "expires_in": 86_400, "id_token": id_token,
     });
-    let reply = ResponseTemplate::new(200).set_body_json(body);
-    bench.idp.next(ScriptedReply::RotateAndReply(reply));
+    bench.idp.rotate_and_reply(reply(200, body));
 }
 
 async fn log_in(
@@ -71,7 +70,7 @@ async fn stored_id_token(bench: &Bench) -> String {
 
 /// How often the keys were requested.
 async fn key_requests(bench: &Bench) -> usize {
-    let requests = bench.server.received_requests().await.unwrap();
+    let requests = bench.server().await.received_requests().await.unwrap();
     let keys = requests
         .iter()
         .filter(|request| request.url.path() == "/jwks.json");
@@ -81,7 +80,7 @@ async fn key_requests(bench: &Bench) -> usize {
 #[tokio::test]
 async fn a_login_whose_id_token_verifies_is_stored() {
     for signer in [Signer::rs256("1"), Signer::es256("1")] {
-        let bench = Bench::new().await;
+        let bench = Bench::new();
         let manager = verifying(&bench, serving(&[&signer])).await;
         let id_token = log_in(&bench, &manager, &signer).await.unwrap();
         assert_eq!(stored_id_token(&bench).await, id_token);
@@ -92,7 +91,7 @@ async fn a_login_whose_id_token_verifies_is_stored() {
 /// Row 45. OIDC Core 3.1.3.7.
 #[tokio::test]
 async fn a_login_whose_id_token_does_not_verify_is_refused_and_its_tokens_are_revoked() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let manager = verifying(&bench, serving(&[&Signer::es256("1")])).await;
     let forger = Signer::other_es256("1");
     let error = log_in(&bench, &manager, &forger).await.unwrap_err();
@@ -107,7 +106,7 @@ async fn a_login_whose_id_token_does_not_verify_is_refused_and_its_tokens_are_re
 
 #[tokio::test]
 async fn rfc_8725_3_1_a_login_with_an_unsigned_id_token_is_refused() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let manager = verifying(&bench, serving(&[&Signer::es256("1")])).await;
     let (login, callback) = callback(&bench, &manager, "sam");
     let header = json!({"alg": "none"});
@@ -129,11 +128,11 @@ async fn rfc_8725_3_1_a_login_with_an_unsigned_id_token_is_refused() {
 
 #[tokio::test]
 async fn an_outage_of_the_keys_does_not_use_up_the_login() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let signer = Signer::es256("1");
     let busy = ResponseTemplate::new(503).insert_header("retry-after", "1");
     let outage = Mock::given(path("/jwks.json")).respond_with(busy);
-    outage.up_to_n_times(1).mount(&bench.server).await;
+    outage.up_to_n_times(1).mount(bench.server().await).await;
     let manager = verifying(&bench, serving(&[&signer])).await;
 
     let (login, callback) = callback(&bench, &manager, "sam");
@@ -153,7 +152,7 @@ async fn an_outage_of_the_keys_does_not_use_up_the_login() {
 
 #[tokio::test]
 async fn a_refresh_keeps_an_id_token_that_verifies() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let signer = Signer::es256("1");
     let manager = verifying(&bench, serving(&[&signer])).await;
     log_in(&bench, &manager, &signer).await.unwrap();
@@ -183,7 +182,7 @@ async fn a_refresh_keeps_its_tokens_and_not_an_id_token_that_does_not_verify() {
         signer.sign(&expired),
         "opaque".to_owned(),
     ] {
-        let bench = Bench::new().await;
+        let bench = Bench::new();
         let manager = verifying(&bench, serving(&[&signer])).await;
         let of_login = log_in(&bench, &manager, &signer).await.unwrap();
         bench.clock.advance(DAY);
@@ -204,10 +203,10 @@ async fn a_refresh_goes_on_without_keys() {
     let busy = ResponseTemplate::new(503).insert_header("retry-after", "1");
     let hanging = ResponseTemplate::new(200).set_delay(DAY);
     for (outage, limit) in [(busy, None), (hanging, Some(Duration::from_secs(5)))] {
-        let bench = Bench::new().await;
+        let bench = Bench::new();
         let signer = Signer::es256("1");
         let keys = Mock::given(path("/jwks.json")).respond_with(serving(&[&signer]));
-        keys.up_to_n_times(1).mount(&bench.server).await;
+        keys.up_to_n_times(1).mount(bench.server().await).await;
         let manager = verifying(&bench, outage).await;
         let of_login = log_in(&bench, &manager, &signer).await.unwrap();
         bench.clock.advance(DAY);
@@ -232,11 +231,11 @@ async fn a_refresh_goes_on_without_keys() {
 /// RFC 8628 section 3.5: a poll that brings tokens uses up the code.
 #[tokio::test]
 async fn a_login_on_another_device_asks_for_tokens_when_the_keys_are_there() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let signer = Signer::es256("1");
     let busy = ResponseTemplate::new(503).insert_header("retry-after", "1");
     let outage = Mock::given(path("/jwks.json")).respond_with(busy);
-    outage.up_to_n_times(1).mount(&bench.server).await;
+    outage.up_to_n_times(1).mount(bench.server().await).await;
     let manager = verifying(&bench, serving(&[&signer])).await;
     let id_token = signer.sign(&claims(None));
     issue(&bench, 2, &id_token);
@@ -256,7 +255,7 @@ async fn a_login_on_another_device_asks_for_tokens_when_the_keys_are_there() {
 
 #[tokio::test]
 async fn another_user_in_a_refresh_ends_the_session_as_without_verification() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let signer = Signer::es256("1");
     let manager = verifying(&bench, serving(&[&signer])).await;
     log_in(&bench, &manager, &signer).await.unwrap();
@@ -277,10 +276,10 @@ async fn another_user_in_a_refresh_ends_the_session_as_without_verification() {
 
 #[tokio::test]
 async fn signatures_are_verified_only_on_request() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let signer = Signer::other_es256("1");
     verifying(&bench, serving(&[&Signer::es256("1")])).await;
-    let uri = format!("{}/jwks.json", bench.server.uri());
+    let uri = format!("{}/jwks.json", bench.server().await.uri());
     let provider = bench
         .provider()
         .issuer(ISSUER)
@@ -294,7 +293,7 @@ async fn signatures_are_verified_only_on_request() {
 
 #[tokio::test]
 async fn keys_need_an_address_and_a_reply_of_a_mebibyte_at_most() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     let error = bench.provider().verify_id_tokens().build().unwrap_err();
     assert!(error.is_config());
     assert_eq!(error.to_string(), "verify_id_tokens needs jwks_uri");

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use wiremock::ResponseTemplate;
+use serde_json::json;
 
-use super::bench::{Bench, DAY, KEY, ScriptedReply};
-use crate::auth::TokenManager;
+use super::bench::{Bench, DAY, SECOND, reply, token};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -19,80 +18,62 @@ async fn a_calendar_that_jumps_causes_one_refresh_at_most() {
         (true, DAY, 1),
         (false, DAY, 0),
     ] {
-        let bench = Bench::new().await;
-        let manager = bench.running().await;
+        let (bench, manager) = Bench::in_use().await;
         let now = bench.clock.now();
-        bench
-            .clock
-            .set_wall(if ahead { now + by } else { now - by });
-        for _ in 0..100 {
-            manager.access_token().await.unwrap();
-        }
-        assert!(manager.flush(DAY).await);
-        assert_eq!(bench.idp.refreshes(), refreshes, "{ahead} {by:?}");
         // And back again.
-        bench.clock.set_wall(now);
-        for _ in 0..100 {
-            manager.access_token().await.unwrap();
+        for wall in [if ahead { now + by } else { now - by }, now] {
+            bench.clock.set_wall(wall);
+            for _ in 0..100 {
+                token(&manager).await;
+            }
+            assert!(manager.flush(DAY).await);
+            assert_eq!(bench.idp.refreshes(), refreshes, "{ahead} {by:?}");
         }
-        assert!(manager.flush(DAY).await);
-        assert_eq!(bench.idp.refreshes(), refreshes, "{ahead} {by:?}");
     }
 }
 
 /// Row 39.
 #[tokio::test]
 async fn a_token_that_expired_while_the_machine_slept_is_not_served() {
-    let bench = Bench::new().await;
-    let manager = bench.running().await;
+    let (bench, manager) = Bench::in_use().await;
     bench.clock.advance(10 * HOUR);
-    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    assert_eq!(token(&manager).await, "at-1");
     // The wall clock is set back meanwhile: the boot clock decides.
     let wall = bench.clock.now();
     bench.clock.advance(14 * HOUR);
     bench.clock.set_wall(wall);
-    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    assert_eq!(token(&manager).await, "at-2");
 }
 
 /// Row 40.
 #[tokio::test]
 async fn a_margin_covers_a_service_whose_clock_is_ahead() {
-    let bench = Bench::new().await;
+    let bench = Bench::new();
     bench.seed(Duration::ZERO).await;
-    let manager = bench
-        .builder()
-        .background(false)
-        .expiry_margin(Duration::from_secs(360))
-        .build()
-        .unwrap();
-    bench
-        .clock
-        .advance(DAY.saturating_sub(Duration::from_secs(361)));
-    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
-    bench.clock.advance(Duration::from_secs(1));
-    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    let builder = bench.builder().background(false);
+    let manager = builder.expiry_margin(360 * SECOND).build().unwrap();
+    bench.clock.advance(DAY.saturating_sub(361 * SECOND));
+    assert_eq!(token(&manager).await, "at-1");
+    bench.clock.advance(SECOND);
+    assert_eq!(token(&manager).await, "at-2");
 }
 
 /// Row 42.
 #[tokio::test]
 async fn tokens_of_ten_seconds_are_served_and_renewed_once_each() {
-    let bench = Bench::new().await;
-    bench.seed(DAY).await;
-    let provider = bench.provider().build().unwrap();
-    let builder = TokenManager::builder(provider).store(bench.store.clone());
-    let manager = builder.account(KEY).wait(DAY).build().unwrap();
+    let bench = Bench::expired().await;
+    let manager = bench.manager();
     for n in 1..=20 {
-        let body = serde_json::json!({"access_token": format!("short-{n}"), "expires_in": 10});
         // A reply without a refresh token: the old one stays valid.
-        let short = ResponseTemplate::new(200).set_body_json(body);
-        bench.idp.next(ScriptedReply::Reply(short));
+        let body = json!({"access_token": format!("short-{n}"), "expires_in": 10});
+        bench.idp.reply(reply(200, body));
     }
     for _ in 0..60 {
         for _ in 0..10 {
-            manager.access_token().await.unwrap();
+            token(&manager).await;
         }
         assert!(manager.flush(DAY).await);
-        bench.clock.advance(Duration::from_secs(1));
+        bench.clock.advance(SECOND);
     }
     // Half a lifetime each.
     let refreshes = bench.idp.refreshes();

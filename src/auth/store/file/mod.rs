@@ -8,3 +8,6 @@ mod token_file;
 mod tests;
 
 pub use self::file_store::FileStore;
+
+#[cfg(test)]
+pub(in crate::auth) use self::tests::Folder;

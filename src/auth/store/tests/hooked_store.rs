@@ -1,8 +1,11 @@
-//! A store for tests that runs a hook before each call.
+//! The store of unit tests: one in memory, whose calls are recorded, failed or held.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use crate::auth::{
     MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
@@ -26,25 +29,84 @@ pub(in crate::auth) fn counts_down(left: &AtomicUsize) -> bool {
     one.is_ok()
 }
 
+/// The error of a hook.
+pub(in crate::auth) fn fault(kind: ErrorKind) -> StoreError {
+    StoreError::io("planned", kind.into())
+}
+
+/// While it is closed, holds the first that comes to it until it is opened.
+#[derive(Clone)]
+pub(in crate::auth) struct Gate(Arc<(AtomicBool, Semaphore, Semaphore)>);
+
+impl Gate {
+    pub(in crate::auth) fn new(is_closed: bool) -> Self {
+        let none = || Semaphore::new(0);
+        Self(Arc::new((is_closed.into(), none(), none())))
+    }
+
+    pub(in crate::auth) fn close(&self) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(in crate::auth) async fn pass(&self) {
+        let (is_closed, arrived, opened) = &*self.0;
+        if is_closed.swap(false, Ordering::SeqCst) {
+            arrived.add_permits(1);
+            opened.acquire().await.unwrap().forget();
+        }
+    }
+
+    /// Waits until something is held.
+    pub(in crate::auth) async fn arrived(&self) {
+        self.0.1.acquire().await.unwrap().forget();
+    }
+
+    pub(in crate::auth) fn open(&self) {
+        self.0.2.add_permits(1);
+    }
+}
+
 /// A memory store that runs a hook before each call. The hook may record the call, fail it, or panic.
 #[derive(Clone)]
 pub(in crate::auth) struct HookedStore {
     inner: MemoryStore,
     hook: Arc<Hook>,
     fragile_lock: bool,
+    /// Holds a record on its way to the reader.
+    pub(in crate::auth) loaded: Gate,
+    /// Holds a removal before it is done.
+    pub(in crate::auth) removing: Gate,
 }
 
 impl HookedStore {
     pub(in crate::auth) fn new(
-        inner: MemoryStore,
+        inner: &MemoryStore,
         hook: impl Fn(StoreCall<'_>) -> Result<(), StoreError> + Send + Sync + 'static,
     ) -> Self {
-        let hook = Arc::new(hook);
         Self {
-            inner,
-            hook,
+            inner: inner.clone(),
+            hook: Arc::new(hook),
             fragile_lock: false,
+            loaded: Gate::new(false),
+            removing: Gate::new(false),
         }
+    }
+
+    /// While the switch is on, the calls for which this holds fail with this error.
+    pub(in crate::auth) fn failing(
+        inner: &MemoryStore,
+        kind: ErrorKind,
+        fails: impl Fn(StoreCall<'_>) -> bool + Send + Sync + 'static,
+    ) -> (Self, Arc<AtomicBool>) {
+        let is_on = Arc::new(AtomicBool::new(true));
+        let switch = is_on.clone();
+        let hook = move |call: StoreCall<'_>| {
+            if fails(call) && switch.load(Ordering::SeqCst) {
+                return Err(fault(kind));
+            }
+            Ok(())
+        };
+        (Self::new(inner, hook), is_on)
     }
 
     /// A store whose locks are lost as soon as they are taken, as behind a network that is cut.
@@ -58,7 +120,9 @@ impl TokenStore for HookedStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
             (self.hook)(StoreCall::Load)?;
-            self.inner.load(key).await
+            let stored = self.inner.load(key).await;
+            self.loaded.pass().await;
+            stored
         })
     }
 
@@ -77,6 +141,7 @@ impl TokenStore for HookedStore {
     fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             (self.hook)(StoreCall::Remove)?;
+            self.removing.pass().await;
             self.inner.remove(key, expected).await
         })
     }

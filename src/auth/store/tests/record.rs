@@ -6,6 +6,22 @@ use crate::auth::TokenSet;
 use crate::auth::store::{Ended, Intent, Record};
 use crate::auth::token_set::LONGEST;
 
+/// The tokens of a generation that live for a day.
+pub(in crate::auth) fn tokens(generation: u64) -> TokenSet {
+    TokenSet {
+        access_token: format!("at-{generation}").into(),
+        refresh_token: Some(format!("rt-{generation}").into()),
+        id_token: None,
+        subject: None,
+        scopes: Vec::new(),
+        issued_at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+        lifetime: Duration::from_secs(86_400),
+        generation,
+        logged_in_at: None,
+        session_ends_at: None,
+    }
+}
+
 fn record() -> Record {
     Record {
         tokens: TokenSet {
@@ -14,11 +30,9 @@ fn record() -> Record {
             id_token: Some("it-s3cr3t".into()),
             subject: Some("auth0|person".to_owned()),
             scopes: vec!["openid".to_owned()],
-            issued_at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
-            lifetime: Duration::from_secs(86_400),
-            generation: 7,
             logged_in_at: Some(UNIX_EPOCH + Duration::from_millis(1_690_000_000_456)),
             session_ends_at: Some(UNIX_EPOCH + Duration::from_secs(1_702_592_000)),
+            ..tokens(7)
         },
         intent: Some(Intent {
             generation: 7,
@@ -31,10 +45,15 @@ fn record() -> Record {
 }
 
 #[test]
-fn a_record_goes_through_text_unchanged() {
+fn a_record_goes_through_text_unchanged_and_is_hidden_in_debug() {
     let text = record().to_secret_json();
     let back = Record::from_secret_json(&text).unwrap();
     assert_eq!(back.to_secret_json().expose(), text.expose());
+    let shown = format!("{back:?}");
+    assert!(
+        !shown.contains("s3cr3t") && !shown.contains("person"),
+        "{shown}"
+    );
     assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
     let intent = back.intent.unwrap();
     assert_eq!((intent.generation, intent.owner), (7, Some(u64::MAX)));
@@ -44,13 +63,14 @@ fn a_record_goes_through_text_unchanged() {
 
 #[test]
 fn what_cannot_be_read_is_an_error_and_not_an_empty_store() {
+    let without_tokens = r#"{"form":1,"tokens":{}}"#;
     for bad in [
         "",
         "{}",
         "null",
-        "{\"form\":1}",
-        "{\"form\":1,\"tokens\":{}}",
-        "{\"form\":2}",
+        r#"{"form":1}"#,
+        without_tokens,
+        r#"{"form":2}"#,
     ] {
         assert!(Record::from_secret_json(&bad.into()).is_err(), "{bad}");
     }
@@ -61,11 +81,8 @@ fn what_cannot_be_read_is_an_error_and_not_an_empty_store() {
 #[test]
 fn times_out_of_range_do_not_panic() {
     let text = record().to_secret_json();
-    for (field, wrong) in [
-        ("1700000000123", u64::MAX.to_string()),
-        ("86400000", u64::MAX.to_string()),
-    ] {
-        let changed = text.expose().replace(field, &wrong);
+    for field in ["1700000000123", "86400000"] {
+        let changed = text.expose().replace(field, &u64::MAX.to_string());
         if let Ok(record) = Record::from_secret_json(&changed.into()) {
             let tokens = record.tokens();
             assert!(tokens.expires_at() <= tokens.issued_at() + LONGEST);
@@ -108,13 +125,4 @@ fn the_reason_of_an_ended_session_is_read_and_does_not_break_older_versions() {
         "generation":1},"intent":{"generation":1,"at_ms":1}}"#;
     let older = Record::from_secret_json(&older.into()).unwrap();
     assert!(older.ended.is_none() && older.intent.unwrap().owner.is_none());
-}
-
-#[test]
-fn debug_hides_tokens_and_subject() {
-    let shown = format!("{:?}", record());
-    assert!(
-        !shown.contains("s3cr3t") && !shown.contains("person"),
-        "{shown}"
-    );
 }

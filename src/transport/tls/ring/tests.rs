@@ -86,15 +86,6 @@ async fn get(server: &TlsServer, options: HttpOptions) -> Result<Reply, Error> {
         .await
 }
 
-#[tokio::test]
-async fn a_server_that_requires_a_certificate_receives_it() {
-    let server = TlsServer::start("yes");
-    let options = HttpOptions::default().client_certificate(TlsServer::CLIENT);
-    let reply = get(&server, options).await.unwrap();
-    assert_eq!((reply.status, &reply.body[..]), (200, &b"yes"[..]));
-    assert_eq!(server.requests().len(), 1);
-}
-
 /// RFC 8446 section 4.4.2.4: the server ends the handshake, after the client has sent its request.
 #[tokio::test]
 async fn a_certificate_that_is_missing_or_not_accepted_is_named() {

@@ -1,11 +1,12 @@
 //! A folder of a test's own.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use equipment::TestFolder;
 
-use crate::auth::{FileStore, Record, TokenSet, TokenStore, Versioned};
+use crate::auth::store::tokens;
+use crate::auth::{FileStore, Record, TokenStore, Versioned};
 
 const FILE: &str = "tokens.json";
 
@@ -17,6 +18,13 @@ impl Folder {
         Self(TestFolder::new())
     }
 
+    /// With a token file of these contents.
+    pub(in crate::auth) fn with(contents: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(contents);
+        folder
+    }
+
     pub(in crate::auth) fn path(&self) -> &Path {
         self.0.path()
     }
@@ -25,13 +33,17 @@ impl Folder {
         self.path().join(FILE)
     }
 
+    pub(in crate::auth) fn store(&self) -> FileStore {
+        FileStore::new(self.file())
+    }
+
+    pub(in crate::auth) fn text(&self) -> String {
+        fs::read_to_string(self.file()).unwrap()
+    }
+
     /// Writes the file, private as the store's own.
     pub(in crate::auth) fn write(&self, contents: impl AsRef<[u8]>) {
         self.0.write(FILE, contents);
-    }
-
-    pub(in crate::auth) fn store(&self) -> FileStore {
-        FileStore::new(self.file())
     }
 
     /// The names in the folder, in order.
@@ -41,18 +53,7 @@ impl Folder {
 }
 
 pub(super) fn record(generation: u64) -> Record {
-    Record::new(TokenSet {
-        access_token: format!("at-{generation}").as_str().into(),
-        refresh_token: Some(format!("rt-{generation}").as_str().into()),
-        id_token: None,
-        subject: None,
-        scopes: Vec::new(),
-        issued_at: UNIX_EPOCH + Duration::from_secs(1_700_000_000),
-        lifetime: Duration::from_secs(86_400),
-        generation,
-        logged_in_at: None,
-        session_ends_at: None,
-    })
+    Record::new(tokens(generation))
 }
 
 /// Puts a record where there is none.

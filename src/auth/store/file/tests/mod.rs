@@ -4,4 +4,7 @@ mod damage;
 mod disk_faults;
 mod folder;
 mod locks;
+#[cfg(unix)]
 mod permissions;
+
+pub(in crate::auth) use self::folder::Folder;

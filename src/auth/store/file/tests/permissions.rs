@@ -1,5 +1,4 @@
 //! Who may read and write the file.
-#![cfg(unix)]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -7,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::folder::{Folder, generation, put, record};
-use crate::auth::{FileStore, TokenStore};
+use crate::auth::{FileStore, StoreError, TokenStore};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -15,6 +14,11 @@ fn mode(path: &Path) -> u32 {
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// The error of a first write.
+async fn refusal(store: &FileStore) -> StoreError {
+    store.swap("sam", None, &record(1)).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -64,7 +68,7 @@ async fn a_file_that_others_may_write_is_refused_and_unchanged() {
 
 /// Row 20.
 #[tokio::test]
-async fn a_symbolic_link_in_the_place_of_the_file_is_refused() {
+async fn a_symbolic_link_in_the_place_of_the_file_or_of_its_lock_is_refused() {
     let folder = Folder::new();
     put(&folder.store(), "sam", 1).await;
     let link = folder.path().join("link.json");
@@ -72,12 +76,18 @@ async fn a_symbolic_link_in_the_place_of_the_file_is_refused() {
         symlink(&target, &link).unwrap();
         let store = FileStore::new(&link);
         assert!(store.load("sam").await.unwrap_err().is_insecure());
-        let error = store.swap("sam", None, &record(2)).await.unwrap_err();
+        let error = refusal(&store).await;
         assert!(error.is_insecure());
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         fs::remove_file(&link).unwrap();
     }
     assert_eq!(generation(&folder.store(), "sam").await, Some(1));
+    // So is one in the place of the lock.
+    let folder = Folder::new();
+    let target = folder.path().join("target");
+    symlink(&target, folder.path().join("tokens.json.lock")).unwrap();
+    assert!(refusal(&folder.store()).await.is_insecure());
+    assert!(!target.exists());
 }
 
 /// Row 20.
@@ -96,22 +106,15 @@ async fn a_linked_directory_leads_to_the_same_file_and_the_same_lock() {
     assert!(error.is_lock_timeout());
 }
 
-#[tokio::test]
-async fn a_pipe_or_directory_is_an_error_without_a_wait() {
-    let folder = Folder::new();
-    fs::create_dir(folder.file()).unwrap();
-    let store = folder.store();
-    assert!(store.load("sam").await.unwrap_err().is_unreadable());
-    let error = store.swap("sam", None, &record(1)).await.unwrap_err();
-    assert!(error.is_unreadable());
-}
-
 /// Row 20. A pipe is opened when its other end is, which may be never. Opened is what was there when the check was made.
 #[cfg(not(target_vendor = "apple"))] // Where rustix makes none.
 #[tokio::test]
 async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
     use rustix::fs::{CWD, Mode, mkfifoat};
 
+    let folder = Folder::new();
+    fs::create_dir(folder.file()).unwrap();
+    assert!(refusal(&folder.store()).await.is_unreadable());
     for name in ["tokens.json", "tokens.json.lock"] {
         let folder = Folder::new();
         let pipe = folder.path().join(name);
@@ -120,31 +123,12 @@ async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
         for read in [false, true] {
             let mut reader = fs::OpenOptions::new();
             let reader = read.then(|| reader.read(true).write(true).open(&pipe).unwrap());
-            let error = folder
-                .store()
-                .swap("sam", None, &record(1))
-                .await
-                .unwrap_err();
+            let error = refusal(&folder.store()).await;
             assert!(!error.is_lock_timeout(), "{error}");
             drop(reader);
         }
         assert!(folder.names() == [name] || folder.names() == ["tokens.json", "tokens.json.lock"]);
     }
-}
-
-/// Row 20.
-#[tokio::test]
-async fn a_lock_that_is_a_symbolic_link_is_refused_and_its_target_unchanged() {
-    let folder = Folder::new();
-    let target = folder.path().join("target");
-    symlink(&target, folder.path().join("tokens.json.lock")).unwrap();
-    let error = folder
-        .store()
-        .swap("sam", None, &record(1))
-        .await
-        .unwrap_err();
-    assert!(error.is_insecure(), "{error}");
-    assert!(!target.exists());
 }
 
 /// Row 20.
