@@ -7,7 +7,5 @@ if [[ -z $chromium ]]; then
     debian chromium
     chromium=/usr/bin/chromium
 fi
-manifest=tests/browser/Cargo.toml
 cargo build --quiet --locked -p apps --bin web_form
-ENVD_SDK_TEST_CHROMIUM=$chromium cargo test --quiet --locked --manifest-path "$manifest"
-cargo clippy --quiet --locked --all-targets --manifest-path "$manifest" -- -D warnings
+ENVD_SDK_TEST_CHROMIUM=$chromium cargo test --quiet --locked -p browser

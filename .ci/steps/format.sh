@@ -2,7 +2,7 @@
 # Format, lock files, and the shape of .ci itself.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-apart=(benches/peers tests/browser tests/downstream tests/validator-only)
+apart=(benches/peers tests/downstream tests/validator-only)
 git ls-files --error-unmatch Cargo.lock "${apart[@]/%//Cargo.lock}" >/dev/null
 cargo fmt --all --check
 for package in "${apart[@]}"; do cargo fmt --check --manifest-path "$package/Cargo.toml"; done
