@@ -16,7 +16,6 @@ mod drift;
 mod end_to_end;
 mod faults;
 mod fixed_date;
-mod folder;
 mod future_sizes;
 mod gzip;
 mod hostile_texts;

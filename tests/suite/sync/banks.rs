@@ -9,10 +9,10 @@ use envd_sdk::sync::bank::{Bank, Banks};
 use envd_sdk::sync::store::{MemorySync, SqliteSync, SyncStore};
 use envd_sdk::validate::{Context, ItemKind};
 use envd_sdk::{Account, RetryPolicy};
+use equipment::TestFolder;
 use serde_json::{Value, json};
 
 use crate::fixed_date::start_fake;
-use crate::folder::Folder;
 
 fn account(fake: &Fake) -> Account {
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
@@ -223,8 +223,8 @@ async fn move_to(banks: &Banks, newer: &Bank, today: &Context) -> envd_sdk::sync
 
 #[tokio::test]
 async fn a_declaration_is_filled_in_without_reception_and_sent_with_the_newer_form() {
-    let (memory, folder) = (MemorySync::new(), Folder::new());
-    let file = folder.path() + ".db";
+    let (memory, folder) = (MemorySync::new(), TestFolder::new());
+    let file = folder.path().join("farm.db");
     let in_memory = || Arc::new(memory.clone()) as Arc<dyn SyncStore>;
     Box::pin(story(&start_fake().await, in_memory)).await;
     let in_file = || Arc::new(SqliteSync::open(&file).unwrap()) as Arc<dyn SyncStore>;
