@@ -309,13 +309,13 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
     let (mut world, mut list) = (World::sample(), String::new());
     for (number, name) in (0..).zip(&names) {
         let pic = format!("QAZZ000{number}");
-        list += &format!("{pic}\n");
+        list.extend([pic.as_str(), "\n"]);
         world = world.property(json!({"PIC": pic, "PICName": name, "Town": HOSTILE}));
     }
     let fake = Fake::builder().world(world).start().await.unwrap();
     let folder = Folder::new();
-    list += &format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
-    let list = folder.write("list.csv", list);
+    let last = format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
+    let list = folder.write("list.csv", list + &last);
     let ended = write_out(&folder, &list).at(&fake).run().with(0);
 
     let ended = ended.shows(&format!("\n{SHOWN} "));
@@ -373,11 +373,9 @@ async fn long_texts_leave_the_columns_in_line_on_a_terminal() {
 
 /// The PICs that were asked for, in the order of the requests.
 fn asked(fake: &Fake) -> Vec<String> {
-    let paths = fake.requests();
-    let paths = paths.iter().map(|request| request.path());
-    let pics = paths.map(|path| path.split_once("PIC=").unwrap().1);
-    pics.map(|pic| pic.trim_end_matches(')').to_owned())
-        .collect()
+    let requests = fake.requests();
+    let pic = |path: &str| path.split_once("PIC=").unwrap().1.replace(')', "");
+    requests.iter().map(|request| pic(request.path())).collect()
 }
 
 #[tokio::test]

@@ -36,8 +36,10 @@ impl WebForm {
         let url = running.url("url");
         assert_eq!(url.host_str(), Some("127.0.0.1"));
         let host = url.authority().to_owned();
-        let _running = running;
-        Self { host, _running }
+        Self {
+            host,
+            _running: running,
+        }
     }
 
     /// Sends a request, and returns the status and the whole reply. Not by [`processes::http`]: the host varies, and a body that
