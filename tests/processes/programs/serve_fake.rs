@@ -1,18 +1,9 @@
 //! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
 
-use std::path::Path;
-
 use processes::http::{assert_has, get, header, location, send};
 use processes::{Ended, Folder, Program, Running, Signal};
 use serde_json::Value;
 use url::{Url, form_urlencoded};
-
-/// Whether this is not a clone, but the package, which lacks the bundle of `GraphiQL`. It has a copy of the manifest.
-fn is_package() -> bool {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../Cargo.toml.orig")
-        .exists()
-}
 
 fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
     let mut form = form_urlencoded::Serializer::new(String::new());
@@ -143,20 +134,14 @@ fn a_browser_gets_a_start_page_and_graphiql() {
 
     let accept = ["accept: text/html,application/xhtml+xml,*/*;q=0.8"];
     let graphiql = send("GET", &fake.url("graphql"), &accept, "");
-    let mut files = vec![
+    let files = [
         ("/style.css", "text/css; charset=utf-8"),
         ("/landing.js", "text/javascript; charset=utf-8"),
+        ("/graphiql/graphiql.js", "text/javascript; charset=utf-8"),
+        ("/graphiql/graphiql.css", "text/css; charset=utf-8"),
     ];
-    if is_package() {
-        assert_has(&graphiql, "GraphiQL is not here");
-    } else {
-        assert_has(&graphiql, "/graphiql/graphiql.js");
-        assert_has(&graphiql, fake.text("envd_account_id"));
-        files.extend([
-            ("/graphiql/graphiql.js", "text/javascript; charset=utf-8"),
-            ("/graphiql/graphiql.css", "text/css; charset=utf-8"),
-        ]);
-    }
+    assert_has(&graphiql, "/graphiql/graphiql.js");
+    assert_has(&graphiql, fake.text("envd_account_id"));
     for (path, media_type) in files {
         let file = get(&home.join(path).unwrap());
         assert!(file.starts_with("HTTP/1.1 200 "), "{path}");
@@ -203,7 +188,7 @@ fn what_a_world_holds_cannot_break_out_of_the_start_page() {
     assert_has(&page, "eve@example.com");
     assert!(!page.contains("\" onload"), "{page}");
     for page in [page, graphiql] {
-        assert!(page.contains("alert(1)") || is_package(), "{page}");
+        assert!(page.contains("alert(1)"), "{page}");
         assert!(!page.contains("<script>"), "{page}");
     }
 }
