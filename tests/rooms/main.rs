@@ -117,19 +117,22 @@ fn globs(path: &str, code: &str) -> Vec<String> {
 fn features(path: &str, code: &str) -> Vec<String> {
     let mut switched = Vec::new();
     let mut wrong = Vec::new();
-    let lines: Vec<&str> = code.lines().map(str::trim).collect();
+    // An attribute of several lines as one.
+    let mut lines: Vec<String> = Vec::new();
+    for line in code.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match lines.last_mut() {
+            Some(last) if last.starts_with("#[") && !last.ends_with(']') => last.push_str(line),
+            _ => lines.push(line.to_owned()),
+        }
+    }
     for (nth, line) in lines.iter().enumerate() {
         if behind(line, "feature = ").next().is_none() {
             continue;
         }
-        let below = lines[nth + 1..].iter().copied();
-        let mut items = below.filter(|line| !line.is_empty() && !line.starts_with("#["));
-        let item = items.next().unwrap_or_default();
-        let visibility = ["pub(crate) ", "pub(super) ", "pub "];
-        let item = visibility
+        let mut items = lines[nth + 1..]
             .iter()
-            .find_map(|word| item.strip_prefix(word))
-            .unwrap_or(item);
+            .filter(|line| !line.starts_with("#["));
+        let item = items.next().map_or("", |item| without_visibility(item));
         let module = item
             .strip_prefix("mod ")
             .and_then(|rest| rest.strip_suffix(';'));
@@ -143,6 +146,14 @@ fn features(path: &str, code: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+fn without_visibility(item: &str) -> &str {
+    let Some(rest) = item.strip_prefix("pub") else {
+        return item;
+    };
+    let inside = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    inside.map_or(rest, |(_, rest)| rest).trim_start()
 }
 
 /// Names of files and modules describe the contents.

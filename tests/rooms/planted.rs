@@ -88,12 +88,14 @@ fn a_misplaced_cfg_feature_is_reported() {
         auth/mod.rs: FAKE / mod fake { / fn f() {} / }
         auth/mod.rs: FAKE / pub use self::always::A; / mod always;
         auth/mod.rs: FAKE / use crate::fake::A;
+        auth/mod.rs: #[cfg(all( / unix, / feature = "fake" / ))] / const A: u8 = 1;
         auth/mod.rs: #[cfg_attr(feature = "fake", path = "a.rs")] / mod fake;
         auth/mod.rs: fn f() -> bool { / cfg!(feature = "fake") / }"#;
     let right = r#"
         auth/mod.rs: #[cfg(target_os = "linux")] / fn feature() {}
         auth/mod.rs: #[cfg(all(unix, feature = "sealed"))] / #[doc = "a"] / pub(crate) mod sealed;
         auth/mod.rs: FAKE / mod fake; / FAKE / pub use self::fake::A;
+        auth/mod.rs: #[cfg(all( / unix, / feature = "sealed" / ))] / pub(in crate::auth) mod sealed;
         auth/mod.rs: FAKE / #[must_use] / pub async fn f() {}
         auth/mod.rs: const A: &str = "(feature = 1)";"#;
     holds(features, wrong, right);
