@@ -14,6 +14,7 @@ mod device_login;
 mod discovery;
 mod drift;
 mod end_to_end;
+mod fake;
 mod faults;
 mod fixed_date;
 mod future_sizes;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use envd_sdk::fake::{Fake, User};
 use serde_json::{Value, json};
 
-use super::http::{call, data, fake_builder, fixture, fixture_day, post, start_fake};
-use crate::fake::{Fake, User};
+use super::http::{call, data, fixture, fixture_day, post};
+use crate::fixed_date::{fake_builder, start_fake};
 
 const LIST: &str = "query($account: String!, $first: Int, $after: String, $status: ConsignmentStatus,
     $species: ConsignmentSpecies, $text: String, $from: DateTime, $to: DateTime, $sent: Boolean) {

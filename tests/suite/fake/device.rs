@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use envd_sdk::fake::Fake;
+use envd_sdk::{Clock, Secret};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::http::{Response, fake_builder, fixture_day, form, get, post};
-use crate::fake::{Fake, Fault};
-use crate::secret::Secret;
-use crate::transport::Clock;
+use super::http::{Response, fixture_day, form, get, post};
+use crate::fixed_date::fake_builder;
 
 async fn start() -> (Fake, Clock) {
     let clock = fixture_day();
@@ -147,18 +147,4 @@ async fn the_page_approves_or_denies_at_once() {
     let mut form = fake.device_authorization_url();
     form.set_path("/activate");
     assert_eq!(get(form).await.status, 200);
-}
-
-#[tokio::test]
-async fn both_endpoints_can_be_scripted() {
-    let (fake, _) = start().await;
-    fake.on_path("/oauth/device/code").fault(Fault::status(503));
-    let down = form(fake.device_authorization_url(), &[]).await;
-    assert_eq!(down.status, 503);
-    let codes = codes(&fake).await;
-    let slow_down = json!({"error": "slow_down"});
-    fake.on_path("/oauth/token")
-        .fault(Fault::status(400).json(slow_down));
-    assert_error(&fake, &codes, 400, "slow_down").await;
-    assert_error(&fake, &codes, 403, "authorization_pending").await;
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::http::{call, data, fake_builder, fixture_day};
-use crate::fake::{
+use envd_sdk::Clock;
+use envd_sdk::fake::{
     Assumptions, Deleted, Fake, ListDate, ListOrder, TotalCount, UserRecord, WebsiteEdit, World,
 };
-use crate::transport::Clock;
+use serde_json::{Value, json};
+
+use super::http::{call, data, fixture_day};
+use crate::fixed_date::fake_builder;
 
 const ACCOUNT: &str = "envd-7";
 const LIST: &str = "query List($account: String!, $first: Int, $after: String, $status: ConsignmentStatus, $from: DateTime, $to: DateTime) {

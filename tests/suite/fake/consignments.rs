@@ -1,10 +1,11 @@
 //! The inputs and literal responses of the fixtures.
 
+use envd_sdk::Clock;
+use envd_sdk::fake::{Fake, User, World};
 use serde_json::{Value, json};
 
-use super::http::{at, call, data, fake_builder, fixture, fixture_day, start_fake};
-use crate::fake::{Fake, User, World};
-use crate::transport::Clock;
+use super::http::{at, call, data, fixture, fixture_day};
+use crate::fixed_date::{fake_builder, start_fake};
 
 /// The name has four letters, so that the variables are at the positions in the fixtures.
 const SAVE: &str = "mutation Save($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) {
@@ -138,18 +139,4 @@ async fn only_the_lpa_account_of_a_producer_creates() {
         assert_eq!(error["message"], "Access denied");
         assert_eq!(error["path"], json!(["createOrSaveConsignment"]));
     }
-}
-
-#[tokio::test]
-async fn a_missing_pic_is_an_error_at_its_field() {
-    let fake = fake_for(&Value::Null).await;
-    let mut variables = fixture("consignments/lpac1.json");
-    variables["input"]["destination"]["pic"] = Value::Null;
-    let response = call(&fake, SAVE, variables).await;
-    let error = &response.body["errors"][0];
-    assert_eq!(error["extensions"]["data"]["Code"], "destination.pic");
-    assert_eq!(
-        response.body["data"]["createOrSaveConsignment"],
-        Value::Null
-    );
 }

@@ -1,12 +1,11 @@
 //! The property register.
 
-use crate::transport::header::{self, HeaderValue, IF_MODIFIED_SINCE};
+use envd_sdk::fake::Fake;
 use serde_json::Value;
 use url::Url;
 
-use super::http::{fake_builder, fixture, get, post, send, start_fake};
-use crate::fake::Fake;
-use crate::transport::Request;
+use super::http::{fixture, get, post, send};
+use crate::fixed_date::{fake_builder, start_fake};
 
 fn address(fake: &Fake, call: &str) -> Url {
     fake.register_url().join(call).unwrap()
@@ -114,12 +113,11 @@ async fn an_unchanged_response_is_304() {
         let url = address(&fake, call);
         let first = get(url.clone()).await;
         assert_eq!(first.status, 200, "{call}");
-        let since = first.headers["last-modified"].clone();
-        let again = send(Request::get(url.clone()).header(IF_MODIFIED_SINCE, since)).await;
+        let since = first.header("last-modified").unwrap();
+        let again = send("GET", &url, &[("if-modified-since", since)], "").await;
         assert_eq!((again.status, again.body), (304, Value::Null));
-        let old = HeaderValue::from_static("Sat, 01 Jan 2000 00:00:00 GMT");
-        let request = Request::get(url).header(IF_MODIFIED_SINCE, old);
-        assert_eq!(send(request).await.status, 200);
+        let old = ("if-modified-since", "Sat, 01 Jan 2000 00:00:00 GMT");
+        assert_eq!(send("GET", &url, &[old], "").await.status, 200);
     }
 }
 
@@ -134,8 +132,7 @@ async fn a_token_is_required_only_when_one_is_set() {
     let response = get(url.clone()).await;
     assert_eq!(response.status, 401);
     assert_eq!(response.body, fixture("errors/register-unauthorised.json"));
-    let bearer = HeaderValue::from_static("Bearer key-1");
-    let request = Request::get(url.clone()).header(header::AUTHORIZATION, bearer);
-    assert_eq!(send(request).await.status, 200);
+    let bearer = [("authorization", "Bearer key-1")];
+    assert_eq!(send("GET", &url, &bearer, "").await.status, 200);
     assert_eq!(post(url, &"key-1".into(), "{}").await.status, 404);
 }

@@ -1,10 +1,11 @@
 //! Errors before execution, and features of GraphQL.
 
+use envd_sdk::Secret;
+use envd_sdk::fake::Fake;
 use serde_json::{Value, json};
 
-use super::http::{call, fixture, post, start_fake};
-use crate::fake::Fake;
-use crate::secret::Secret;
+use super::http::{call, fixture, post};
+use crate::fixed_date::start_fake;
 
 const SAVE: &str = "mutation Save($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) {
   createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id } }

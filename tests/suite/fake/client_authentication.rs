@@ -1,14 +1,13 @@
 //! How the provider checks the client.
 
+use std::time::UNIX_EPOCH;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use envd_sdk::fake::{Fake, FakeBuilder};
 use serde_json::{Value, json};
 
-use super::http::{fixture_day, send};
-use crate::fake::instant::epoch_seconds;
-use crate::fake::{Fake, FakeBuilder};
-use crate::transport::Request;
-use crate::transport::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use super::http::{fixture_day, form_with};
 
 async fn start(builder: FakeBuilder) -> Fake {
     builder.clock(fixture_day()).start().await.unwrap()
@@ -20,13 +19,8 @@ async fn answer(
     authorization: Option<&str>,
     body: String,
 ) -> (u16, String, Option<String>) {
-    let mut request = Request::post_form(fake.token_url(), body.into());
-    if let Some(header) = authorization {
-        request = request.header(AUTHORIZATION, HeaderValue::from_str(header).unwrap());
-    }
-    let reply = send(request).await;
-    let challenge = reply.headers.get(WWW_AUTHENTICATE);
-    let challenge = challenge.map(|value| value.to_str().unwrap().to_owned());
+    let reply = form_with(fake.token_url(), authorization, &body).await;
+    let challenge = reply.header("www-authenticate").map(str::to_owned);
     let code = reply.body["error"].as_str().unwrap().to_owned();
     (reply.status, code, challenge)
 }
@@ -68,11 +62,9 @@ fn jwt(header: &Value, claims: &Value) -> String {
 #[tokio::test]
 async fn rfc_7523_3_an_assertion_that_breaks_a_rule_is_refused() {
     let fake = start(Fake::builder().client_assertions()).await;
-    let (id, issuer, now) = (
-        fake.client_id(),
-        fake.issuer(),
-        epoch_seconds(fixture_day().now()),
-    );
+    let (id, issuer) = (fake.client_id(), fake.issuer());
+    let now = fixture_day().now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap().as_secs();
     let header = json!({"alg": "ES256"});
     let claims = json!({
         "iss": id, "sub": id, "aud": issuer, "jti": "1",

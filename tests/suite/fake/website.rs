@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use envd_sdk::Clock;
+use envd_sdk::fake::{Fake, User, WebsiteEdit};
 use serde_json::{Value, json};
 
-use super::http::{call, data, fake_builder, fixture_day};
-use crate::fake::{Fake, User, WebsiteEdit};
-use crate::transport::Clock;
+use super::http::{call, data, fixture_day};
+use crate::fixed_date::fake_builder;
 
 const ACCOUNT: &str = "envd-100201";
 const LIST: &str = "query List($first: Int, $after: String) {

@@ -1,0 +1,12 @@
+//! The fake over HTTP, without the client of this crate.
+
+mod client_authentication;
+mod consignments;
+mod device;
+mod http;
+mod listing;
+mod login;
+mod properties;
+mod records;
+mod refusals;
+mod website;
