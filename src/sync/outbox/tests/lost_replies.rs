@@ -7,6 +7,7 @@ use super::farm::{
 };
 use crate::fake::Fault;
 use crate::sync::outbox::{EntryState, Reason};
+use crate::sync::tests::schedules::count;
 
 /// Replies that say nothing clear, of a request that was not processed.
 fn unclear() -> Vec<Fault> {
@@ -94,7 +95,9 @@ async fn a_creation_that_was_not_carried_out_is_sent_again_once_after_two_looks(
 
 #[tokio::test]
 async fn a_reply_that_ends_after_any_byte_leaves_one_draft() {
-    for bytes in 0.. {
+    // `.ci/run` tries each byte.
+    let step = if count(1) > 1 { 1 } else { 23 };
+    for bytes in (0..).step_by(step) {
         let (farm, outbox) = start().await;
         let mut were_adopted = 0;
         for (head, fault) in [(1, Fault::cut(bytes)), (2, Fault::truncated(bytes))] {

@@ -10,6 +10,7 @@ use self::history::{History, Interleaved};
 use super::super::{Change, ChangeKind, Changes, consumer};
 use crate::seeded::seed;
 use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::tests::schedules::count;
 
 const ACCOUNT: &str = "envd-1";
 
@@ -189,7 +190,7 @@ async fn a_feed_waits_for_the_next_sync() {
 /// and forgets between any two calls of the store.
 #[tokio::test]
 async fn each_consumer_is_told_every_state_once_or_more_and_in_order() {
-    for run in 0..200 {
+    for run in 0..count(20) {
         let seed = seed().wrapping_add(run);
         let mut random = fastrand::Rng::with_seed(seed);
         let store = Arc::new(Interleaved::new(seed));

@@ -40,5 +40,5 @@ fn run_all<S: SyncStore>(schedules: u64, store: impl Fn(u64) -> S + Sync) {
 
 #[test]
 fn each_entry_becomes_one_record_or_says_why_not_after_random_schedules() {
-    run_all(count(200), |_| MemorySync::new());
+    run_all(count(40), |_| MemorySync::new());
 }

@@ -30,7 +30,7 @@ fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O
 /// Holds: failure point 24: other date compared, listing lag.
 #[test]
 fn copies_and_feeds_are_right_after_random_schedules() {
-    run_all(count(200), |_| {
+    run_all(count(30), |_| {
         let store = MemorySync::new();
         move || store.clone()
     });
@@ -46,7 +46,7 @@ fn a_copy_in_a_file_and_its_feeds_are_right_after_schedules() {
     use crate::sync::store::sqlite::tests::folder::Folder;
 
     let folder = Folder::new();
-    run_all(count(200) / 50, |number| {
+    run_all(count(50).div_ceil(50), |number| {
         let file = folder.path().join(format!("{number}.db"));
         move || SqliteSync::open(&file).unwrap()
     });
