@@ -6,6 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 copy=$work/oldest
 mkdir "$copy"
 cp -r src graphql README.md Cargo.lock "$copy"
-awk '/^\[/ { skip = /^\[workspace/ || /dev-dependencies/ || /^\[\[/ } !skip' Cargo.toml >"$copy/Cargo.toml"
+awk '/^\[/ { skip = /^\[(workspace|lints)/ || /dev-dependencies/ || /^\[\[/ } !skip' Cargo.toml >"$copy/Cargo.toml"
 RUSTC_BOOTSTRAP=1 cargo update --quiet -Z direct-minimal-versions --manifest-path "$copy/Cargo.toml"
 cargo check --quiet --locked --lib --all-features --manifest-path "$copy/Cargo.toml"

@@ -105,8 +105,12 @@ impl Http {
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
         #[cfg(test)]
         if let Some(answers) = &self.in_process {
-            let reply = answers.answer(request);
-            return reply.map(|reply| Ok((reply?, None))).left_future();
+            let (reply, limit) = (answers.answer(request), self.max_body_bytes);
+            let within = move |reply: Reply| match reply.body.len() {
+                length if length > limit => Err(too_large()),
+                _ => Ok((reply, None)),
+            };
+            return reply.map(move |reply| reply.and_then(within)).left_future();
         }
         let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
         let is_first = !self.keep_alive;

@@ -126,7 +126,7 @@ fn agree(mirror: &Report, said: &[ServerError], input: &Value) {
 }
 
 proptest! {
-    #![proptest_config(cases(160))]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn both_readings_find_the_same(mut input in prop::sample::select(valid()), edits in prop::collection::vec(edit(), 1..9)) {
