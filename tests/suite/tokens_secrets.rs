@@ -1,13 +1,14 @@
-//! A session from login to logout at log level TRACE: the output has none of twelve secrets secrets.
+//! A session from login to logout at log level TRACE: the output has none of twelve secrets.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager, TokenSet, TokenSource};
-use envd_sdk::fake::Fake;
+use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
+use serde_json::json;
 use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -115,8 +116,14 @@ async fn session_without_secrets() {
     assert_eq!(renewed.generation(), 2);
     call_that_is_echoed(renewed.expose(), &mut shown).await;
 
-    // A refused refresh, a refused login, and the logout.
+    // A refusal that repeats the tokens, a refused refresh, a refused login, and the logout.
     let first = tokens.refresh_token().unwrap();
+    let repeated = format!("{} {}", first.expose(), renewed.expose());
+    let refusal = json!({"error": "invalid_client", "error_description": repeated});
+    let refusal = Fault::status(401).json(refusal);
+    fake.on_path("/oauth/token").fault(refusal);
+    let error = manager.renew(&renewed).await.unwrap_err();
+    write!(shown, "{error} {error:?} {}", error.report()).unwrap();
     provider.revoke(first).await.unwrap();
     let error = manager.renew(&renewed).await.unwrap_err();
     assert!(error.is_reauth_required());

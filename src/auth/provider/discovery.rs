@@ -124,15 +124,13 @@ impl ProviderBuilder {
         if matches!(reply.status, 400..=499) && !matches!(reply.status, 408 | 429) {
             reply = http.send(request(oauth)).await?;
         }
-        match reply.status {
-            200..=299 => Ok(reply),
-            _ => {
-                let wait = retry_after(&reply.headers, self.clock.now());
-                let error = reply.into_error();
-                let wait = wait.filter(|_| error.is_retryable());
-                Err(error.with_retry_after(wait))
-            }
+        if matches!(reply.status, 200..=299) {
+            return Ok(reply);
         }
+        let wait = retry_after(&reply.headers, self.clock.now());
+        let error = reply.into_error();
+        let wait = wait.filter(|_| error.is_retryable());
+        Err(error.with_retry_after(wait))
     }
 
     /// Fills what is not set.
