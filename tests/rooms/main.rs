@@ -52,7 +52,7 @@ const SHORTEST: usize = 30;
 /// How many files are too short (`mod.rs` apart), and how many names of types are declared in several files. Both only fall:
 /// whoever makes one smaller lowers it here.
 const TOO_SHORT: usize = 27;
-const REPEATED_NAMES: usize = 82;
+const REPEATED_NAMES: usize = 81;
 
 /// What reads the world outside of a program.
 const READERS: [&str; 6] = ["Instant", "fs::", "net::", "env::", "stdin", "now("];
@@ -237,7 +237,9 @@ fn every_file_passes_all_checks() {
 #[test]
 fn short_files_and_repeated_names_do_not_become_more() {
     let mut files = rust_files("src");
-    files.iter_mut().for_each(|(_, text)| *text = code(text));
+    for (_, text) in &mut files {
+        *text = code(text);
+    }
     let short = files.iter().filter(|(path, code)| is_too_short(path, code));
     let short: Vec<&str> = short.map(|(path, _)| path.as_str()).collect();
     assert!(

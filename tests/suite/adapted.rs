@@ -183,7 +183,7 @@ async fn every_query_works_without_each_of_the_uncertain_fields() {
         // The field, or its selected subfields.
         let is_in = |path: &str, field: &str| path.split('.').any(|name| name == field);
         for (_, field) in &missing {
-            assert!(left_out.iter().any(|path| is_in(path, *field)), "{field}");
+            assert!(left_out.iter().any(|path| is_in(path, field)), "{field}");
         }
         for path in left_out {
             assert!(

@@ -90,7 +90,8 @@ async fn a_change_is_made_only_if_the_connection_drops_after_it() {
         fake.on_operation("CreateComment").fault(fault);
         let error = comment(&fake).await.unwrap_err();
         assert!(error.may_have_applied(), "{error:?}");
-        let said = error.server_errors().first().map(|error| error.message());
+        let said = error.server_errors().first();
+        let said = said.map(envd_sdk::model::ServerError::message);
         assert_eq!(said, text);
         assert_eq!(comments(&fake).await, before + made);
     }

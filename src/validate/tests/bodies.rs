@@ -203,14 +203,16 @@ fn the_findings_are_those_of_each_literal_body() {
         let context = Context::on(Day::new(2026, 11, 20).unwrap()).account_pic("QAZZ7777");
         // "Access denied" may mean much else, and the server's answer hangs on the flags of the user.
         let is_denied = file == "not-accredited";
-        let context = match is_denied {
-            true => context.accreditations(&Accreditations::default()),
-            false => context,
+        let context = if is_denied {
+            context.accreditations(&Accreditations::default())
+        } else {
+            context
         };
-        let report = match input["forms"] == json!(["LPAC1"]) {
-            true => questionnaire.validate_json(&input, &context),
+        let report = if input["forms"] == json!(["LPAC1"]) {
+            questionnaire.validate_json(&input, &context)
+        } else {
             // Another form asks other questions, which are not the matter here.
-            false => validate_fields_json(&input, &context),
+            validate_fields_json(&input, &context)
         };
         let body = fixture(&format!("errors/{file}.json"));
         let errors: Vec<ServerError> = serde_json::from_value(body["errors"].clone()).unwrap();

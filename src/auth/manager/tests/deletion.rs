@@ -75,13 +75,12 @@ async fn nobody_is_served_while_the_store_is_slow_to_delete_the_record() {
         assert_logged_out(&manager).await;
         removing.open();
         assert!(logout.await.unwrap().problems.is_empty());
-        match login {
-            Some(login) => drop(login.await.unwrap().unwrap()),
-            None => {
-                assert_logged_out(&manager).await;
-                // Any user may follow.
-                log_in(&bench, &bench.manager(), "kim").await;
-            }
+        if let Some(login) = login {
+            drop(login.await.unwrap().unwrap());
+        } else {
+            assert_logged_out(&manager).await;
+            // Any user may follow.
+            log_in(&bench, &bench.manager(), "kim").await;
         }
         assert_eq!(token(&manager).await, "at-2");
         assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");

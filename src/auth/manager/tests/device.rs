@@ -305,7 +305,9 @@ async fn a_code_that_is_used_up_after_a_lost_reply_names_the_loss() {
         let bench = Bench::new();
         bench.idp.log_in_as("sam", "");
         bench.idp.lose_reply();
-        replies.into_iter().for_each(|next| bench.idp.reply(next));
+        for next in replies {
+            bench.idp.reply(next);
+        }
         let polling = Polling::start(&bench).await;
         let (_, outcome) = polling.all_polls().await;
         let error = outcome.unwrap_err();

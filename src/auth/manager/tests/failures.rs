@@ -132,7 +132,7 @@ async fn a_temporary_problem_is_retried_once() {
         let caller = call(&manager);
         event(&mut events, "RotationAmbiguous").await;
         assert_eq!(bench.stored_refresh_token().await.unwrap(), stored);
-        bench.clock.advance(SECOND - SECOND / 1_000);
+        bench.clock.advance(std::time::Duration::from_millis(999));
         yields(20).await;
         assert_eq!(bench.idp.refreshes(), 1);
         bench.clock.advance(SECOND + SECOND / 1_000);

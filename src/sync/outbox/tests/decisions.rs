@@ -60,7 +60,7 @@ async fn a_decision_that_does_not_fit_is_an_error_and_changes_nothing() {
     assert_eq!(refused.await, ["resend", "discard"]);
     let unconfirmed = fitting(async |farm, outbox| {
         let id = outbox.save(load(24)).await.unwrap().id;
-        farm.lose(&outbox).await;
+        farm.lose(outbox).await;
         id
     });
     assert_eq!(unconfirmed.await, ["resend", "adopt", "discard"]);

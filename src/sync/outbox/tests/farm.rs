@@ -172,7 +172,7 @@ impl Farm {
     /// Ends a pass while the reply to a save is on its way: what was sent is in flight.
     pub(super) async fn interrupt(&self, outbox: &Outbox) {
         self.fault(Fault::latency(Duration::from_secs(5)));
-        self.until_delayed(outbox.pass()).await;
+        Box::pin(self.until_delayed(outbox.pass())).await;
     }
 
     /// One pass, whose save is lost before the service has it.

@@ -172,7 +172,7 @@ async fn a_record_that_the_user_writes_about_is_asked_about() {
     farm.clock.advance(MINUTE);
     // The look comes first.
     farm.send(&outbox).await;
-    assert_candidates(&outbox, lost.id, &[id.clone()]).await;
+    assert_candidates(&outbox, lost.id, std::slice::from_ref(&id)).await;
 }
 
 /// Rule 4: other lanes go on meanwhile. The save must not pass for the maker of the record, or the creation is sent again.
@@ -191,7 +191,7 @@ async fn a_record_that_the_user_changed_before_the_next_look_is_asked_about() {
         assert_eq!(state(&outbox, update.id).await, EntryState::Confirmed);
         farm.clock.advance(MINUTE);
         farm.send(&outbox).await;
-        assert_candidates(&outbox, lost.id, &[id.clone()]).await;
+        assert_candidates(&outbox, lost.id, std::slice::from_ref(&id)).await;
         assert_eq!(farm.made().len(), 1);
     }
 }

@@ -26,8 +26,8 @@ async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_t
             let (report, due) = outbox.pass().await.unwrap();
             assert_eq!((report.confirmed, report.waiting), (0, 1), "{report}");
             assert!(report.stopped_by.is_some() && due.settles_at.is_none());
-            assert_is(&outbox, entry.id, EntryState::Queued, Reason::NoReception).await;
-            let shown = now(&outbox, entry.id).await;
+            assert_is(outbox, entry.id, EntryState::Queued, Reason::NoReception).await;
+            let shown = now(outbox, entry.id).await;
             assert!(shown.attempts.is_empty());
         }
         let (_, due) = running.pass().await.unwrap();
