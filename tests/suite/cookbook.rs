@@ -15,14 +15,14 @@ fn sections(page: &str) -> Vec<Section> {
     let mut block: Option<(bool, String)> = None;
     for line in page.lines() {
         match (line.strip_prefix("```"), block.take()) {
-            (Some(language), None) => block = Some((language.is_empty(), String::new())),
-            (Some(_), Some((is_rust, text))) => {
+            (Some(language), None) => block = Some((is_rust(language), String::new())),
+            (Some(_), Some((keep, text))) => {
                 let section: Option<&mut Section> = sections.last_mut();
-                if is_rust && let Some((_, blocks)) = section {
+                if keep && let Some((_, blocks)) = section {
                     blocks.push(text);
                 }
             }
-            (None, Some((is_rust, text))) => block = Some((is_rust, text + line + "\n")),
+            (None, Some((keep, text))) => block = Some((keep, text + line + "\n")),
             (None, None) => {
                 if let Some(heading) = line.strip_prefix("# ") {
                     sections.push((heading.to_owned(), Vec::new()));
@@ -31,6 +31,11 @@ fn sections(page: &str) -> Vec<Section> {
         }
     }
     sections
+}
+
+/// A program that sets something of the whole process is a crate of its own.
+fn is_rust(language: &str) -> bool {
+    ["", "standalone_crate"].contains(&language)
 }
 
 /// What keeps a block from being the `main.rs` of a crate.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use envd_sdk::fake::Fake;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use url::Url;
 
 use super::statements::Statements;
@@ -133,7 +133,12 @@ impl Proxy {
 
     /// As [`stopped`](Self::stopped); a program that ends before fails the test.
     pub async fn stopped_for(&self, program: &mut Child) {
-        while let Err(_nothing_is_held) = self.state.stopped.try_acquire().map(|one| one.forget()) {
+        while let Err(_nothing_is_held) = self
+            .state
+            .stopped
+            .try_acquire()
+            .map(SemaphorePermit::forget)
+        {
             assert_eq!(program.try_wait().unwrap(), None, "the program has ended");
             tokio::task::yield_now().await;
         }
@@ -196,7 +201,7 @@ impl State {
             if both.open.lock().unwrap().is_empty() {
                 return;
             }
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
         tokio::select! {
             _ = cut.changed() => {}

@@ -307,10 +307,10 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
     ];
     let names = [&formulas[..], &["a=1", HOSTILE]].concat();
     let (mut world, mut list) = (World::sample(), String::new());
-    for (number, name) in (0..).zip(&names) {
+    for (number, text) in (0..).zip(&names) {
         let pic = format!("QAZZ000{number}");
         list.extend([pic.as_str(), "\n"]);
-        world = world.property(json!({"PIC": pic, "PICName": name, "Town": HOSTILE}));
+        world = world.property(json!({"PIC": pic, "PICName": text, "Town": HOSTILE}));
     }
     let fake = Fake::builder().world(world).start().await.unwrap();
     let folder = Folder::new();
