@@ -73,6 +73,16 @@ async fn a_receiver_has_no_producer_account() {
 #[tokio::test]
 async fn an_unregistered_user_gets_an_error_that_explains_how_to_register() {
     let fake = fake_builder().user(User::New).start().await.unwrap();
+    let client = fake.client().build().unwrap();
+    let user = client.user_details().await.unwrap().value;
+    assert_eq!(user.is_new_user, Some(true));
+    assert!(
+        client
+            .registered_user()
+            .await
+            .unwrap_err()
+            .is_not_registered()
+    );
     let error = choose(&fake, &AccountChoice::Default).await.unwrap_err();
     assert!(error.is_not_registered() && !error.is_account_choice());
     assert!(

@@ -4,45 +4,21 @@
 
 mod statuses_and_queries;
 
-use std::time::{Duration, SystemTime};
-
-use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput, TemplateInput};
-use envd_sdk::{Account, Client, ClientBuilder, Clock, Error, Result, RetryPolicy};
+use envd_sdk::{Account, Client, Error, Result};
+use equipment::{Reply, Server};
 use serde_json::{Value, json};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::scripted::{Renewing, client, typed};
 
 const JSON: &str = "application/json";
 const GRAPHQL: &str = "application/graphql-response+json";
 
-/// Has a new token after a refusal.
-struct Renewing;
-
-impl TokenSource for Renewing {
-    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(async { AccessToken::new("old") })
-    }
-
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(async { AccessToken::new("new") })
-    }
-}
-
-/// A server with this reply to all requests, and a client that retries without waiting.
-async fn serve_to(reply: ResponseTemplate) -> (MockServer, ClientBuilder) {
-    let server = MockServer::start().await;
-    Mock::given(any()).respond_with(reply).mount(&server).await;
-    let client = Client::builder(server.uri())
-        .token_source(Renewing)
-        .clock(Clock::manual(SystemTime::UNIX_EPOCH))
-        .retry(RetryPolicy::default().base_wait(Duration::ZERO));
+/// A server with this reply to all requests, and a client with a new token after a refusal.
+fn serve(reply: Reply) -> (Server, Client) {
+    let server = Server::script([reply]);
+    let client = client(&server).token_source(Renewing).build().unwrap();
     (server, client)
-}
-
-async fn serve(reply: ResponseTemplate) -> (MockServer, Client) {
-    let (server, client) = serve_to(reply).await;
-    (server, client.build().unwrap())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -368,15 +344,10 @@ async fn each_reply_to_a_mutation_has_the_verdict_of_the_table() {
         for mutation in MUTATIONS {
             for status in [200, 201, 400, 404, 422, 500, 502, 503, 504] {
                 let body = (row.body)(mutation);
-                let reply =
-                    ResponseTemplate::new(status).set_body_raw(body.clone(), row.media_type);
-                let (server, client) = serve(reply).await;
+                let (server, client) = serve(typed(status, row.media_type, body.clone()));
                 let result = mutation.send(&client).await;
-                let received = server.received_requests().await.unwrap().len();
-                let (verdict, expected) = (
-                    Verdict::of(&result, received),
-                    row.verdict(mutation, status),
-                );
+                let verdict = Verdict::of(&result, server.count());
+                let expected = row.verdict(mutation, status);
                 if verdict.as_ref() != Ok(&expected) {
                     let name = row.name;
                     wrong.push(format!(

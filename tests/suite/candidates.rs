@@ -2,18 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
-use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::{Consignment, Consignments};
 use envd_sdk::model::{
     AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, Day, FormType, PartyInput,
 };
-use envd_sdk::{Account, Client, Clock, RetryPolicy};
+use envd_sdk::{Account, Clock, RetryPolicy};
+use equipment::{Reply, Server};
 use serde_json::{Value, json};
-use wiremock::matchers::{any, body_string_contains};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::fixed_date::fake_builder;
+use crate::scripted::{client, ok};
 
 /// A fake on 2026-11-20.
 async fn fake() -> Fake {
@@ -138,34 +137,27 @@ fn list(total: Option<u64>, next: Option<&str>, nodes: &[Value]) -> Value {
     json!({"consignments": {"totalCount": total, "pageInfo": info, "edges": edges}})
 }
 
-async fn serve(replies: Vec<(&str, ResponseTemplate)>) -> (MockServer, Account) {
-    let server = MockServer::start().await;
-    for (body_part, reply) in replies {
-        let mock = if body_part.is_empty() {
-            Mock::given(any())
-        } else {
-            Mock::given(body_string_contains(body_part))
-        };
-        mock.respond_with(reply).mount(&server).await;
-    }
-    let client = Client::builder(server.uri())
-        .token_source(StaticToken::new("a-token").unwrap())
-        .retry(RetryPolicy::none());
-    let account = client.build().unwrap().account("envd-1");
-    (server, account)
+/// A server that sends the first of these replies whose text is in the request.
+fn serve(replies: Vec<(&'static str, Reply)>) -> Account {
+    let server = Server::start(move |request| {
+        let of_it = replies.iter().find(|(part, _)| request.body.contains(part));
+        let reply = of_it.unwrap().1.clone();
+        async { reply }
+    });
+    let client = client(&server).retry(RetryPolicy::none());
+    client.build().unwrap().account("envd-1")
 }
 
-fn data(data: Value) -> ResponseTemplate {
-    ResponseTemplate::new(200).set_body_json(json!({"data": data}))
+fn data(data: Value) -> Reply {
+    ok(json!({ "data": data }))
 }
 
 #[tokio::test]
 async fn a_date_filter_is_sent_only_if_the_caller_sets_it() {
-    let (_server, account) = serve(vec![
+    let account = serve(vec![
         ("\"fromDate\":", data(list(Some(0), None, &[]))),
         ("", data(list(Some(1), None, &[node("1")]))),
-    ])
-    .await;
+    ]);
     let search = account.candidates(&input("2027-02-02"));
     assert_eq!(search.find().await.unwrap().len(), 1);
     let filtered = search.from(Day::parse("2027-03-01").unwrap());
@@ -197,10 +189,7 @@ async fn an_incomplete_list_is_an_error() {
             "one record twice in place of another",
             vec![("", data(list(Some(2), None, &[node("1"), node("1")])))],
         ),
-        (
-            "problems",
-            vec![("", ResponseTemplate::new(200).set_body_json(problem))],
-        ),
+        ("problems", vec![("", ok(problem))]),
         (
             "no next cursor",
             vec![(
@@ -215,12 +204,12 @@ async fn an_incomplete_list_is_an_error() {
         (
             "a second page that fails",
             vec![
-                ("\"after\":\"p2\"", ResponseTemplate::new(500)),
+                ("\"after\":\"p2\"", Reply::new(500)),
                 ("", data(list(Some(2), Some("p2"), &[node("1")]))),
             ],
         ),
     ] {
-        let (_server, account) = serve(replies).await;
+        let account = serve(replies);
         let found = account.candidates(&input("2027-02-02")).find().await;
         let error = found.expect_err(name);
         let is_named = error.operation() == Some("consignments") || error.is_pagination_stalled();
@@ -233,13 +222,12 @@ async fn an_incomplete_list_is_an_error() {
 async fn a_record_that_cannot_be_read_is_an_error() {
     let lists = || data(list(Some(2), None, &[node("1"), node("2")]));
     let answered = input("2027-02-02").answer(AnswerInput::new("17", "Yes"));
-    let (_server, account) =
-        serve(vec![("\"id\":", ResponseTemplate::new(500)), ("", lists())]).await;
+    let account = serve(vec![("\"id\":", Reply::new(500)), ("", lists())]);
     let error = account.candidates(&answered).find().await.unwrap_err();
     assert_eq!(error.operation(), Some("consignment"));
 
     // A field that the record lacks does not exclude it.
     let record = data(json!({"consignment": node("1")}));
-    let (_server, account) = serve(vec![("\"id\":", record), ("", lists())]).await;
+    let account = serve(vec![("\"id\":", record), ("", lists())]);
     assert_eq!(account.candidates(&answered).find().await.unwrap().len(), 2);
 }

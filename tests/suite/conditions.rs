@@ -15,6 +15,7 @@ fn errors(file: &str) -> Vec<ServerError> {
 }
 
 /// File, condition, severity, and the field of the input.
+#[rustfmt::skip]
 const ROWS: [(&str, Condition, Severity, &str); 30] = {
     use Condition as C;
     use Severity::{Error, Warning};
@@ -25,30 +26,10 @@ const ROWS: [(&str, Condition, Severity, &str); 30] = {
         ("unknown-form", C::UnknownForm, Error, "forms.0"),
         ("mixed-species", C::MixedSpecies, Error, ""),
         ("invalid-pic", C::InvalidPic, Error, "origin.pic"),
-        (
-            "origin-pic-not-associated",
-            C::PicNotAssociated,
-            Error,
-            "origin.pic",
-        ),
-        (
-            "required-answer-missing",
-            C::RequiredAnswerMissing,
-            Warning,
-            "answers.17",
-        ),
-        (
-            "invalid-answer-value",
-            C::InvalidAnswerValue,
-            Warning,
-            "answers.103",
-        ),
-        (
-            "answer-outside-acceptable",
-            C::OutsideAcceptableAnswers,
-            Error,
-            "answers.17",
-        ),
+        ("origin-pic-not-associated", C::PicNotAssociated, Error, "origin.pic"),
+        ("required-answer-missing", C::RequiredAnswerMissing, Warning, "answers.17"),
+        ("invalid-answer-value", C::InvalidAnswerValue, Warning, "answers.103"),
+        ("answer-outside-acceptable", C::OutsideAcceptableAnswers, Error, "answers.17"),
         ("lpag2-rejected", C::Lpag2Rejected, Error, ""),
         ("question-185-no", C::Question185No, Error, "answers.185"),
         ("not-accredited", C::AccessDenied, Error, ""),
@@ -57,12 +38,7 @@ const ROWS: [(&str, Condition, Severity, &str); 30] = {
         ("schema-variable-missing", C::InvalidVariable, Error, ""),
         ("schema-variable-null", C::InvalidVariable, Error, ""),
         ("schema-unknown-input-field", C::InvalidVariable, Error, ""),
-        (
-            "schema-object-expected",
-            C::InvalidVariable,
-            Error,
-            "origin",
-        ),
+        ("schema-object-expected", C::InvalidVariable, Error, "origin"),
         ("schema-unknown-field", C::SchemaMismatch, Error, ""),
         ("schema-unknown-argument", C::SchemaMismatch, Error, ""),
         ("schema-argument-missing", C::SchemaMismatch, Error, ""),
@@ -71,12 +47,7 @@ const ROWS: [(&str, Condition, Severity, &str); 30] = {
         ("schema-two-errors", C::SchemaMismatch, Error, ""),
         ("schema-syntax-error", C::SchemaMismatch, Error, ""),
         ("schema-no-operation", C::SchemaMismatch, Error, ""),
-        (
-            "schema-unknown-operation-name",
-            C::SchemaMismatch,
-            Error,
-            "",
-        ),
+        ("schema-unknown-operation-name", C::SchemaMismatch, Error, ""),
         ("schema-query-missing", C::SchemaMismatch, Error, ""),
         ("schema-code-and-data", C::MixedSpecies, Error, ""),
     ]

@@ -51,21 +51,6 @@ async fn a_device_login_issues_tokens_that_the_service_accepts() {
 }
 
 #[tokio::test]
-async fn a_device_login_that_is_denied_or_late_is_refused() {
-    let (fake, manager, login) = begun().await;
-    fake.deny_device(login.user_code()).unwrap();
-    fake.clock().advance(login.interval());
-    let error = manager.complete_device_login(login).await.unwrap_err();
-    assert!(error.is_login_refused() && !error.is_reauth_required());
-
-    let (fake, manager, login) = begun().await;
-    fake.clock().advance(Duration::from_secs(900));
-    let error = manager.complete_device_login(login).await.unwrap_err();
-    assert!(error.is_login_refused());
-    assert_eq!(fake.token_requests(), 0);
-}
-
-#[tokio::test]
 async fn a_provider_that_is_down_is_not_a_refused_device_login() {
     let (fake, manager, _) = begun().await;
     fake.on_path("/oauth/device/code")

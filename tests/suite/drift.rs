@@ -1,13 +1,11 @@
 //! The comparison of the live schema with the bundled one.
 
-use envd_sdk::auth::StaticToken;
 use envd_sdk::graphql::{ChangeClass, Coverage, SCHEMA, SchemaDrift};
-use envd_sdk::{Client, RetryPolicy};
+use equipment::{Reply, Server};
 use serde_json::{Value, json};
-use wiremock::matchers::{any, body_string_contains};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::fixed_date::{fake_builder, start_fake};
+use crate::scripted::{client, ok};
 
 /// The drift that a fake with a changed schema has.
 async fn drift(changes: &[(&str, &str)]) -> SchemaDrift {
@@ -145,18 +143,8 @@ async fn arguments_that_are_only_deprecated_are_not_reported_as_removed() {
     assert!(!drift.breaks());
 }
 
-/// The drift of a server that forwards to the fake, but refuses documents with these words.
-async fn refusing(words: &[&str]) -> SchemaDrift {
-    let server = MockServer::start().await;
-    for word in words {
-        Mock::given(body_string_contains(*word))
-            .respond_with(ResponseTemplate::new(400).set_body_json(json!({"errors": [{
-                "message": "Introspection is not allowed.",
-                "extensions": {"code": "NO_INTROSPECTION", "number": "5"}}]})))
-            .with_priority(1)
-            .mount(&server)
-            .await;
-    }
+/// The drift of a server that names its types, but refuses documents with these words.
+async fn refusing(words: &'static [&'static str]) -> SchemaDrift {
     let types: serde_json::Map<String, Value> = SCHEMA
         .lines()
         .filter_map(|line| line.strip_prefix("type ")?.split(' ').next())
@@ -164,15 +152,22 @@ async fn refusing(words: &[&str]) -> SchemaDrift {
         .enumerate()
         .map(|(i, name)| (format!("t{i}"), json!({"kind": "OBJECT", "name": name})))
         .collect();
-    Mock::given(any())
-        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"data": types})))
-        .with_priority(2)
-        .mount(&server)
-        .await;
-    let client = Client::builder(server.uri())
-        .token_source(StaticToken::new("some-token").unwrap())
-        .retry(RetryPolicy::none());
-    client.build().unwrap().schema_drift().await.unwrap()
+    let server = Server::start(move |request| {
+        let refused = words.iter().any(|word| request.body.contains(word));
+        let reply = if refused {
+            Reply::json(
+                400,
+                json!({"errors": [{
+                "message": "Introspection is not allowed.",
+                "extensions": {"code": "NO_INTROSPECTION", "number": "5"}}]}),
+            )
+        } else {
+            ok(json!({ "data": types }))
+        };
+        async { reply }
+    });
+    let client = client(&server).build().unwrap();
+    client.schema_drift().await.unwrap()
 }
 
 #[tokio::test]

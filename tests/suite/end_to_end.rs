@@ -143,22 +143,6 @@ async fn a_producer_goes_from_login_to_logout() {
 }
 
 #[tokio::test]
-async fn an_expired_access_token_is_renewed_once_and_the_change_made_once() {
-    let fake = fake().await;
-    let manager = logged_in(&fake).await;
-    let client = fake.client().token_source(manager).build().unwrap();
-    let account = client.account(fake.account_id());
-    let before = numbers(&account).await.len();
-    let requests = fake.token_requests();
-
-    fake.expire_access_tokens();
-    let input = answered(draft(Day::of(fake.clock().now())));
-    account.save_consignment(input).await.unwrap();
-    assert_eq!(fake.token_requests(), requests + 1);
-    assert_eq!(numbers(&account).await.len(), before + 1);
-}
-
-#[tokio::test]
 async fn a_missing_answer_is_a_problem_beside_the_saved_record() {
     let fake = fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
@@ -173,22 +157,4 @@ async fn a_missing_answer_is_a_problem_beside_the_saved_record() {
             .any(|finding| finding.message == "Required")
     );
     assert!(saved.strict().unwrap_err().may_have_applied());
-}
-
-#[tokio::test]
-async fn an_unregistered_user_gets_an_error() {
-    let fake = fake_builder().user(envd_sdk::fake::User::New);
-    let fake = fake.start().await.unwrap();
-    let client = fake.client().build().unwrap();
-    assert_eq!(
-        client.user_details().await.unwrap().value.is_new_user,
-        Some(true)
-    );
-    assert!(
-        client
-            .registered_user()
-            .await
-            .unwrap_err()
-            .is_not_registered()
-    );
 }

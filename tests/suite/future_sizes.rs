@@ -12,6 +12,12 @@ use envd_sdk::{Call, Client, Result};
 /// In bytes, with what a future has in a box.
 const LIMIT: usize = 2_048;
 
+fn assert_small(sizes: &[(&str, usize)]) {
+    for (name, size) in sizes {
+        assert!(*size <= LIMIT, "{name}: {size} bytes");
+    }
+}
+
 /// The future in the box of a call.
 fn call<T: Send + 'static>(call: Call<T>) -> usize {
     let future: Pin<Box<dyn Future<Output = Result<T>> + Send>> = call.into_future();
@@ -32,54 +38,33 @@ async fn the_futures_of_calls_hold_at_most_2_kb() {
     let since = std::time::SystemTime::UNIX_EPOCH;
     let search = PropertySearch::text("yards");
     let candidates = account.candidates(&input());
-    for (name, size) in [
+    #[rustfmt::skip]
+    let sizes = [
         ("user_details", call(client.user_details())),
         ("registered_user", call(client.registered_user())),
-        (
-            "choose_account",
-            call(client.choose_account(&AccountChoice::Default)),
-        ),
+        ("choose_account", call(client.choose_account(&AccountChoice::Default))),
         ("questions", call(client.questions())),
         ("schema_drift", call(client.schema_drift())),
         ("consignment", call(account.consignment("c-1"))),
-        (
-            "consignments_page",
-            call(account.consignments_page(&filter, None)),
-        ),
+        ("consignments_page", call(account.consignments_page(&filter, None))),
         ("save_consignment", call(account.save_consignment(input()))),
-        (
-            "submit_consignment",
-            call(account.submit_consignment(input())),
-        ),
+        ("submit_consignment", call(account.submit_consignment(input()))),
         ("copy_consignment", call(account.copy_consignment("c-1"))),
-        (
-            "delete_consignment",
-            call(account.delete_consignment("c-1")),
-        ),
+        ("delete_consignment", call(account.delete_consignment("c-1"))),
         ("candidates.find", call(candidates.find())),
         ("template", call(account.template("t-1"))),
-        (
-            "templates_page",
-            call(account.templates_page(&TemplateFilter::default(), None)),
-        ),
-        (
-            "save_template",
-            call(account.save_template(TemplateInput::default())),
-        ),
+        ("templates_page", call(account.templates_page(&TemplateFilter::default(), None))),
+        ("save_template", call(account.save_template(TemplateInput::default()))),
         ("delete_template", call(account.delete_template("t-1"))),
         ("comments", call(account.comments("C-1"))),
-        (
-            "create_comment",
-            call(account.create_comment(CommentInput::new("C-1", "late"))),
-        ),
+        ("create_comment", call(account.create_comment(CommentInput::new("C-1", "late")))),
         ("edecs", call(account.edecs())),
         ("property", call(register.property(&pic))),
         ("lookup", call(register.lookup(&pic))),
         ("lookup_since", call(register.lookup_since(&pic, since))),
         ("search_since", call(register.search_since(&search, since))),
-    ] {
-        assert!(size <= LIMIT, "{name}: {size} bytes");
-    }
+    ];
+    assert_small(&sizes);
     let response = account.save_consignment(input()).response();
     assert!(
         size_of_val(&response) <= LIMIT,
@@ -107,24 +92,18 @@ async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
     let device_login = provider.device_authorization().start().await.unwrap();
     let start = provider.device_authorization().start();
     let complete = manager.complete_device_login(device_login);
-    for (name, size) in [
+    #[rustfmt::skip]
+    let sizes = [
         ("next_page", size_of_val(&pager.next_page())),
         ("next_page of full records", size_of_val(&full.next_page())),
         ("next_page of a search", size_of_val(&search.next_page())),
         ("items.next", next_item),
-        (
-            "collect_up_to",
-            size_of_val(&items.collect_up_to(1, &mut records)),
-        ),
+        ("collect_up_to", size_of_val(&items.collect_up_to(1, &mut records))),
         ("lookup_many.next", size_of_val(&lookups.next())),
         ("access_token", size_of_val(&manager.access_token())),
-        (
-            "take_over_refresh",
-            size_of_val(&manager.take_over_refresh()),
-        ),
+        ("take_over_refresh", size_of_val(&manager.take_over_refresh())),
         ("start of a device login", size_of_val(&start)),
         ("complete_device_login", size_of_val(&complete)),
-    ] {
-        assert!(size <= LIMIT, "{name}: {size} bytes");
-    }
+    ];
+    assert_small(&sizes);
 }

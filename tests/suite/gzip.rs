@@ -154,7 +154,7 @@ async fn bodies_of_several_members_in_chunks_of_any_size_are_read() {
     let (start, end) = USER.as_bytes().split_at(20);
     let members = [gzip(b""), gzip(start), gzip(end)].concat();
     for head in [GZIP, "Content-Encoding: X-GZip"] {
-        let server = Server::start(reply("200 OK", head, &members)).await;
+        let server = Server::start(reply("200 OK", head, &members));
         assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
     }
     let mut chunked = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{GZIP}\r\ntransfer-encoding: chunked\r\n\r\n").into_bytes();
@@ -162,21 +162,21 @@ async fn bodies_of_several_members_in_chunks_of_any_size_are_read() {
         chunked.extend([b"1\r\n".as_slice(), &[*byte], b"\r\n"].concat());
     }
     chunked.extend(b"0\r\n\r\n");
-    let server = Server::start(chunked).await;
+    let server = Server::start(chunked);
     assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
 }
 
 #[tokio::test]
 async fn an_empty_body_needs_no_gzip() {
     for status in ["200 OK", "401 Unauthorized", "502 Bad Gateway"] {
-        let plain = Server::start(reply(status, "x: y", b"")).await;
-        let server = Server::start(reply(status, GZIP, b"")).await;
+        let plain = Server::start(reply(status, "x: y", b""));
+        let server = Server::start(reply(status, GZIP, b""));
         let (expected, (error, _)) = (plain.query().await.0, server.query().await);
         assert_eq!(error.to_string(), expected.to_string());
     }
     // HTTP 304 repeats the headers of the page, and has no body.
     let head = format!("HTTP/1.1 304 Not Modified\r\n{GZIP}\r\ncontent-length: 900\r\n\r\n");
-    let server = Server::start(head).await;
+    let server = Server::start(head);
     let since = std::time::SystemTime::UNIX_EPOCH;
     let changed = server
         .register()
@@ -190,15 +190,15 @@ async fn an_empty_body_needs_no_gzip() {
 async fn the_limit_counts_what_comes_out() {
     let user = |length: usize| format!("{USER}{}", " ".repeat(length - USER.len()));
     let fits = gzip(user(10_000).as_bytes());
-    let server = Server::start(reply("200 OK", GZIP, &fits)).await;
+    let server = Server::start(reply("200 OK", GZIP, &fits));
     assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
     // 1 GB in 1 MB.
     let bomb = gzip(&vec![0; 1 << 20]).repeat(1_000);
     for body in [gzip(user(10_001).as_bytes()), bomb] {
         for status in [200, 503] {
             let told = format!("{status} Told");
-            let server = Server::start(reply(&told, GZIP, &body)).await;
-            let plain = Server::start(reply(&told, "x: y", &vec![b' '; 20_000])).await;
+            let server = Server::start(reply(&told, GZIP, &body));
+            let plain = Server::start(reply(&told, "x: y", &vec![b' '; 20_000]));
             for ((error, sent), (expected, _)) in [
                 (server.query().await, plain.query().await),
                 (server.look_up().await, plain.look_up().await),

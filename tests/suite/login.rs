@@ -10,18 +10,6 @@ use equipment::TestFolder;
 use crate::fixed_date::{fake_builder, noon, start_fake};
 
 #[tokio::test]
-async fn a_login_issues_tokens_that_the_service_accepts() {
-    let fake = start_fake().await;
-    let manager = fake.token_manager().await.unwrap();
-    assert_eq!(
-        manager.subject().as_deref(),
-        Some("auth0|000000000000000000000001")
-    );
-    let client = fake.client().token_source(manager).build().unwrap();
-    client.registered_user().await.unwrap();
-}
-
-#[tokio::test]
 async fn a_login_that_is_finished_on_another_host_works_once() {
     let fake = start_fake().await;
     let provider = fake.provider().build().unwrap();

@@ -2,28 +2,19 @@
 
 use std::time::Duration;
 
+use envd_sdk::Client;
 use envd_sdk::auth::TokenSource;
 use envd_sdk::fake::Fake;
-use envd_sdk::{Client, RetryPolicy};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use equipment::{Reply, Server};
 
 use crate::fixed_date::{fake_builder, start_fake};
+use crate::scripted::client;
 
 /// A client of a service with one response to all requests, with the tokens of the fake.
-async fn client_of(answer: ResponseTemplate) -> (MockServer, Fake, Client) {
-    let service = MockServer::start().await;
-    Mock::given(any())
-        .respond_with(answer)
-        .mount(&service)
-        .await;
-    let fake = start_fake().await;
-    let manager = fake.token_manager().await.unwrap();
-    let client = Client::builder(service.uri())
-        .token_source(manager)
-        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
-        .build()
-        .unwrap();
+async fn client_of(answer: Reply) -> (Server, Fake, Client) {
+    let (service, fake) = (Server::script([answer]), start_fake().await);
+    let client = client(&service).token_source(fake.token_manager().await.unwrap());
+    let client = client.build().unwrap();
     (service, fake, client)
 }
 
@@ -51,24 +42,24 @@ async fn two_hundred_refused_calls_cause_one_refresh_and_all_succeed() {
 /// Row 4.
 #[tokio::test]
 async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_refusal() {
-    let (service, fake, client) = client_of(ResponseTemplate::new(401)).await;
+    let (service, fake, client) = client_of(Reply::new(401)).await;
     for _ in 0..5 {
         let error = client.user_details().await.unwrap_err();
         assert!(error.is_unauthorized() && !error.is_reauth_required());
     }
     assert_eq!(fake.token_requests(), 2);
     // The first call is sent twice; the others once, since they get no new token.
-    assert_eq!(service.received_requests().await.unwrap().len(), 6);
+    assert_eq!(service.count(), 6);
 }
 
 /// Row 5.
 #[tokio::test]
 async fn a_missing_permission_is_neither_refreshed_nor_sent_again() {
     let scope = "Bearer error=\"insufficient_scope\"";
-    let answer = ResponseTemplate::new(403).insert_header("www-authenticate", scope);
+    let answer = Reply::new(403).header("www-authenticate", scope);
     let (service, fake, client) = client_of(answer).await;
     assert!(client.user_details().await.unwrap_err().is_forbidden());
-    assert_eq!(service.received_requests().await.unwrap().len(), 1);
+    assert_eq!(service.count(), 1);
     assert_eq!(fake.token_requests(), 1);
 }
 

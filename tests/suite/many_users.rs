@@ -1,6 +1,5 @@
 //! Many users of one connection pool, shared pauses, and headers of a client.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -9,13 +8,10 @@ use envd_sdk::auth::{AccessToken, StaticToken};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Pic, SavedConsignment};
 use envd_sdk::register::Register;
 use envd_sdk::{Call, Client, Clock, Outcome, RetryPolicy};
+use equipment::{Reply, Server};
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use crate::scripted::{ok, take_turns};
 use crate::trace_recorder::{recorded, trace_in_separate_process};
 
 const USERS: usize = 1_000;
@@ -24,40 +20,19 @@ fn token(text: &str) -> StaticToken {
     StaticToken::new(text).unwrap()
 }
 
-/// Answers each request on a connection with a saved record, and sends the token of the request to the test.
-async fn answer(mut stream: TcpStream, tokens: mpsc::UnboundedSender<String>) {
-    let body = r#"{"data":{"createOrSaveConsignment":{"data":{"id":"c-9"}}}}"#;
-    let length = body.len();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-    let reply = format!("{head}content-length: {length}\r\n\r\n{body}");
-    let (mut seen, mut buffer) = (String::new(), [0; 8_192]);
-    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
-        seen.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
-        if seen.ends_with("}}}") {
-            let token = seen
-                .lines()
-                .find_map(|line| line.strip_prefix("authorization: Bearer "));
-            tokens.send(token.unwrap().to_owned()).unwrap();
-            seen.clear();
-            stream.write_all(reply.as_bytes()).await.unwrap();
-        }
-    }
+fn saving() -> Server {
+    let saved = json!({"createOrSaveConsignment": {"data": {"id": "c-9"}}});
+    Server::script([ok(json!({ "data": saved }))])
 }
 
-/// A server that records no traces: its address, the number of accepted connections, and the tokens of the requests.
-async fn saving() -> (String, Arc<AtomicUsize>, mpsc::UnboundedReceiver<String>) {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let address = format!("http://{}/", listener.local_addr().unwrap());
-    let connections = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&connections);
-    let (sender, tokens) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            count.fetch_add(1, Ordering::SeqCst);
-            tokio::spawn(answer(stream, sender.clone()));
-        }
+/// The tokens of all requests.
+fn tokens(server: &Server) -> Vec<String> {
+    let requests = server.requests();
+    let tokens = requests.iter().map(|request| {
+        let header = request.header("authorization").unwrap();
+        header.strip_prefix("Bearer ").unwrap().to_owned()
     });
-    (address, connections, tokens)
+    tokens.collect()
 }
 
 fn save(client: &Client) -> Call<Outcome<SavedConsignment>> {
@@ -69,35 +44,26 @@ fn save(client: &Client) -> Call<Outcome<SavedConsignment>> {
 // On a single thread: with several, the connection may return to the pool shortly after the reply is read.
 #[tokio::test]
 async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
-    let (address, connections, mut tokens) = saving().await;
-    let shared = Client::builder(address).token_source(token("shared-token"));
+    let server = saving();
+    let shared = Client::builder(server.url()).token_source(token("shared-token"));
     let shared = shared.build().unwrap();
-    let users: Vec<Client> = (0..USERS)
-        .map(|user| shared.with_token_source(token(&format!("user-{user}"))))
-        .collect();
-    let mut seen = BTreeSet::new();
-    for client in &users {
-        save(client).await.unwrap();
-        seen.insert(tokens.recv().await.unwrap());
+    let users: Vec<String> = (0..USERS).map(|user| format!("user-{user}")).collect();
+    let clients = users
+        .iter()
+        .map(|user| shared.with_token_source(token(user)));
+    for client in clients.collect::<Vec<_>>() {
+        save(&client).await.unwrap();
     }
-    assert_eq!(connections.load(Ordering::SeqCst), 1);
-    assert!(seen.len() == USERS && !seen.contains("shared-token"));
-}
-
-async fn serve(reply: ResponseTemplate) -> MockServer {
-    let server = MockServer::start().await;
-    Mock::given(any()).respond_with(reply).mount(&server).await;
-    server
+    assert_eq!((server.accepted(), tokens(&server)), (1, users));
 }
 
 #[tokio::test]
 async fn a_pause_applies_to_all_users_and_can_be_ended() {
     let body = json!({"message": "not user 1, please"});
     for status in [429, 503] {
-        let busy = ResponseTemplate::new(status).insert_header("retry-after", "600");
-        let server = serve(busy.set_body_json(&body)).await;
+        let server = Server::script([Reply::json(status, &body).header("retry-after", "600")]);
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-        let first = Client::builder(server.uri()).token_source(token("one"));
+        let first = Client::builder(server.url()).token_source(token("one"));
         let first = first.clock(clock.clone()).build().unwrap();
         let second = first.with_token_source(token("two"));
         let refused = first.questions().await.unwrap_err();
@@ -109,11 +75,8 @@ async fn a_pause_applies_to_all_users_and_can_be_ended() {
         let left = Duration::from_secs(500);
         assert_eq!(second.paused_for(), Some(left));
         // A mutation is deferred as well: it was not sent, so it was not applied.
-        let deferred = second
-            .account("envd-1")
-            .delete_consignment("c-1")
-            .await
-            .unwrap_err();
+        let deferred = second.account("envd-1").delete_consignment("c-1").await;
+        let deferred = deferred.unwrap_err();
         assert_eq!(
             (deferred.http_status(), deferred.attempts()),
             (Some(status), 0)
@@ -123,24 +86,20 @@ async fn a_pause_applies_to_all_users_and_can_be_ended() {
         assert!(!deferred.may_have_applied() && deferred.is_retryable());
         // The message of a 429 may contain data of the user of that request.
         assert_eq!(deferred.server_message().is_some(), status == 503);
-        assert_eq!(server.received_requests().await.unwrap().len(), 1);
+        assert_eq!(server.count(), 1);
         second.end_pause();
         assert_eq!(first.paused_for(), None);
         assert!(second.questions().await.is_err());
-        assert_eq!(server.received_requests().await.unwrap().len(), 2);
+        assert_eq!(server.count(), 2);
     }
 }
 
 #[tokio::test]
 async fn a_deferred_call_is_sent_when_the_pause_is_over() {
-    let server = MockServer::start().await;
-    let busy = ResponseTemplate::new(503).insert_header("retry-after", "20");
-    let busy = Mock::given(any()).respond_with(busy);
-    busy.up_to_n_times(1).mount(&server).await;
-    let reply = ResponseTemplate::new(200).set_body_json(json!({"data": {"comments": []}}));
-    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let busy = Reply::new(503).header("retry-after", "20");
+    let server = Server::script([busy, ok(json!({"data": {"comments": []}}))]);
     let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-    let client = Client::builder(server.uri()).token_source(token("one"));
+    let client = Client::builder(server.url()).token_source(token("one"));
     let client = client.clock(clock.clone()).build().unwrap();
     let refused = client
         .account("envd-1")
@@ -149,10 +108,8 @@ async fn a_deferred_call_is_sent_when_the_pause_is_over() {
     assert!(refused.await.unwrap_err().is_unavailable());
     let deferred = client.account("envd-1").comments("C-1");
     let deferred = tokio::spawn(deferred.into_future());
-    for _ in 0..50 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+    take_turns().await;
+    assert_eq!(server.count(), 1);
     clock.advance(Duration::from_secs(20));
     assert!(deferred.await.unwrap().is_ok());
 }
@@ -160,9 +117,9 @@ async fn a_deferred_call_is_sent_when_the_pause_is_over() {
 #[tokio::test]
 async fn users_of_the_register_share_its_limits_but_not_its_replies() {
     let body = json!({"Value": {"SubSet": [{"PIC": "QAZZ7777"}]}});
-    let server = serve(ResponseTemplate::new(200).set_body_json(body)).await;
+    let server = Server::script([ok(body)]);
     let pic = Pic::parse("QAZZ7777").unwrap();
-    let first = Register::builder(server.uri()).header("x-api-key", "s3cr3t");
+    let first = Register::builder(server.url()).header("x-api-key", "s3cr3t");
     let first = first.cache(Duration::from_secs(60), 10).build().unwrap();
     let second = first.with_token_source(token("two"));
     let response = first.lookup(&pic).response().await.unwrap();
@@ -173,43 +130,36 @@ async fn users_of_the_register_share_its_limits_but_not_its_replies() {
         (None, 0, &response.value)
     );
     second.lookup(&pic).await.unwrap();
-    let requests = server.received_requests().await.unwrap();
+    let requests = server.requests();
     assert_eq!(requests.len(), 2);
     assert!(
         requests
             .iter()
-            .all(|request| request.headers["x-api-key"] == "s3cr3t")
+            .all(|request| request.header("x-api-key") == Some("s3cr3t"))
     );
-    assert!(!requests[0].headers.contains_key("authorization"));
-    assert_eq!(requests[1].headers["authorization"], "Bearer two");
+    assert_eq!(requests[0].header("authorization"), None);
+    assert_eq!(requests[1].header("authorization"), Some("Bearer two"));
 }
 
 #[tokio::test]
 async fn a_function_is_a_token_source() {
-    let server = serve(ResponseTemplate::new(401)).await;
+    let server = Server::script([Reply::new(401)]);
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);
     let source = move || {
         let number = count.fetch_add(1, Ordering::SeqCst);
         async move { AccessToken::new(&format!("token-{number}")) }
     };
-    let client = Client::builder(server.uri()).token_source(source);
+    let client = Client::builder(server.url()).token_source(source);
     let error = client.build().unwrap().questions().await.unwrap_err();
     assert!(error.is_unauthorized());
-    let requests = server.received_requests().await.unwrap();
-    let sent = requests
-        .iter()
-        .map(|request| &request.headers["authorization"]);
-    assert_eq!(
-        sent.collect::<Vec<_>>(),
-        ["Bearer token-0", "Bearer token-1"]
-    );
+    assert_eq!(tokens(&server), ["token-0", "token-1"]);
 }
 
 #[tokio::test]
 async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
-    let server = serve(ResponseTemplate::new(401)).await;
-    let client = || Client::builder(server.uri()).token_source(token("one"));
+    let server = Server::script([Reply::new(401)]);
+    let client = || Client::builder(server.url()).token_source(token("one"));
     let with = client()
         .header("X-Gateway-Key", "s3cr3t")
         .header("x-office", "Roma");
@@ -219,9 +169,9 @@ async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
     let call = with.questions().header("x-office", "Dalby");
     assert!(!format!("{call:?}").contains("Dalby"));
     call.await.unwrap_err();
-    for request in server.received_requests().await.unwrap() {
-        assert_eq!(request.headers["x-gateway-key"], "s3cr3t");
-        assert_eq!(request.headers["x-office"], "Dalby");
+    for request in server.requests() {
+        assert_eq!(request.header("x-gateway-key"), Some("s3cr3t"));
+        assert_eq!(request.header("x-office"), Some("Dalby"));
     }
     for name in [
         "Authorization",
@@ -236,7 +186,7 @@ async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
             "{name}"
         );
     }
-    let register = || Register::builder(server.uri()).header("authorization", "Basic s3cr3t");
+    let register = || Register::builder(server.url()).header("authorization", "Basic s3cr3t");
     assert!(register().build().is_ok());
     let both = register().token_source(token("one")).build();
     assert!(both.unwrap_err().is_config());
@@ -245,8 +195,7 @@ async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
 #[test]
 fn headers_of_a_client_are_in_no_trace() {
     trace_in_separate_process("many_users::headers_of_a_client_are_in_no_trace", async {
-        let (address, _, _tokens) = saving().await;
-        let client = Client::builder(address).token_source(token("one"));
+        let client = Client::builder(saving().url()).token_source(token("one"));
         let client = client.header("x-gateway-key", "s3cr3t").build().unwrap();
         save(&client).header("x-office", "h1dden").await.unwrap();
         let text = recorded();

@@ -1,25 +1,22 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
 
-use envd_sdk::auth::StaticToken;
+use envd_sdk::ClientBuilder;
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, ClientBuilder};
+use equipment::Server;
 use serde_json::{Value, json};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::fixed_date::start_fake;
+use crate::scripted::{self, ok};
 
-async fn serve(body: Value) -> (MockServer, ClientBuilder) {
-    let server = MockServer::start().await;
-    let reply = ResponseTemplate::new(200).set_body_json(body);
-    Mock::given(any()).respond_with(reply).mount(&server).await;
-    let client = Client::builder(server.uri()).token_source(StaticToken::new("a-token").unwrap());
+fn serve(body: Value) -> (Server, ClientBuilder) {
+    let server = Server::script([ok(body)]);
+    let client = scripted::client(&server);
     (server, client)
 }
 
-async fn sent(server: &MockServer) -> Value {
-    let requests = server.received_requests().await.unwrap();
-    requests.last().unwrap().body_json().unwrap()
+/// The body of the last request.
+fn sent(server: &Server) -> Value {
+    scripted::body(server.requests().last().unwrap())
 }
 
 #[tokio::test]
@@ -75,7 +72,7 @@ async fn a_filter_that_the_document_lacks_is_an_error_and_nothing_is_sent() {
 #[tokio::test]
 async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
     let (server, client) =
-        serve(json!({"data": {"copy": {"result": [{"id": "c-9", "number": "C9"}]}}})).await;
+        serve(json!({"data": {"copy": {"result": [{"id": "c-9", "number": "C9"}]}}}));
     let document = "mutation Copy($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { result { id } } }";
     let client = client
         .override_operation_at("copyConsignment", document, "/copy/result/0")
@@ -87,7 +84,7 @@ async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
         .await
         .unwrap();
     assert_eq!(copied.value.id.unwrap(), "c-9");
-    let body = sent(&server).await;
+    let body = sent(&server);
     assert_eq!(body["query"], document);
     assert_eq!(body["operationName"], "Copy");
     assert_eq!(
@@ -104,22 +101,22 @@ async fn server_errors_and_unexpected_records_are_reported_as_without_an_overrid
         let client = client.override_operation_at("copyConsignment", document, "/copy");
         client.build().unwrap().account("envd-1")
     };
-    let (_server, client) = serve(json!({"data": null, "errors": [{"message": "no"}]})).await;
+    let (_, client) = serve(json!({"data": null, "errors": [{"message": "no"}]}));
     let error = of(client).copy_consignment("c-1").await.unwrap_err();
     assert!(error.is_rejected());
     assert_eq!(error.operation(), Some("copyConsignment"));
 
-    let (_server, client) =
-        serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "partial"}]})).await;
+    let (_, client) =
+        serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "partial"}]}));
     let error = of(client).copy_consignment("c-1").await.unwrap_err();
     assert!(error.is_decode() && error.may_have_applied());
     assert_eq!(error.server_errors().len(), 1);
 
-    let (server, client) = serve(json!({"data": {"elsewhere": {"id": "c-9"}}})).await;
+    let (server, client) = serve(json!({"data": {"elsewhere": {"id": "c-9"}}}));
     let error = of(client).copy_consignment("c-1").await.unwrap_err();
     assert!(error.is_protocol());
     // A document without a name is sent without one.
-    assert_eq!(sent(&server).await.get("operationName"), None);
+    assert_eq!(sent(&server).get("operationName"), None);
 }
 
 #[tokio::test]
@@ -138,7 +135,7 @@ async fn an_invalid_override_is_refused_when_the_client_is_built() {
 
 #[tokio::test]
 async fn a_document_of_the_caller_with_the_same_name_is_not_replaced() {
-    let (server, client) = serve(json!({"data": {"a": 1}})).await;
+    let (server, client) = serve(json!({"data": {"a": 1}}));
     let client = client
         .override_operation("questions", "{ questions { id } }")
         .build()
@@ -150,5 +147,5 @@ async fn a_document_of_the_caller_with_the_same_name_is_not_replaced() {
         .unwrap()
         .value;
     assert_eq!(data["a"], 1);
-    assert_eq!(sent(&server).await["query"], mine);
+    assert_eq!(sent(&server)["query"], mine);
 }

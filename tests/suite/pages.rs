@@ -5,28 +5,20 @@ mod look_ahead;
 mod own_documents;
 mod unreadable;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use envd_sdk::auth::StaticToken;
+use envd_sdk::Account;
 use envd_sdk::graphql::generated::{FullConsignments, Templates};
+use envd_sdk::model::{FormType, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
-use envd_sdk::{Account, Client, RetryPolicy};
+use equipment::{Reply, Server};
 use serde_json::{Value, json};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::fixed_date::start_fake;
+use crate::scripted::{body, client, ok};
 
-/// An account of a server at this address, with a client that retries without waits.
-fn account(address: &str) -> Account {
-    let client = Client::builder(address)
-        .token_source(StaticToken::new("a-token").unwrap())
-        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
-        .build()
-        .unwrap();
-    client.account("envd-1")
+fn account(server: &Server) -> Account {
+    client(server).build().unwrap().account("envd-1")
 }
 
 /// A page as the server would send it.
@@ -47,26 +39,13 @@ fn end() -> Value {
     json!({"hasNextPage": false, "endCursor": "z"})
 }
 
-/// A server that replies by cursor (empty at the start), and its number of requests.
-async fn serve(
-    answer: impl Fn(&str) -> ResponseTemplate + Send + Sync + 'static,
-) -> (MockServer, Arc<AtomicUsize>) {
-    let (server, requests) = (MockServer::start().await, Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&requests);
-    let respond = move |request: &Request| {
-        count.fetch_add(1, Ordering::SeqCst);
-        let body: Value = request.body_json().unwrap();
-        answer(body["variables"]["after"].as_str().unwrap_or_default())
-    };
-    Mock::given(any())
-        .respond_with(respond)
-        .mount(&server)
-        .await;
-    (server, requests)
-}
-
-fn ok(body: Value) -> ResponseTemplate {
-    ResponseTemplate::new(200).set_body_json(body)
+/// A server that replies by cursor (empty at the start).
+fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Server {
+    Server::start(move |request| {
+        let body = body(&request);
+        let reply = answer(body["variables"]["after"].as_str().unwrap_or_default());
+        async { reply }
+    })
 }
 
 fn filter() -> ConsignmentFilter {
@@ -138,7 +117,7 @@ async fn templates_are_listed_page_by_page() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     for name in ["To the yards", "To the works"] {
-        let input = envd_sdk::model::TemplateInput::new(name, [envd_sdk::model::FormType::Lpac1]);
+        let input = TemplateInput::new(name, [FormType::Lpac1]);
         account.save_template(input).await.unwrap();
     }
     let filter = TemplateFilter::default().page_size(2);
@@ -163,13 +142,12 @@ async fn templates_are_listed_page_by_page() {
 #[tokio::test]
 async fn after_a_failure_the_same_page_can_be_requested_again() {
     let failures = AtomicUsize::new(0);
-    let (server, _) = serve(move |after| match after {
+    let server = serve(move |after| match after {
         "" => ok(page(more("a"), &["1", "2"])),
-        "a" if failures.fetch_add(1, Ordering::SeqCst) == 0 => ResponseTemplate::new(500),
+        "a" if failures.fetch_add(1, Ordering::SeqCst) == 0 => Reply::new(500),
         _ => ok(page(end(), &["3"])),
-    })
-    .await;
-    let mut pager = account(&server.uri()).consignments(&filter());
+    });
+    let mut pager = account(&server).consignments(&filter());
     assert_eq!(pager.next_page().await.unwrap().unwrap().records.len(), 2);
     let error = pager.next_page().await.unwrap_err();
     assert_eq!(error.http_status(), Some(500));
@@ -182,20 +160,19 @@ async fn after_a_failure_the_same_page_can_be_requested_again() {
 
 #[tokio::test]
 async fn a_stream_ends_with_a_failure_and_has_the_position_to_resume_from() {
-    let (server, requests) = serve(|after| match after {
+    let server = serve(|after| match after {
         "" => ok(page(more("2"), &["1", "2"])),
-        _ => ResponseTemplate::new(500),
-    })
-    .await;
-    let mut items = account(&server.uri()).consignments(&filter()).items();
+        _ => Reply::new(500),
+    });
+    let mut items = account(&server).consignments(&filter()).items();
     let mut records = Vec::new();
     let error = items.collect_up_to(9, &mut records).await.unwrap_err();
     assert_eq!(records.len(), 2);
     assert_eq!(error.resume_from(), Some(items.position()));
     assert!(items.next().await.is_none());
-    assert_eq!(requests.load(Ordering::SeqCst), 2);
+    assert_eq!(server.count(), 2);
 
-    let mut items = account(&server.uri()).consignments(&filter()).items();
+    let mut items = account(&server).consignments(&filter()).items();
     items.next().await.unwrap().unwrap();
     assert_eq!(items.position().cursor(), Some("1"));
 }

@@ -1,59 +1,25 @@
 //! Which requests are sent through a proxy, and what the proxy receives.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
 use envd_sdk::register::Register;
 use envd_sdk::{Client, HttpOptions, RetryPolicy};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use equipment::{Reply, Server};
 use url::Url;
 
 use crate::fixed_date::start_fake;
 
-/// A listener in place of a proxy, which records and refuses all requests.
-struct Proxy {
-    address: SocketAddr,
-    requests: Arc<Mutex<Vec<String>>>,
+/// A server in place of a proxy, which refuses all requests.
+fn start_proxy() -> Server {
+    Server::script([Reply::new(403)])
 }
 
-impl Proxy {
-    async fn start() -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let received = Arc::clone(&requests);
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let (mut request, mut buffer) = (Vec::new(), [0; 4_096]);
-                while !request.windows(4).any(|end| end == b"\r\n\r\n") {
-                    match stream.read(&mut buffer).await {
-                        Ok(read @ 1..) => request.extend_from_slice(&buffer[..read]),
-                        _ => break,
-                    }
-                }
-                let request = String::from_utf8_lossy(&request).into_owned();
-                received.lock().unwrap().push(request);
-                let refusal = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
-                // OK to ignore: only the request matters.
-                let _ = stream.write_all(refusal).await;
-            }
-        });
-        Self { address, requests }
-    }
-
-    fn options(&self) -> HttpOptions {
-        let url = format!("http://clerk:pa55w0rd@{}", self.address);
-        HttpOptions::default()
-            .connect_timeout(Duration::from_secs(1))
-            .proxy(Url::parse(&url).unwrap())
-    }
-
-    fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap().clone()
-    }
+fn through(proxy: &Server) -> HttpOptions {
+    let url = format!("http://clerk:pa55w0rd@{}", proxy.address());
+    HttpOptions::default()
+        .connect_timeout(Duration::from_secs(1))
+        .proxy(Url::parse(&url).unwrap())
 }
 
 fn client(endpoint: &str, http: HttpOptions) -> envd_sdk::Result<Client> {
@@ -86,7 +52,7 @@ async fn request_token(provider: Provider) -> envd_sdk::Error {
 
 #[tokio::test]
 async fn loopback_hosts_are_never_proxied() {
-    let (fake, proxy) = (start_fake().await, Proxy::start().await);
+    let (fake, proxy) = (start_fake().await, start_proxy());
     let port = fake.graphql_url().port().unwrap();
     // Some of these addresses may be unreachable here; the proxy receives none of the requests.
     for origin in [
@@ -99,33 +65,42 @@ async fn loopback_hosts_are_never_proxied() {
         "https://127.0.0.1",
     ] {
         let address = |path: &str| format!("{origin}:{port}{path}");
-        let _ = client(&address("/graphql"), proxy.options())
+        let _ = client(&address("/graphql"), through(&proxy))
             .unwrap()
             .user_details()
             .await;
         let register = Register::builder(address(""))
             .token_source(StaticToken::new("b34r3r").unwrap())
-            .http(proxy.options())
+            .http(through(&proxy))
             .retry(RetryPolicy::none())
             .build()
             .unwrap();
         let _ = register.property(&"QDZZ3333".parse().unwrap()).await;
-        request_token(provider(&address("/token"), proxy.options()).unwrap()).await;
+        request_token(provider(&address("/token"), through(&proxy)).unwrap()).await;
     }
-    assert_eq!(proxy.requests(), [""; 0]);
+    assert_eq!(proxy.count(), 0);
 }
 
 #[tokio::test]
 async fn other_hosts_are_proxied_and_the_proxy_receives_neither_token_nor_code() {
-    let proxy = Proxy::start().await;
-    let client = client("https://api.example.invalid/graphql", proxy.options()).unwrap();
+    let proxy = start_proxy();
+    let client = client("https://api.example.invalid/graphql", through(&proxy)).unwrap();
     let error = client.user_details().await.unwrap_err();
     assert!(error.is_connect(), "{error}");
-    request_token(provider("https://id.example.invalid/token", proxy.options()).unwrap()).await;
+    request_token(provider("https://id.example.invalid/token", through(&proxy)).unwrap()).await;
     let requests = proxy.requests();
-    assert!(requests[0].starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n"));
-    assert!(requests[1].starts_with("CONNECT id.example.invalid:443 HTTP/1.1\r\n"));
+    assert!(
+        requests[0]
+            .head
+            .starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n")
+    );
+    assert!(
+        requests[1]
+            .head
+            .starts_with("CONNECT id.example.invalid:443 HTTP/1.1\r\n")
+    );
     for request in requests {
+        let request = request.head + &request.body;
         // RFC 7617: clerk:pa55w0rd.
         assert!(request.contains("Y2xlcms6cGE1NXcwcmQ="), "{request}");
         assert!(!request.contains("b34r3r") && !request.contains("c0de"));

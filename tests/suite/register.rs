@@ -10,42 +10,58 @@ mod totals;
 mod traces;
 mod unreadable;
 
-use std::time::Duration;
-
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, Property, PropertyStatus, PropertyTypeCode};
 use envd_sdk::register::{Lookup, PagePosition, PropertySearch, Register};
-use envd_sdk::{Page, Pager, Result, RetryPolicy};
-use wiremock::matchers::{any, path, query_param};
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use envd_sdk::{Page, Pager, Result};
+use equipment::{Reply, Request, Server};
+use serde_json::{Value, json};
+use url::Url;
 
 use crate::fixed_date::start_fake;
+use crate::scripted::{self, ok, typed};
 
 fn register(fake: &Fake) -> Register {
     Register::builder(fake.register_url()).build().unwrap()
 }
 
 /// A client for scripted replies that retries without waits.
-fn client(server: &MockServer) -> Register {
-    let retry = RetryPolicy::default().base_wait(Duration::ZERO);
-    Register::builder(server.uri())
-        .retry(retry)
-        .build()
-        .unwrap()
+fn client(server: &Server) -> Register {
+    scripted::register(server).build().unwrap()
 }
 
 fn pic(text: &str) -> Pic {
     Pic::parse(text).unwrap()
 }
 
-fn page(offset: u64, total: u64, pics: &[&str]) -> ResponseTemplate {
-    let records: Vec<_> = pics
-        .iter()
-        .map(|pic| serde_json::json!({"PIC": pic}))
-        .collect();
-    ResponseTemplate::new(200).set_body_json(serde_json::json!({
-        "Value": {"Offset": offset, "Limit": 1, "Total": total, "SubSet": records}
-    }))
+fn page(offset: u64, total: u64, pics: &[&str]) -> Reply {
+    let records: Vec<Value> = pics.iter().map(|pic| json!({ "PIC": pic })).collect();
+    ok(json!({"Value": {"Offset": offset, "Limit": 1, "Total": total, "SubSet": records}}))
+}
+
+/// A server that replies by the PIC of a look-up.
+fn by_pic(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Server {
+    Server::start(move |request| {
+        let (_, after) = request.target().split_once("(PIC=").unwrap();
+        let reply = answer(after.split(')').next().unwrap());
+        async { reply }
+    })
+}
+
+fn parameters(request: &Request) -> Vec<(String, String)> {
+    let url = Url::parse("http://127.0.0.1").unwrap();
+    let url = url.join(request.target()).unwrap();
+    url.query_pairs().into_owned().collect()
+}
+
+/// A server that replies by the index of a page, if the request has one.
+fn by_index(answer: impl Fn(Option<usize>) -> Reply + Send + Sync + 'static) -> Server {
+    Server::start(move |request| {
+        let pairs = parameters(&request);
+        let index = pairs.iter().find(|(name, _)| name == "pageindex");
+        let reply = answer(index.map(|(_, index)| index.parse().unwrap()));
+        async { reply }
+    })
 }
 
 type PropertyPager = Pager<Property, PagePosition>;
@@ -118,72 +134,51 @@ async fn searches_by_words_and_fields_find_the_matching_properties() {
 
 #[tokio::test]
 async fn any_text_is_sent_as_given() {
-    let server = MockServer::start().await;
-    Mock::given(any())
-        .respond_with(page(0, 0, &[]))
-        .mount(&server)
-        .await;
-    let register = client(&server);
-    let texts = [
+    for text in [
         "O'Brien & Sons",
         "a/b\\c",
         "1+1=2",
         "100%",
         "Gö 水",
         "?#;&=%41",
-    ];
-    for text in texts {
+    ] {
+        let server = Server::script([page(0, 0, &[])]);
         let search = PropertySearch::new().business_name(text).state("QLD");
-        first(register.search(&search)).await.unwrap();
-    }
-    let requests = server.received_requests().await.unwrap();
-    for (request, text) in requests.iter().zip(texts) {
-        let pairs: Vec<_> = request.url.query_pairs().into_owned().collect();
+        first(client(&server).search(&search)).await.unwrap();
         let given = [("BusinessName", text), ("State", "QLD")];
-        assert_eq!(
-            pairs,
-            given.map(|(name, value)| (name.to_owned(), value.to_owned()))
-        );
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(parameters(&server.requests()[0]), given);
     }
 }
 
 #[tokio::test]
 async fn invalid_values_are_refused_unless_unchecked() {
-    let server = MockServer::start().await;
+    let server = Server::script([page(0, 0, &[])]);
     let register = client(&server);
     let bad = PropertySearch::new().postcode("400").pic("QAZZ77777");
     let error = first(register.search(&bad)).await.unwrap_err();
     assert!(error.is_config() && error.attempts() == 0);
     let empty = first(register.search(&PropertySearch::text(" "))).await;
     assert!(empty.unwrap_err().is_config());
-    assert!(server.received_requests().await.unwrap().is_empty());
-    Mock::given(query_param("Postcode", "400"))
-        .and(query_param("PIC", "QAZZ77777"))
-        .respond_with(page(0, 0, &[]))
-        .expect(1)
-        .mount(&server)
-        .await;
+    assert_eq!(server.count(), 0);
     first(register.search(&bad.unchecked())).await.unwrap();
+    let target = server.requests()[0].target().to_owned();
+    assert!(target.contains("Postcode=400") && target.contains("PIC=QAZZ77777"));
 }
 
 #[tokio::test]
 async fn not_found_empty_and_several_are_distinguished() {
-    let server = MockServer::start().await;
-    let at = |pic: &str| Mock::given(path(format!("/api/v2/PICRegister/(PIC={pic})")));
-    let two = page(0, 2, &["QAZZ7777", "QAZZ7777"]);
-    at("QAZZ7777").respond_with(two).mount(&server).await;
-    at("QBZZ2222")
-        .respond_with(page(0, 0, &[]))
-        .mount(&server)
-        .await;
-    at("QCZZ8888")
-        .respond_with(ResponseTemplate::new(404))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 1, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
+    let server = by_pic(|pic| match pic {
+        "QAZZ7777" => page(0, 2, &["QAZZ7777", "QAZZ7777"]),
+        "QBZZ2222" => page(0, 0, &[]),
+        "QCZZ8888" => Reply::new(404),
+        "QEZZ4444" => Reply::new(204),
+        "QFZZ5555" => Reply::json(201, r#"{"Value": {}}"#),
+        "QGZZ6666" => typed(404, "text/html", "<html>hidden</html>"),
+        "QHZZ7777" => typed(200, "application/xml", "<Value/>"),
+        // The register ignored the PIC.
+        _ => page(0, 1, &["QAZZ7777"]),
+    });
     let register = client(&server);
     let look_up = async |text| register.lookup(&pic(text)).await;
     assert!(
@@ -191,76 +186,28 @@ async fn not_found_empty_and_several_are_distinguished() {
     );
     assert_eq!(look_up("QBZZ2222").await.unwrap(), Lookup::Empty);
     assert_eq!(look_up("QCZZ8888").await.unwrap(), Lookup::NotFound);
-    // The register ignored the PIC.
     assert!(look_up("QDZZ3333").await.unwrap_err().is_protocol());
-    assert!(
-        register
-            .property(&pic("QAZZ7777"))
-            .await
-            .unwrap_err()
-            .is_protocol()
-    );
-    assert!(register.property(&pic("QBZZ2222")).await.unwrap().is_none());
-}
-
-#[tokio::test]
-async fn status_204_is_none_and_a_web_page_is_an_error() {
-    let server = MockServer::start().await;
-    let html = ResponseTemplate::new(404).set_body_raw("<html>hidden</html>", "text/html");
-    Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"))
-        .respond_with(html)
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(ResponseTemplate::new(204))
-        .mount(&server)
-        .await;
-    let register = client(&server);
-    let error = register.property(&pic("QAZZ7777")).await.unwrap_err();
-    assert_eq!(
-        (error.http_status(), error.media_type()),
-        (Some(404), Some("text/html"))
-    );
-    assert!(!format!("{error} {error:?}").contains("hidden"));
-    assert!(register.property(&pic("QBZZ2222")).await.unwrap().is_none());
+    let property = async |text| register.property(&pic(text)).await;
+    assert!(property("QAZZ7777").await.unwrap_err().is_protocol());
+    for text in ["QBZZ2222", "QEZZ4444", "QFZZ5555"] {
+        assert!(property(text).await.unwrap().is_none(), "{text}");
+    }
+    // A web page is an error, and XML as well.
+    for (text, status, media_type) in [
+        ("QGZZ6666", 404, "text/html"),
+        ("QHZZ7777", 200, "application/xml"),
+    ] {
+        let error = property(text).await.unwrap_err();
+        assert_eq!(error.http_status(), Some(status));
+        assert_eq!(error.media_type(), Some(media_type));
+        assert!(!format!("{error} {error:?}").contains("hidden"));
+    }
 }
 
 #[tokio::test]
 async fn a_short_outage_is_retried() {
-    let server = MockServer::start().await;
-    let down = ResponseTemplate::new(503).insert_header("retry-after", "0");
-    Mock::given(any())
-        .respond_with(down)
-        .up_to_n_times(2)
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 1, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
-    assert!(
-        client(&server)
-            .property(&pic("QAZZ7777"))
-            .await
-            .unwrap()
-            .is_some()
-    );
-}
-
-#[tokio::test]
-async fn the_error_has_the_retry_after_of_the_register() {
-    let server = MockServer::start().await;
-    let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
-    Mock::given(any())
-        .respond_with(busy)
-        .expect(1)
-        .mount(&server)
-        .await;
-    let error = client(&server)
-        .property(&pic("QAZZ7777"))
-        .await
-        .unwrap_err();
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(600)));
-    assert_eq!((error.http_status(), error.attempts()), (Some(429), 1));
-    assert_eq!(error.operation(), Some("PICRegister"));
+    let down = Reply::new(503).header("retry-after", "0");
+    let server = Server::script([down.clone(), down, page(0, 1, &["QAZZ7777"])]);
+    let found = client(&server).property(&pic("QAZZ7777")).await.unwrap();
+    assert!(found.is_some());
 }

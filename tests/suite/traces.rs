@@ -1,44 +1,27 @@
 //! Traces have operation, kind, page, attempt, status and codes, and never variables, bodies or tokens.
 
-use std::time::Duration;
-
+use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, RetryPolicy};
+use equipment::{Reply, Server};
 use serde_json::json;
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::trace_recorder::{recorded_by_us, trace_in_separate_process};
 use crate::fixed_date::fake_builder;
+use crate::scripted::{client, ok, typed};
 
-async fn serve(replies: Vec<ResponseTemplate>) -> (MockServer, Client) {
-    let server = MockServer::start().await;
-    for reply in replies {
-        Mock::given(any())
-            .respond_with(reply)
-            .up_to_n_times(1)
-            .mount(&server)
-            .await;
-    }
-    let client = Client::builder(server.uri())
-        .token_source(StaticToken::new("s3cr3t-token").unwrap())
-        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
-        .build()
-        .unwrap();
-    (server, client)
+fn serve(replies: impl IntoIterator<Item = Reply>) -> Client {
+    let client = client(&Server::script(replies));
+    let token = StaticToken::new("s3cr3t-token").unwrap();
+    client.token_source(token).build().unwrap()
 }
 
 /// One page, at the second attempt.
 async fn paged() {
     let page = json!({"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": [
         {"cursor": "x", "node": {"number": "C-PRIVATE"}}]}}});
-    let (_server, client) = serve(vec![
-        ResponseTemplate::new(503),
-        ResponseTemplate::new(200).set_body_json(page),
-    ])
-    .await;
+    let client = serve([Reply::new(503), ok(page)]);
     let filter = ConsignmentFilter::default().search_text("private words");
     let mut pager = client.account("envd-private").consignments(&filter);
     pager.next_page().await.unwrap().unwrap();
@@ -74,12 +57,11 @@ async fn refused() {
         {"message": "Hidden", "extensions": {"code": "INVALID_VALUE", "codes": ["INVALID_VALUE"]}}]});
     let unreadable =
         json!({"data": {"createOrSaveConsignment": {"data": {"id": {"Hidden": "Hidden"}}}}});
-    let (_server, client) = serve(vec![
-        ResponseTemplate::new(400).set_body_json(refusal),
-        ResponseTemplate::new(200).set_body_json(unreadable),
-        ResponseTemplate::new(500).set_body_raw("<p>Hidden</p>", "text/html"),
-    ])
-    .await;
+    let client = serve([
+        Reply::json(400, refusal),
+        ok(unreadable),
+        typed(500, "text/html", "<p>Hidden</p>"),
+    ]);
     for _ in 0..3 {
         let input = ConsignmentInput::new(
             [FormType::Lpac1],

@@ -1,51 +1,22 @@
 //! Replies that do not follow the interface, as raw bytes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
-use envd_sdk::auth::StaticToken;
 use envd_sdk::model::CommentInput;
 use envd_sdk::register::Register;
-use envd_sdk::{Client, ClientBuilder, Error, HttpOptions, RetryPolicy};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use envd_sdk::{Client, ClientBuilder, Error, HttpOptions, Result};
+use equipment::Reply;
 
-/// A server that sends these bytes for each request, closes the connection, and counts the requests.
-pub(crate) struct Server {
-    address: String,
-    requests: Arc<AtomicU32>,
-}
+use crate::scripted;
+
+/// A server that sends these bytes for each request and closes the connection, and clients of it.
+pub(crate) struct Server(equipment::Server);
 
 impl Server {
-    pub(crate) async fn start(reply: impl Into<Vec<u8>>) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let (reply, requests) = (reply.into(), Arc::new(AtomicU32::new(0)));
-        let count = Arc::clone(&requests);
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let (mut request, mut buffer) = (Vec::new(), [0; 16_384]);
-                while !is_complete(&request) {
-                    match stream.read(&mut buffer).await {
-                        Ok(read @ 1..) => request.extend_from_slice(&buffer[..read]),
-                        _ => break,
-                    }
-                }
-                count.fetch_add(1, Ordering::SeqCst);
-                // OK to ignore: the client may close the connection early.
-                let _ = stream.write_all(&reply).await;
-                let _ = stream.shutdown().await;
-            }
-        });
-        Self { address, requests }
+    pub(crate) fn start(reply: impl Into<Vec<u8>>) -> Self {
+        Self(equipment::Server::script([Reply::raw(reply)]))
     }
 
     pub(crate) fn builder(&self) -> ClientBuilder {
-        Client::builder(&self.address)
-            .token_source(StaticToken::new("b34r3r").unwrap())
-            .http(HttpOptions::default().max_body_bytes(10_000))
-            .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+        scripted::client(&self.0).http(HttpOptions::default().max_body_bytes(10_000))
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -53,45 +24,34 @@ impl Server {
     }
 
     pub(crate) fn register(&self) -> Register {
-        Register::builder(&self.address)
-            .http(HttpOptions::default().max_body_bytes(10_000))
-            .retry(RetryPolicy::default().base_wait(Duration::ZERO))
-            .build()
-            .unwrap()
+        let http = HttpOptions::default().max_body_bytes(10_000);
+        let register = scripted::register(&self.0).http(http);
+        register.build().unwrap()
     }
 
-    /// The error of a query, and the number of requests.
-    pub(crate) async fn query(&self) -> (Error, u32) {
-        let error = self.client().user_details().await.unwrap_err();
-        (error, self.requests.swap(0, Ordering::SeqCst))
+    /// The error, and how often the call was sent.
+    async fn error<T>(&self, call: impl IntoFuture<Output = Result<T>>) -> (Error, usize) {
+        let before = self.0.count();
+        let Err(error) = call.await else {
+            panic!("the reply was accepted");
+        };
+        (error, self.0.count() - before)
     }
 
-    /// The error of a mutation, and the number of requests.
-    pub(crate) async fn mutate(&self) -> (Error, u32) {
+    pub(crate) async fn query(&self) -> (Error, usize) {
+        self.error(self.client().user_details()).await
+    }
+
+    pub(crate) async fn mutate(&self) -> (Error, usize) {
         let input = CommentInput::new("C-900000101", "once");
         let account = self.client().account("one");
-        let error = account.create_comment(input).await.unwrap_err();
-        (error, self.requests.swap(0, Ordering::SeqCst))
+        self.error(account.create_comment(input)).await
     }
 
-    pub(crate) async fn look_up(&self) -> (Error, u32) {
+    pub(crate) async fn look_up(&self) -> (Error, usize) {
         let pic = "QDZZ3333".parse().unwrap();
-        let error = self.register().property(&pic).await.unwrap_err();
-        (error, self.requests.swap(0, Ordering::SeqCst))
+        self.error(self.register().property(&pic)).await
     }
-}
-
-fn is_complete(request: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(request);
-    let Some((head, body)) = text.split_once("\r\n\r\n") else {
-        return false;
-    };
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().unwrap())
-    });
-    body.len() >= length.unwrap_or(0)
 }
 
 fn reply(head: &str, body: &str) -> String {
@@ -116,7 +76,7 @@ async fn another_protocol_is_reported_and_not_sent_again() {
         format!("{chunked}zz\r\n{{}}\r\n"),
         format!("{chunked}2\r\n{{}}x\r\n0\r\n\r\n"),
     ] {
-        let server = Server::start(bytes.clone()).await;
+        let server = Server::start(bytes.clone());
         for (error, sent) in [server.query().await, server.look_up().await] {
             assert!(error.is_protocol(), "{bytes:?}: {error}");
             assert!(!error.is_transport() && !error.is_retryable());
@@ -129,7 +89,7 @@ async fn another_protocol_is_reported_and_not_sent_again() {
         assert_eq!((sent, error.is_retryable()), (1, false));
     }
     // A connection that closes without a reply is a transport error.
-    let server = Server::start("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{").await;
+    let server = Server::start("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{");
     let (error, sent) = server.query().await;
     assert!(
         error.is_transport() && error.to_string().contains("lost"),
@@ -155,7 +115,7 @@ async fn a_redirect_names_its_host_and_is_not_followed() {
     ] {
         for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
             let head = format!("{status}\r\nlocation: {location}");
-            let server = Server::start(reply(&head, "<html>s3cr3t")).await;
+            let server = Server::start(reply(&head, "<html>s3cr3t"));
             for (error, sent) in [
                 server.query().await,
                 server.mutate().await,
@@ -169,7 +129,7 @@ async fn a_redirect_names_its_host_and_is_not_followed() {
             }
         }
     }
-    let server = Server::start(reply("300 Multiple Choices", "")).await;
+    let server = Server::start(reply("300 Multiple Choices", ""));
     let (error, _) = server.query().await;
     assert!(error.to_string().contains("without a Location"), "{error}");
 }
@@ -182,7 +142,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
         let announced = reply(&format!("{status} Told\r\ncontent-type: text/html"), &long);
         let unannounced = format!("HTTP/1.1 {status} Told\r\ncontent-type: text/html\r\n{chunked}");
         for bytes in [announced, unannounced] {
-            let server = Server::start(bytes).await;
+            let server = Server::start(bytes);
             let (error, _) = server.query().await;
             assert_eq!(error.http_status(), Some(status), "{error}");
             assert_eq!(error.media_type(), Some("text/html"));
@@ -215,7 +175,7 @@ async fn an_encoding_that_was_not_requested_is_named() {
             "HTTP/1.1 200 OK\r\n{head}\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
-        let server = Server::start([head.as_bytes(), body].concat()).await;
+        let server = Server::start([head.as_bytes(), body].concat());
         for (error, sent) in [server.query().await, server.look_up().await] {
             assert!(error.to_string().contains(expected), "{error}");
             assert!(error.to_string().contains("not requested"), "{error}");
@@ -226,7 +186,7 @@ async fn an_encoding_that_was_not_requested_is_named() {
     // Encodings that leave the body unchanged are accepted.
     let body = r#"{"data": {"userDetails": {"firstName": "Sam"}}}"#;
     let head = "200 OK\r\ncontent-type: application/json\r\ncontent-encoding: identity";
-    let server = Server::start(reply(head, body)).await;
+    let server = Server::start(reply(head, body));
     assert!(server.client().user_details().await.is_ok());
 }
 
@@ -241,7 +201,7 @@ async fn only_known_media_types_are_shown() {
         for status in ["418 Teapot", "502 Bad Gateway"] {
             let head = format!("{status}\r\ncontent-type: {media_type}");
             for body in ["words", r#"{"Message": "words"}"#] {
-                let server = Server::start(reply(&head, body)).await;
+                let server = Server::start(reply(&head, body));
                 let (error, _) = server.query().await;
                 let shown = format!("{error} {error:?}");
                 assert!(shown.contains(expected), "{shown}");
@@ -250,13 +210,6 @@ async fn only_known_media_types_are_shown() {
             }
         }
     }
-    let server = Server::start(reply("418 Teapot", "words")).await;
-    assert!(
-        server
-            .query()
-            .await
-            .0
-            .to_string()
-            .contains("(no media type)")
-    );
+    let (error, _) = Server::start(reply("418 Teapot", "words")).query().await;
+    assert!(error.to_string().contains("(no media type)"), "{error}");
 }

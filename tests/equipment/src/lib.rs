@@ -41,6 +41,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// The path with the query.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap_or_default()
+    }
+
     /// The first value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

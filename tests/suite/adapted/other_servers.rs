@@ -1,13 +1,12 @@
 //! Other locations of a record, and the error texts of other servers.
 
 use envd_sdk::Client;
-use envd_sdk::auth::StaticToken;
 use envd_sdk::graphql::SCHEMA;
+use equipment::{Reply, Server};
 use serde_json::{Value, json};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use super::{client_of, without};
+use crate::scripted::{body, client, ok};
 
 /// The user details under `data`, and under the other field name (spec 2.8 and 4.1).
 #[tokio::test]
@@ -44,15 +43,12 @@ async fn the_user_details_are_read_from_each_location() {
 }
 
 /// A server that accepts one form of one query, and refuses others in the words of a certain software.
-async fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (MockServer, Client) {
-    let server = MockServer::start().await;
-    let respond = move |request: &Request| {
-        let body: Value = request.body_json().unwrap();
+fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (Server, Client) {
+    let respond = move |body: Value| {
         let query = body["query"].as_str().unwrap();
         if query.contains(takes) {
             let user = json!({"isNewUser": false, "firstName": "Sam"});
-            return ResponseTemplate::new(200)
-                .set_body_json(json!({"data": {"userDetails": user}}));
+            return ok(json!({"data": {"userDetails": user}}));
         }
         let field = ["data", "roles", "isNewUser"]
             .into_iter()
@@ -60,14 +56,14 @@ async fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (Mock
             .unwrap();
         let column = query.find(&format!(" {field} ")).unwrap() + 2;
         let error = refusal(json!([{"line": 1, "column": column}]), field);
-        ResponseTemplate::new(400).set_body_json(json!({"errors": [error]}))
+        Reply::json(400, json!({"errors": [error]}))
     };
-    Mock::given(any())
-        .respond_with(respond)
-        .mount(&server)
-        .await;
-    let client = Client::builder(server.uri()).token_source(StaticToken::new("a-token").unwrap());
-    (server, client.build().unwrap())
+    let server = Server::start(move |request| {
+        let reply = respond(body(&request));
+        async { reply }
+    });
+    let client = client(&server).build().unwrap();
+    (server, client)
 }
 
 #[tokio::test]
@@ -87,11 +83,11 @@ async fn the_refusals_of_other_servers_are_recognised() {
     };
     for refusal in [dotnet, js, apollo] as [fn(Value, &str) -> Value; 3] {
         // The last of the four locations: the other name, without `data`.
-        let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal).await;
+        let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal);
         let user = client.user_details().await.unwrap().value;
         assert_eq!(user.first_name.as_deref(), Some("Sam"));
         client.user_details().await.unwrap();
-        assert!(server.received_requests().await.unwrap().len() < 9);
+        assert!(server.count() < 9);
     }
 }
 
@@ -103,7 +99,7 @@ async fn a_field_that_fails_at_execution_is_not_reported_as_missing() {
             "path": ["userDetails", field], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]},
         })
     };
-    let (server, client) = strict("nothing", failed).await;
+    let (server, client) = strict("nothing", failed);
     assert!(client.user_details().await.is_err());
-    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+    assert_eq!(server.count(), 1);
 }

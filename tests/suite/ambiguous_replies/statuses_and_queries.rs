@@ -7,12 +7,13 @@ use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::model::Condition;
 use envd_sdk::ops::TemplateFilter;
-use envd_sdk::{Clock, Error, Result};
+use envd_sdk::{Clock, Result};
+use equipment::{Reply, Server};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use wiremock::ResponseTemplate;
 
-use super::{GRAPHQL, JSON, Mutation, Verdict, input, rows, serve, serve_to};
+use super::{GRAPHQL, JSON, Mutation, Verdict, input, rows, serve};
+use crate::scripted::{client, ok, typed};
 
 /// The verdicts on mutations for statuses of proxies, with bodies that do not follow the interface.
 #[tokio::test]
@@ -24,37 +25,20 @@ async fn only_statuses_that_are_defined_as_refusals_mean_a_refused_mutation() {
         ("{}", GRAPHQL),
         (r#"{"errors": [{"mess"#, GRAPHQL),
     ];
-    for (status, expected) in [
-        (301, Verdict::MayHaveApplied),
-        (302, Verdict::MayHaveApplied),
-        (303, Verdict::MayHaveApplied),
-        (304, Verdict::MayHaveApplied),
-        (307, Verdict::MayHaveApplied),
-        (400, Verdict::MayHaveApplied),
-        (401, Verdict::Token),
-        (403, Verdict::MayHaveApplied),
-        (404, Verdict::MayHaveApplied),
-        (405, Verdict::MayHaveApplied),
-        (409, Verdict::MayHaveApplied),
-        (413, Verdict::Refused),
-        (418, Verdict::MayHaveApplied),
-        (429, Verdict::Limit),
-        (499, Verdict::MayHaveApplied),
-        (500, Verdict::MayHaveApplied),
-        (520, Verdict::MayHaveApplied),
-        (599, Verdict::MayHaveApplied),
+    for status in [
+        301, 302, 303, 304, 307, 400, 401, 403, 404, 405, 409, 413, 418, 429, 499, 500, 520, 599,
     ] {
+        let expected = match status {
+            401 => Verdict::Token,
+            413 => Verdict::Refused,
+            429 => Verdict::Limit,
+            _ => Verdict::MayHaveApplied,
+        };
         for (body, media_type) in bodies {
-            let reply = ResponseTemplate::new(status).set_body_raw(body, media_type);
             for mutation in [Mutation::Create, Mutation::Custom] {
-                let (server, client) = serve(reply.clone()).await;
-                let result = mutation.send(&client).await;
-                let received = server.received_requests().await.unwrap().len();
-                assert_eq!(
-                    Verdict::of(&result, received),
-                    Ok(expected),
-                    "{status}, {body}"
-                );
+                let (server, client) = serve(typed(status, media_type, body));
+                let verdict = Verdict::of(&mutation.send(&client).await, server.count());
+                assert_eq!(verdict, Ok(expected), "{status}, {body}");
             }
         }
     }
@@ -64,11 +48,9 @@ async fn only_statuses_that_are_defined_as_refusals_mean_a_refused_mutation() {
 async fn an_error_body_on_403_is_a_refusal_with_any_message() {
     let body = r#"{"errors": [{"message": "not you"}]}"#;
     for (status, expected) in [(403, Verdict::Refused), (404, Verdict::MayHaveApplied)] {
-        let reply = ResponseTemplate::new(status).set_body_raw(body, JSON);
-        let (server, client) = serve(reply).await;
-        let result = Mutation::Create.send(&client).await;
-        let received = server.received_requests().await.unwrap().len();
-        assert_eq!(Verdict::of(&result, received), Ok(expected), "{status}");
+        let (server, client) = serve(typed(status, JSON, body));
+        let verdict = Verdict::of(&Mutation::Create.send(&client).await, server.count());
+        assert_eq!(verdict, Ok(expected), "{status}");
     }
 }
 
@@ -78,10 +60,9 @@ async fn queries_are_retried_after_502_to_504_and_limits_only_and_cannot_have_ap
         for status in [200, 400, 500, 502, 503, 504] {
             let body =
                 (row.body)(Mutation::Create).replace("createOrSaveConsignment", "consignment");
-            let reply = ResponseTemplate::new(status).set_body_raw(body.clone(), row.media_type);
-            let (server, client) = serve(reply).await;
+            let (server, client) = serve(typed(status, row.media_type, body.clone()));
             let result = client.account("envd-1").consignment("c-1").await;
-            let received = server.received_requests().await.unwrap().len();
+            let received = server.count();
             let context = format!("{}, {status}: {result:?}", row.name);
             let Err(error) = result else {
                 assert_eq!(received, 1, "{context}");
@@ -103,7 +84,7 @@ async fn queries_are_retried_after_502_to_504_and_limits_only_and_cannot_have_ap
 #[tokio::test]
 async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied() {
     let body = json!({"data": {"consignment": {"id": "c-1"}}, "errors": [{"message": "slow"}]});
-    let (_server, client) = serve(ResponseTemplate::new(200).set_body_json(body)).await;
+    let (_, client) = serve(ok(body));
     let read = client.account("envd-1").consignment("c-1").await.unwrap();
     let error = read.strict().unwrap_err();
     assert!(error.is_rejected() && !error.may_have_applied(), "{error}");
@@ -115,7 +96,7 @@ async fn not_found_requires_an_id_in_the_request() {
         "message": "Internal server error", "path": ["a"],
         "extensions": {"data": {"Code": "", "OutcomeStatus": "ERROR"}},
     }]});
-    let (_server, client) = serve(ResponseTemplate::new(200).set_body_json(body)).await;
+    let (_, client) = serve(ok(body));
     let account = client.account("envd-1");
     let mut update = input();
     update.id = "c-1".to_owned().into();
@@ -126,57 +107,26 @@ async fn not_found_requires_an_id_in_the_request() {
             call.await.unwrap_err()
         }
     };
-    for (name, error, not_found) in [
-        (
-            "create",
-            account.save_consignment(input()).await.unwrap_err(),
-            false,
-        ),
-        (
-            "update",
-            account.save_consignment(update).await.unwrap_err(),
-            true,
-        ),
-        (
-            "delete",
-            account.delete_consignment("c-1").await.unwrap_err(),
-            true,
-        ),
-        ("read", account.consignment("c-1").await.unwrap_err(), true),
-        ("comments", account.comments("C-1").await.unwrap_err(), true),
-        (
-            "list",
-            account
-                .templates_page(&TemplateFilter::default(), None)
-                .await
-                .unwrap_err(),
-            false,
-        ),
-        ("questions", client.questions().await.unwrap_err(), false),
-        ("own", own(json!({"first": 1})).await, false),
-        (
-            "own with an id",
-            own(json!({"consignmentId": "c-1"})).await,
-            true,
-        ),
+    let page = account.templates_page(&TemplateFilter::default(), None);
+    let with_id = json!({"consignmentId": "c-1"});
+    for (error, not_found) in [
+        (account.save_consignment(input()).await.unwrap_err(), false),
+        (account.save_consignment(update).await.unwrap_err(), true),
+        (account.delete_consignment("c-1").await.unwrap_err(), true),
+        (account.consignment("c-1").await.unwrap_err(), true),
+        (account.comments("C-1").await.unwrap_err(), true),
+        (page.await.unwrap_err(), false),
+        (client.questions().await.unwrap_err(), false),
+        (own(json!({"first": 1})).await, false),
+        (own(with_id).await, true),
     ] {
-        assert_not_found(name, &error, not_found);
+        assert!(error.is_rejected(), "{error}");
+        assert_eq!(error.is_not_found(), not_found, "{error}");
+        let condition = error.has(Condition::NotFoundOrForbidden);
+        assert_eq!(condition, not_found, "{error}");
+        let text = error.to_string();
+        assert_eq!(text.contains("NotFound"), not_found, "{text}");
     }
-}
-
-fn assert_not_found(name: &str, error: &Error, not_found: bool) {
-    assert!(error.is_rejected(), "{name}");
-    assert_eq!(error.is_not_found(), not_found, "{name}");
-    assert_eq!(
-        error.has(Condition::NotFoundOrForbidden),
-        not_found,
-        "{name}"
-    );
-    assert_eq!(
-        error.to_string().contains("NotFound"),
-        not_found,
-        "{name}: {error}"
-    );
 }
 
 /// A document of the caller may select the record without the `data` wrapper.
@@ -217,19 +167,14 @@ async fn an_override_returns_the_record_with_and_without_its_wrapper() {
         (json!({}), Some("/copyConsignment"), Verdict::MayHaveApplied),
     ] {
         let body = json!({"data": {"copyConsignment": result}});
-        let reply = ResponseTemplate::new(200).set_body_json(&body);
-        let (server, client) = serve_to(reply).await;
+        let server = Server::script([ok(body.clone())]);
         let client = match pointer {
-            None => client.override_operation("copyConsignment", document),
-            Some(at) => client.override_operation_at("copyConsignment", document, at),
+            None => client(&server).override_operation("copyConsignment", document),
+            Some(at) => client(&server).override_operation_at("copyConsignment", document, at),
         };
         let result = Mutation::Copy.send(&client.build().unwrap()).await;
-        let received = server.received_requests().await.unwrap().len();
-        assert_eq!(
-            Verdict::of(&result, received),
-            Ok(expected),
-            "{body}, {pointer:?}"
-        );
+        let verdict = Verdict::of(&result, server.count());
+        assert_eq!(verdict, Ok(expected), "{body}, {pointer:?}");
         if let Err(error) = result {
             assert_eq!(error.raw_data(), Some(&body["data"]), "{body}");
         }
@@ -239,7 +184,7 @@ async fn an_override_returns_the_record_with_and_without_its_wrapper() {
 #[tokio::test]
 async fn an_operation_executed_by_its_type_returns_the_unwrapped_record() {
     let body = json!({"data": {"copyConsignment": {"id": "c-9"}}});
-    let (_server, client) = serve(ResponseTemplate::new(200).set_body_json(body)).await;
+    let (_, client) = serve(ok(body));
     let variables = copy_consignment::Variables {
         envd_account_id: "envd-1".into(),
         id: "c-1".into(),
@@ -269,12 +214,10 @@ impl TokenSource for PendingRenewal {
 
 #[tokio::test]
 async fn a_refused_mutation_cannot_have_applied_if_its_deadline_passes_during_the_renewal() {
-    let (_server, client) = serve_to(ResponseTemplate::new(401)).await;
-    let (clock, renewal_begun) = (
-        Clock::manual(SystemTime::UNIX_EPOCH),
-        Arc::new(Notify::new()),
-    );
-    let client = client
+    let server = Server::script([Reply::new(401)]);
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let renewal_begun = Arc::new(Notify::new());
+    let client = client(&server)
         .token_source(PendingRenewal(Arc::clone(&renewal_begun)))
         .clock(clock.clone());
     let call = client

@@ -10,7 +10,7 @@ async fn a_body_that_ends_early_is_a_transport_error() {
     let body = gzip(USER.as_bytes());
     // As HTTP the reply is complete.
     for length in [1, 10, body.len() / 2, body.len() - 8, body.len() - 1] {
-        let server = Server::start(reply("200 OK", GZIP, &body[..length])).await;
+        let server = Server::start(reply("200 OK", GZIP, &body[..length]));
         for (error, sent) in [server.query().await, server.look_up().await] {
             let text = "the gzip body of the reply ends too early (HTTP 200)";
             assert!(error.to_string().contains(text), "{error}");
@@ -23,7 +23,7 @@ async fn a_body_that_ends_early_is_a_transport_error() {
     }
     // The connection ends too early as well.
     let cut = reply("200 OK", GZIP, &body);
-    let server = Server::start(&cut[..cut.len() - 9]).await;
+    let server = Server::start(&cut[..cut.len() - 9]);
     let (error, sent) = server.query().await;
     assert!(
         error.to_string().contains("the connection was lost"),
@@ -55,7 +55,7 @@ async fn a_damaged_body_is_a_protocol_error() {
         ),
         ("not gzip", USER.into()),
     ] {
-        let server = Server::start(reply("200 OK", GZIP, &body)).await;
+        let server = Server::start(reply("200 OK", GZIP, &body));
         for (error, sent) in [server.query().await, server.look_up().await] {
             assert!(
                 error
@@ -79,7 +79,7 @@ async fn a_damaged_body_is_a_protocol_error() {
 /// RFC 9110 section 15.5.2: the request was not applied, whatever the body.
 #[tokio::test]
 async fn an_unauthorized_request_with_a_damaged_body_is_not_in_doubt() {
-    let server = Server::start(reply("401 Unauthorized", GZIP, b"{}")).await;
+    let server = Server::start(reply("401 Unauthorized", GZIP, b"{}"));
     let (error, _) = server.mutate().await;
     assert!(!error.may_have_applied(), "{error}");
 }
@@ -103,7 +103,7 @@ async fn other_encodings_are_refused() {
         ("content-encoding: br", "content-encoding br"),
         ("content-encoding: deflate", "content-encoding deflate"),
     ] {
-        let server = Server::start(reply("200 OK", head, &twice)).await;
+        let server = Server::start(reply("200 OK", head, &twice));
         for (error, sent) in [server.query().await, server.look_up().await] {
             assert!(error.to_string().contains(told), "{head}: {error}");
             assert!(error.is_protocol() && sent == 1, "{head}");
@@ -112,14 +112,14 @@ async fn other_encodings_are_refused() {
         assert!(error.may_have_applied() && sent == 1, "{head}: {error}");
     }
     // One header says gzip, and the body was compressed twice.
-    let server = Server::start(reply("200 OK", GZIP, &twice)).await;
+    let server = Server::start(reply("200 OK", GZIP, &twice));
     assert!(server.query().await.0.is_protocol());
     assert!(server.mutate().await.0.may_have_applied());
 }
 
 #[tokio::test]
 async fn without_the_setting_a_compressed_reply_is_refused_by_name() {
-    let server = Server::start(reply("200 OK", GZIP, &gzip(USER.as_bytes()))).await;
+    let server = Server::start(reply("200 OK", GZIP, &gzip(USER.as_bytes())));
     assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
     let client = server.builder().http(HttpOptions::default().gzip(false));
     let error = client.build().unwrap().user_details().await.unwrap_err();

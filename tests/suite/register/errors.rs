@@ -1,11 +1,11 @@
 //! Every status of spec 7.1 with different bodies.
 
 use envd_sdk::RetryPolicy;
-use envd_sdk::register::{PropertySearch, Register};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use envd_sdk::register::PropertySearch;
+use equipment::Server;
 
-use super::pic;
+use super::{client, pic};
+use crate::scripted::{register, typed};
 
 const JSON: (&str, &str) = (
     "application/json; charset=utf-8",
@@ -23,11 +23,9 @@ const NONE: (&str, &str) = ("", "");
 async fn every_status_is_reported_with_any_body() {
     for status in [400, 401, 403, 404, 429, 500, 503] {
         for (media_type, body) in [JSON, XML, HTML, NOT_JSON, NONE] {
-            let server = MockServer::start().await;
-            let reply = ResponseTemplate::new(status).set_body_raw(body, media_type);
-            Mock::given(any()).respond_with(reply).mount(&server).await;
-            let builder = Register::builder(server.uri()).retry(RetryPolicy::none());
-            let register = builder.build().unwrap();
+            let server = Server::script([typed(status, media_type, body)]);
+            let register = register(&server).retry(RetryPolicy::none());
+            let register = register.build().unwrap();
             let mut search = register.search(&PropertySearch::new().town("x"));
             let error = search.next_page().await.unwrap_err();
             let context = format!("{status} {media_type} {body}");
@@ -53,39 +51,14 @@ async fn every_status_is_reported_with_any_body() {
 
 #[tokio::test]
 async fn a_long_body_is_kept_in_part() {
-    let server = MockServer::start().await;
-    let body = format!(
-        r#"{{"Message": "No", "StackTrace": "{}"}}"#,
-        "at x ".repeat(10_000)
-    );
-    let reply = ResponseTemplate::new(500).set_body_raw(body, "application/json");
-    Mock::given(any()).respond_with(reply).mount(&server).await;
-    let builder = Register::builder(server.uri()).build().unwrap();
-    let error = builder.lookup(&pic("QAZZ7777")).await.unwrap_err();
+    let trace = "at x ".repeat(10_000);
+    let body = format!(r#"{{"Message": "No", "StackTrace": "{trace}"}}"#);
+    let server = Server::script([typed(500, "application/json", body)]);
+    let error = client(&server).lookup(&pic("QAZZ7777")).await.unwrap_err();
     assert_eq!(error.body_excerpt().map(str::len), Some(2_048));
     assert_eq!(error.server_message().as_deref(), Some("No"));
     assert_eq!(
         error.to_string(),
         "PICRegister: the server refused with HTTP 500 (application/json); see Error::report()"
-    );
-}
-
-#[tokio::test]
-async fn other_2xx_statuses_are_read_and_xml_is_an_error_with_its_status() {
-    let server = MockServer::start().await;
-    let created = ResponseTemplate::new(201).set_body_raw(r#"{"Value": {}}"#, "application/json");
-    Mock::given(any())
-        .respond_with(created)
-        .up_to_n_times(1)
-        .mount(&server)
-        .await;
-    let xml = ResponseTemplate::new(200).set_body_raw("<Value/>", "application/xml");
-    Mock::given(any()).respond_with(xml).mount(&server).await;
-    let register = Register::builder(server.uri()).build().unwrap();
-    assert!(register.property(&pic("QAZZ7777")).await.unwrap().is_none());
-    let error = register.property(&pic("QAZZ7777")).await.unwrap_err();
-    assert_eq!(
-        (error.http_status(), error.media_type()),
-        (Some(200), Some("application/xml"))
     );
 }

@@ -7,12 +7,11 @@ use std::time::Duration;
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
 use envd_sdk::register::{Lookup, LookupResult, Register};
 use envd_sdk::{Clock, Result};
+use equipment::{Reply, Server};
 use futures_core::Stream;
 use tokio::sync::Notify;
-use wiremock::matchers::{any, path};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{client, page, pic};
+use super::{by_pic, client, page, pic};
 use crate::fixed_date::start_fake;
 
 /// A short description of a result.
@@ -26,17 +25,13 @@ fn described(look_up: &LookupResult) -> String {
     }
 }
 
-/// QAZZ7777 is found, QBZZ2222 fails with 500, QCZZ8888 is not found; one request for each.
-async fn scripted() -> MockServer {
-    let server = MockServer::start().await;
-    let at = |pic: &str| Mock::given(path(format!("/api/v2/PICRegister/(PIC={pic})")));
-    let good = at("QAZZ7777").respond_with(page(0, 1, &["QAZZ7777"]));
-    good.expect(1).mount(&server).await;
-    let broken = at("QBZZ2222").respond_with(ResponseTemplate::new(500));
-    broken.expect(1).mount(&server).await;
-    let unknown = at("QCZZ8888").respond_with(ResponseTemplate::new(404));
-    unknown.expect(1).mount(&server).await;
-    server
+/// QAZZ7777 is found, QBZZ2222 fails with 500, all others are not found.
+fn scripted() -> Server {
+    by_pic(|pic| match pic {
+        "QAZZ7777" => page(0, 1, &["QAZZ7777"]),
+        "QBZZ2222" => Reply::new(500),
+        _ => Reply::new(404),
+    })
 }
 
 const INPUTS: [&str; 6] = [
@@ -49,63 +44,38 @@ const INPUTS: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn results_are_in_order_with_one_request_for_each_pic() {
-    let server = scripted().await;
-    let look_ups = client(&server)
-        .lookup_many(INPUTS)
-        .concurrency(2)
-        .collect()
-        .await;
-    let shown: Vec<_> = look_ups
-        .iter()
-        .map(|look_up| {
-            format!(
-                "{} {} {}",
-                look_up.position,
-                look_up.input,
-                described(look_up)
-            )
-        })
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            "0 QBZZ2222 Some(500)",
-            "1 QAZZ7777 found",
-            "2 QCZZ8888 not found",
-            "3 not a pic no pic",
-            "4 QAZZ7777 found",
-            "5 QAZZ7777 found",
-        ]
-    );
-    assert_eq!(look_ups[1].property(), look_ups[5].property());
-    assert_eq!(
-        (look_ups[3].pic(), look_ups[1].pic()),
-        (None, Some(pic("QAZZ7777")))
-    );
-}
-
-#[tokio::test]
-async fn as_completed_each_input_has_a_result() {
-    let server = scripted().await;
-    let look_ups = client(&server)
-        .lookup_many(INPUTS)
-        .concurrency(3)
-        .as_completed();
-    let mut look_ups = look_ups.collect().await;
-    look_ups.sort_by_key(|look_up| look_up.position);
-    let shown: Vec<_> = look_ups.iter().map(described).collect();
-    assert_eq!(
-        shown,
-        [
-            "Some(500)",
-            "found",
-            "not found",
-            "no pic",
-            "found",
-            "found"
-        ]
-    );
+async fn each_input_has_a_result_with_one_request_for_each_pic() {
+    for as_completed in [false, true] {
+        let server = scripted();
+        let mut look_ups = client(&server).lookup_many(INPUTS).concurrency(2);
+        if as_completed {
+            look_ups = look_ups.as_completed();
+        }
+        let mut look_ups = look_ups.collect().await;
+        // In the order of the inputs, unless it is not asked for.
+        if as_completed {
+            look_ups.sort_by_key(|look_up| look_up.position);
+        }
+        let shown = look_ups.iter().map(|look_up| {
+            let (position, input) = (look_up.position, &look_up.input);
+            format!("{position} {input} {}", described(look_up))
+        });
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                "0 QBZZ2222 Some(500)",
+                "1 QAZZ7777 found",
+                "2 QCZZ8888 not found",
+                "3 not a pic no pic",
+                "4 QAZZ7777 found",
+                "5 QAZZ7777 found",
+            ]
+        );
+        assert_eq!(look_ups[1].property(), look_ups[5].property());
+        let pics = (look_ups[3].pic(), look_ups[1].pic());
+        assert_eq!(pics, (None, Some(pic("QAZZ7777"))));
+        assert_eq!(server.count(), 3);
+    }
 }
 
 /// A token source that holds back the first look-up until it is opened.
@@ -129,13 +99,10 @@ impl TokenSource for Gate {
 }
 
 impl Gate {
-    async fn before(server: &MockServer) -> (Self, Register) {
-        Mock::given(any())
-            .respond_with(ResponseTemplate::new(404))
-            .mount(server)
-            .await;
+    fn start() -> (Self, Register) {
         let gate = Self::default();
-        let builder = Register::builder(server.uri()).token_source(gate.clone());
+        let server = Server::script([Reply::new(404)]);
+        let builder = Register::builder(server.url()).token_source(gate.clone());
         (gate, builder.build().unwrap())
     }
 
@@ -146,8 +113,7 @@ impl Gate {
 
 #[tokio::test]
 async fn as_completed_a_slow_look_up_does_not_delay_others() {
-    let server = MockServer::start().await;
-    let (gate, register) = Gate::before(&server).await;
+    let (gate, register) = Gate::start();
     let mut look_ups = register
         .lookup_many(["QAZZ7777", "QBZZ2222", "QCZZ8888"])
         .concurrency(2)
@@ -162,15 +128,7 @@ async fn as_completed_a_slow_look_up_does_not_delay_others() {
 
 #[tokio::test]
 async fn two_thousand_pics_are_looked_up_in_constant_memory() {
-    let server = MockServer::builder()
-        .disable_request_recording()
-        .start()
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 0, &[]))
-        .expect(2_000)
-        .mount(&server)
-        .await;
+    let server = Server::script([page(0, 0, &[])]);
     let inputs = (0..2_000).map(|number| format!("QZ{number:06}"));
     let mut look_ups = client(&server).lookup_many(inputs).concurrency(8);
     assert_eq!(look_ups.size_hint(), (2_000, Some(2_000)));
@@ -186,24 +144,19 @@ async fn two_thousand_pics_are_looked_up_in_constant_memory() {
         most = most.max(progress.in_flight + progress.waiting);
     }
     assert_eq!((seen, look_ups.progress().started), (2_000, 2_000));
+    assert_eq!(server.count(), 2_000);
     assert!(most <= 4 * 8, "{most} results are in memory");
 }
 
 #[tokio::test]
 async fn a_hanging_first_look_up_limits_the_look_ups_ahead() {
-    let server = MockServer::start().await;
-    let (gate, register) = Gate::before(&server).await;
+    let (gate, register) = Gate::start();
     let inputs = (0..1_000).map(|number| format!("QZ{number:06}"));
     let mut look_ups = register.lookup_many(inputs).concurrency(2);
-    // All look-ups that may start have completed, except the first.
-    while look_ups.progress().waiting < 7 {
-        tokio::select! {
-            biased;
-            _ = look_ups.next() => panic!("a result before the first"),
-            () = tokio::task::yield_now() => {}
-        }
-    }
-    for _ in 0..100 {
+    // All look-ups that may start complete, except the first; then some turns for one that must not start.
+    let mut turns = 0;
+    while turns < 100 {
+        turns += usize::from(look_ups.progress().waiting >= 7);
         tokio::select! {
             biased;
             _ = look_ups.next() => panic!("a result before the first"),
@@ -218,38 +171,29 @@ async fn a_hanging_first_look_up_limits_the_look_ups_ahead() {
 
 #[tokio::test]
 async fn results_are_cached_for_the_set_time() {
-    let server = MockServer::start().await;
-    let good = Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"));
-    good.respond_with(page(0, 1, &["QAZZ7777"]))
-        .expect(3)
-        .mount(&server)
-        .await;
-    let broken = Mock::given(any()).respond_with(ResponseTemplate::new(500));
-    // A failure is not cached.
-    broken.expect(4).mount(&server).await;
+    let server = scripted();
     let clock = Clock::manual(std::time::SystemTime::UNIX_EPOCH);
-    let register = Register::builder(server.uri())
+    let register = Register::builder(server.url())
         .clock(clock.clone())
         .cache(Duration::from_secs(3_600), 100)
         .build()
         .unwrap();
-    let look_up_both = async || {
-        let look_ups = register
-            .lookup_many(["QAZZ7777", "QBZZ2222"])
-            .collect()
-            .await;
-        assert_eq!(
-            (described(&look_ups[0]), described(&look_ups[1])),
-            ("found".into(), "Some(500)".into())
-        );
+    let requests_for_both = async || {
+        let before = server.count();
+        let look_ups = register.lookup_many(["QAZZ7777", "QBZZ2222"]);
+        let look_ups = look_ups.collect().await;
+        assert_eq!(described(&look_ups[0]), "found");
+        assert_eq!(described(&look_ups[1]), "Some(500)");
+        server.count() - before
     };
-    look_up_both().await;
+    assert_eq!(requests_for_both().await, 2);
+    // A failure is not cached.
     clock.advance(Duration::from_secs(3_599));
-    look_up_both().await;
+    assert_eq!(requests_for_both().await, 1);
     clock.advance(Duration::from_secs(1));
-    look_up_both().await;
+    assert_eq!(requests_for_both().await, 2);
     register.forget();
-    look_up_both().await;
+    assert_eq!(requests_for_both().await, 2);
 }
 
 #[tokio::test]
@@ -313,15 +257,10 @@ async fn the_concurrency_is_not_exceeded() {
 #[tokio::test]
 async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
     for as_completed in [false, true] {
-        let server = MockServer::start().await;
-        let good = Mock::given(path("/api/v2/PICRegister/(PIC=QAZZ7777)"));
-        good.respond_with(page(0, 1, &["QAZZ7777"]))
-            .mount(&server)
-            .await;
-        Mock::given(any())
-            .respond_with(ResponseTemplate::new(401))
-            .mount(&server)
-            .await;
+        let server = by_pic(|pic| match pic {
+            "QAZZ7777" => page(0, 1, &["QAZZ7777"]),
+            _ => Reply::new(401),
+        });
         let others = (0..2_000).map(|number| format!("QZ{number:06}"));
         // The first PIC again at the end, after an input that is not a PIC.
         let inputs = ["QAZZ7777".to_owned()]
@@ -329,7 +268,7 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             .chain(others)
             .chain(["no pic".to_owned(), "QAZZ7777".to_owned()]);
         let token = StaticToken::new("expired").unwrap();
-        let register = Register::builder(server.uri())
+        let register = Register::builder(server.url())
             .token_source(token)
             .build()
             .unwrap();
@@ -352,7 +291,7 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             let progress = look_ups.progress();
             assert!(progress.in_flight + progress.waiting <= 16, "{progress:?}");
         }
-        let requests = server.received_requests().await.unwrap().len();
+        let requests = server.count();
         // The requests sent before the first refusal; one of them was not refused.
         assert!(requests <= 1 + 4, "{requests} requests");
         assert_eq!(

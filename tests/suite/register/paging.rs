@@ -5,12 +5,23 @@ use std::pin::Pin;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::register::{PagePosition, PropertySearch, Register};
+use equipment::{Reply, Server};
 use futures_core::Stream;
-use wiremock::matchers::{any, query_param, query_param_is_missing};
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use serde_json::json;
 
-use super::{all_pics, client, first, page, register};
+use super::{PropertyPager, all_pics, by_index, client, first, page, register};
 use crate::fixed_date::fake_builder;
+use crate::scripted::{self, ok, take_turns, until};
+
+fn search(server: &Server) -> PropertyPager {
+    client(server).search(&PropertySearch::text("x"))
+}
+
+/// A search that requests the first page by its index.
+fn indexed(server: &Server) -> PropertyPager {
+    let register = scripted::register(server).first_page_index(0);
+    register.build().unwrap().search(&PropertySearch::text("x"))
+}
 
 async fn fake_from(first: usize) -> Fake {
     let builder = fake_builder().register_pages_from(first);
@@ -107,111 +118,49 @@ async fn a_search_resumes_after_any_record_from_a_stored_position() {
 }
 
 #[tokio::test]
-async fn a_position_of_another_page_size_is_refused() {
-    let fake = fake_from(1).await;
-    let search = |size| register(&fake).search(&PropertySearch::text("NSW").page_size(size));
-    let position = first(search(4)).await.unwrap().next.unwrap();
-    let error = search(5).start_at(position).next_page().await.unwrap_err();
-    assert!(error.is_config());
-}
-
-#[tokio::test]
 async fn a_failed_page_is_requested_again() {
-    let server = MockServer::start().await;
-    Mock::given(query_param_is_missing("pageindex"))
-        .respond_with(page(0, 2, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
-    let broken = Mock::given(any()).respond_with(ResponseTemplate::new(500));
-    broken.up_to_n_times(1).mount(&server).await;
-    Mock::given(any())
-        .respond_with(page(1, 2, &["QBZZ2222"]))
-        .mount(&server)
-        .await;
-    let mut items = client(&server).search(&PropertySearch::text("x")).items();
+    let server = Server::script([
+        page(0, 2, &["QAZZ7777"]),
+        Reply::new(500),
+        page(1, 2, &["QBZZ2222"]),
+    ]);
+    let mut items = search(&server).items();
     assert!(items.next().await.unwrap().is_ok());
     assert!(items.next().await.unwrap().is_err());
     assert!(items.next().await.is_none(), "a stream ends with a failure");
-    let search = client(&server).search(&PropertySearch::text("x"));
-    let rest = all_pics(search.start_at(items.position().clone()))
-        .await
-        .unwrap();
-    assert_eq!(rest, ["QBZZ2222"]);
+    let rest = search(&server).start_at(items.position().clone());
+    assert_eq!(all_pics(rest).await.unwrap(), ["QBZZ2222"]);
 }
 
 #[tokio::test]
-async fn a_repeated_page_is_an_error() {
-    let server = MockServer::start().await;
-    Mock::given(any())
-        .respond_with(page(0, 5, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
-    let search = client(&server).search(&PropertySearch::text("x"));
-    assert!(all_pics(search).await.unwrap_err().is_protocol());
-}
-
-#[tokio::test]
-async fn pages_in_a_cycle_without_counts_are_an_error() {
-    let server = MockServer::start().await;
-    let bare = |pic: &str| {
-        let body = serde_json::json!({"Value": {"SubSet": [{"PIC": pic}]}});
-        ResponseTemplate::new(200).set_body_json(body)
-    };
-    for index in 0..200 {
-        let pic = ["QAZZ7777", "QBZZ2222", "QCZZ8888"][index % 3];
-        Mock::given(query_param("pageindex", index.to_string()))
-            .respond_with(bare(pic))
-            .mount(&server)
-            .await;
-    }
-    let builder = Register::builder(server.uri()).first_page_index(0);
-    let search = builder.build().unwrap().search(&PropertySearch::text("x"));
-    assert!(all_pics(search).await.unwrap_err().is_protocol());
-    assert!(server.received_requests().await.unwrap().len() < 20);
+async fn repeated_pages_are_an_error() {
+    let server = Server::script([page(0, 5, &["QAZZ7777"])]);
+    let error = all_pics(search(&server)).await.unwrap_err();
+    assert!(error.is_protocol());
+    // In a cycle without counts.
+    let server = by_index(|index| {
+        let pic = ["QAZZ7777", "QBZZ2222", "QCZZ8888"][index.unwrap() % 3];
+        ok(json!({"Value": {"SubSet": [{ "PIC": pic }]}}))
+    });
+    assert!(all_pics(indexed(&server)).await.unwrap_err().is_protocol());
+    assert!(server.count() < 20);
     // Without an index of the first page, nothing shows which page was sent.
-    let search = client(&server).search(&PropertySearch::text("x"));
-    assert!(all_pics(search).await.is_err());
-}
-
-#[tokio::test]
-async fn an_empty_page_before_the_last_is_an_error() {
-    let server = MockServer::start().await;
-    Mock::given(query_param("pageindex", "1"))
-        .respond_with(page(1, 5, &[]))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 5, &["QAZZ7777"]))
-        .mount(&server)
-        .await;
-    let search = client(&server).search(&PropertySearch::text("x"));
-    assert!(all_pics(search).await.unwrap_err().is_protocol());
+    let server = Server::script([ok(json!({"Value": {"SubSet": [{"PIC": "QAZZ7777"}]}}))]);
+    assert!(all_pics(search(&server)).await.is_err());
 }
 
 #[tokio::test]
 async fn null_records_count_towards_offsets() {
-    let server = MockServer::start().await;
-    let part = |offset, records: serde_json::Value| {
-        let body = serde_json::json!({"Value": {"Offset": offset, "Total": 4, "SubSet": records}});
-        ResponseTemplate::new(200).set_body_json(body)
-    };
-    Mock::given(query_param("pageindex", "1"))
-        .respond_with(part(
-            2,
-            serde_json::json!([{"PIC": "QBZZ2222"}, {"PIC": "QCZZ8888"}]),
-        ))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(part(0, serde_json::json!([null, {"PIC": "QAZZ7777"}])))
-        .mount(&server)
-        .await;
-    let search = || client(&server).search(&PropertySearch::text("x"));
-    assert_eq!(first(search()).await.unwrap().missing, 1);
-    assert_eq!(
-        all_pics(search()).await.unwrap(),
-        ["QAZZ7777", "QBZZ2222", "QCZZ8888"]
-    );
+    let server = by_index(|index| {
+        let (offset, records) = match index {
+            Some(1) => (2, json!([{"PIC": "QBZZ2222"}, {"PIC": "QCZZ8888"}])),
+            _ => (0, json!([null, {"PIC": "QAZZ7777"}])),
+        };
+        ok(json!({"Value": {"Offset": offset, "Total": 4, "SubSet": records}}))
+    });
+    assert_eq!(first(search(&server)).await.unwrap().missing, 1);
+    let all = all_pics(search(&server)).await.unwrap();
+    assert_eq!(all, ["QAZZ7777", "QBZZ2222", "QCZZ8888"]);
 }
 
 #[tokio::test]
@@ -230,28 +179,16 @@ async fn a_dropped_future_does_not_lose_its_page() {
 #[tokio::test]
 async fn a_search_fetches_ahead_only_if_set() {
     for (ahead, requests) in [(0, 1), (1, 2)] {
-        let server = MockServer::start().await;
-        for index in 0..3 {
-            let reply = page(index, 3, &[&format!("QAZZ777{index}")]);
-            Mock::given(query_param("pageindex", index.to_string()))
-                .respond_with(reply)
-                .mount(&server)
-                .await;
-        }
-        let builder = Register::builder(server.uri()).first_page_index(0);
-        let register = builder.build().unwrap();
-        let search = register.search(&PropertySearch::text("x"));
-        let mut search = search.look_ahead(ahead);
+        let server = by_index(|index| {
+            let index = index.unwrap() as u64;
+            page(index, 3, &[&format!("QAZZ777{index}")])
+        });
+        let mut search = indexed(&server).look_ahead(ahead);
         search.next_page().await.unwrap().unwrap();
-        let received = async || server.received_requests().await.unwrap().len();
-        while received().await < requests {
-            tokio::task::yield_now().await;
-        }
+        until(|| server.count() >= requests).await;
         // A further request would be sent in these turns.
-        for _ in 0..200 {
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(received().await, requests);
+        take_turns().await;
+        assert_eq!(server.count(), requests);
         assert_eq!(all_pics(search).await.unwrap().len(), 2);
     }
 }

@@ -2,24 +2,18 @@
 
 use envd_sdk::Error;
 use envd_sdk::register::{PagePosition, PropertySearch};
+use equipment::Server;
 use serde_json::{Value, json};
-use wiremock::matchers::{any, query_param};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{all_pics, client, first, pic};
+use super::{PropertyPager, all_pics, by_index, client, first, pic};
+use crate::scripted::ok;
 
-fn reply(value: &Value) -> ResponseTemplate {
-    ResponseTemplate::new(200).set_body_json(json!({ "Value": value }))
+fn always(value: &Value) -> Server {
+    Server::script([ok(json!({ "Value": value }))])
 }
 
-/// A server with one reply to all requests.
-async fn always(value: Value) -> MockServer {
-    let server = MockServer::start().await;
-    Mock::given(any())
-        .respond_with(reply(&value))
-        .mount(&server)
-        .await;
-    server
+fn search(server: &Server) -> PropertyPager {
+    client(server).search(&PropertySearch::text("x"))
 }
 
 fn records(count: usize) -> Value {
@@ -40,9 +34,8 @@ async fn a_first_page_that_contradicts_its_total_is_an_error() {
         json!({"Offset": 0, "Limit": 50, "Total": 0, "SubSet": records(50)}),
         json!({"Offset": 1, "Limit": 50, "Total": 49, "SubSet": records(50)}),
     ] {
-        let server = always(value.clone()).await;
-        let error = first(client(&server).search(&PropertySearch::text("x"))).await;
-        assert!(contradiction(&error.unwrap_err()), "{value}");
+        let error = first(search(&always(&value))).await.unwrap_err();
+        assert!(contradiction(&error), "{value}");
     }
     for value in [
         json!({}),
@@ -51,45 +44,43 @@ async fn a_first_page_that_contradicts_its_total_is_an_error() {
         json!({"Offset": 1, "Limit": 50, "Total": 50, "SubSet": records(50)}),
         json!({"Total": 1, "SubSet": [null]}),
     ] {
-        let server = always(value.clone()).await;
-        let page = first(client(&server).search(&PropertySearch::text("x"))).await;
-        assert!(page.is_ok(), "{value}");
+        assert!(first(search(&always(&value))).await.is_ok(), "{value}");
     }
 }
 
 #[tokio::test]
 async fn a_page_beyond_the_last_is_empty_whatever_the_total() {
-    let server = always(json!({"Offset": 500, "Limit": 50, "Total": 120, "SubSet": []})).await;
-    let search = client(&server)
-        .search(&PropertySearch::text("x"))
-        .start_at(PagePosition::from_index(10));
-    assert!(first(search).await.unwrap().records.is_empty());
+    let server = always(&json!({"Offset": 500, "Limit": 50, "Total": 120, "SubSet": []}));
+    let beyond = search(&server).start_at(PagePosition::from_index(10));
+    assert!(first(beyond).await.unwrap().records.is_empty());
     // An empty page before the end is an error.
-    let server = always(json!({"Offset": 50, "Limit": 50, "Total": 120, "SubSet": []})).await;
-    let search = client(&server)
-        .search(&PropertySearch::text("x"))
-        .start_at(PagePosition::from_index(1));
-    assert!(contradiction(&first(search).await.unwrap_err()));
+    let server = always(&json!({"Offset": 50, "Limit": 50, "Total": 120, "SubSet": []}));
+    let within = search(&server).start_at(PagePosition::from_index(1));
+    assert!(contradiction(&first(within).await.unwrap_err()));
 }
 
 #[tokio::test]
-async fn a_later_page_that_contradicts_its_total_is_an_error() {
-    let server = MockServer::start().await;
-    let page = |offset: usize, total: u64| {
-        let all = records(4);
-        let part = &all.as_array().unwrap()[offset..offset + 2];
-        reply(&json!({"Offset": offset, "Limit": 2, "Total": total, "SubSet": part}))
-    };
-    Mock::given(query_param("pageindex", "1"))
-        .respond_with(page(2, 0))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(page(0, 1_499))
-        .mount(&server)
-        .await;
-    let walk = all_pics(client(&server).search(&PropertySearch::text("x"))).await;
-    assert!(contradiction(&walk.unwrap_err()));
+async fn a_later_page_that_contradicts_the_totals_is_an_error() {
+    let all = records(4);
+    let part = |from: usize| all.as_array().unwrap()[from..from + 2].to_vec();
+    for (first, second) in [
+        (
+            json!({"Offset": 0, "Limit": 2, "Total": 1_499, "SubSet": part(0)}),
+            json!({"Offset": 2, "Limit": 2, "Total": 0, "SubSet": part(2)}),
+        ),
+        // An empty page before the last.
+        (
+            json!({"Offset": 0, "Total": 5, "SubSet": records(1)}),
+            json!({"Offset": 1, "Total": 5}),
+        ),
+    ] {
+        let server = by_index(move |index| {
+            let value = if index == Some(1) { &second } else { &first };
+            ok(json!({ "Value": value }))
+        });
+        let error = all_pics(search(&server)).await.unwrap_err();
+        assert!(contradiction(&error), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -101,37 +92,20 @@ async fn a_look_up_that_contradicts_its_total_is_an_error() {
         json!({"Total": 0, "SubSet": [{"PIC": "QAZZ7777"}]}),
         json!({"Total": 1, "SubSet": [{"PIC": "QAZZ7777"}, {"PIC": "QAZZ7777"}]}),
     ] {
-        let server = always(value.clone()).await;
-        let error = client(&server).lookup(&pic("QAZZ7777")).await;
+        let error = client(&always(&value)).lookup(&pic("QAZZ7777")).await;
         assert!(contradiction(&error.unwrap_err()), "{value}");
     }
 }
 
 #[tokio::test]
-async fn errors_of_paging_name_the_operation() {
-    // An empty page before the last.
-    let server = MockServer::start().await;
-    Mock::given(query_param("pageindex", "1"))
-        .respond_with(reply(&json!({"Offset": 1, "Total": 5})))
-        .mount(&server)
-        .await;
-    Mock::given(any())
-        .respond_with(reply(
-            &json!({"Offset": 0, "Total": 5, "SubSet": records(1)}),
-        ))
-        .mount(&server)
-        .await;
-    let walk = all_pics(client(&server).search(&PropertySearch::text("x"))).await;
-    assert_eq!(walk.unwrap_err().operation(), Some("PICRegister"));
+async fn errors_of_settings_name_the_operation() {
+    let server = always(&json!({"Offset": 0, "Total": 5, "SubSet": records(1)}));
     // A position of another page size, and a search without a value.
-    let page = first(client(&server).search(&PropertySearch::text("x"))).await;
-    let position = page.unwrap().next.unwrap();
-    let search = client(&server).search(&PropertySearch::text("x").page_size(7));
-    let error = first(search.start_at(position)).await.unwrap_err();
-    assert_eq!(
-        (error.is_config(), error.operation()),
-        (true, Some("PICRegister"))
-    );
-    let error = first(client(&server).search(&PropertySearch::text(" "))).await;
-    assert_eq!(error.unwrap_err().operation(), Some("PICRegister"));
+    let position = first(search(&server)).await.unwrap().next.unwrap();
+    let other_size = client(&server).search(&PropertySearch::text("x").page_size(7));
+    let empty = client(&server).search(&PropertySearch::text(" "));
+    for search in [other_size.start_at(position), empty] {
+        let error = first(search).await.unwrap_err();
+        assert!(error.is_config() && error.operation() == Some("PICRegister"));
+    }
 }

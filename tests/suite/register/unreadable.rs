@@ -1,29 +1,26 @@
 //! Unreadable records of the register, and lists that change or repeat themselves.
 
 use envd_sdk::model::ListNotice;
-use envd_sdk::register::{PagePosition, PropertySearch, Register};
+use envd_sdk::register::{PagePosition, PropertySearch};
+use equipment::Server;
 use serde_json::{Value, json};
-use wiremock::matchers::{any, query_param};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{PropertyPager, client, first, pic};
+use super::{PropertyPager, by_index, client, first, pic};
+use crate::scripted::{ok, register};
 
 /// A server with these pages of two records each; requests without an index get the first page.
-async fn pages(total: impl Fn(usize) -> Option<u64>, pages: &[[Value; 2]]) -> MockServer {
-    let server = MockServer::start().await;
-    for (index, records) in pages.iter().enumerate().rev() {
-        let mut value = json!({"Offset": 2 * index, "Limit": 2, "SubSet": records});
+fn pages(
+    total: impl Fn(usize) -> Option<u64> + Send + Sync + 'static,
+    pages: Vec<[Value; 2]>,
+) -> Server {
+    by_index(move |index| {
+        let index = index.unwrap_or(0);
+        let mut value = json!({"Offset": 2 * index, "Limit": 2, "SubSet": pages[index]});
         if let Some(total) = total(index) {
             value["Total"] = json!(total);
         }
-        let reply = ResponseTemplate::new(200).set_body_json(json!({ "Value": value }));
-        let numbered = Mock::given(query_param("pageindex", index.to_string()));
-        numbered.respond_with(reply.clone()).mount(&server).await;
-        if index == 0 {
-            Mock::given(any()).respond_with(reply).mount(&server).await;
-        }
-    }
-    server
+        ok(json!({ "Value": value }))
+    })
 }
 
 fn record(pic: &str) -> Value {
@@ -34,19 +31,19 @@ fn broken(pic: &str) -> Value {
     json!({ "PIC": pic, "Town": ["hidden"] })
 }
 
-fn search(server: &MockServer) -> PropertyPager {
-    let builder = Register::builder(server.uri()).first_page_index(0);
+fn search(server: &Server) -> PropertyPager {
+    let builder = register(server).first_page_index(0);
     builder.build().unwrap().search(&PropertySearch::text("x"))
 }
 
 #[tokio::test]
 async fn an_unreadable_record_does_not_lose_its_page() {
-    let part = [
+    let part = vec![
         [broken("QAZZ7777"), record("QBZZ2222")],
         [record("QCZZ8888"), broken("QDZZ3333")],
         [broken("QEZZ4444"), record("QFZZ5555")],
     ];
-    let server = pages(|_| Some(6), &part).await;
+    let server = pages(|_| Some(6), part);
     let page = first(search(&server)).await.unwrap();
     assert_eq!(
         (page.records.len(), page.unreadable.len(), page.missing),
@@ -92,10 +89,8 @@ async fn an_unreadable_record_does_not_lose_its_page() {
 
 #[tokio::test]
 async fn a_look_up_with_an_unreadable_record_is_an_error() {
-    let server = MockServer::start().await;
     let body = json!({"Value": {"Total": 1, "SubSet": [broken("QAZZ7777")]}});
-    let reply = ResponseTemplate::new(200).set_body_json(body);
-    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let server = Server::script([ok(body)]);
     let error = client(&server).lookup(&pic("QAZZ7777")).await.unwrap_err();
     assert!(error.is_unreadable_record());
     assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
@@ -103,7 +98,7 @@ async fn a_look_up_with_an_unreadable_record_is_an_error() {
 
 #[tokio::test]
 async fn a_changed_total_and_repeated_records_are_reported() {
-    let part = [
+    let part = vec![
         [record("QAZZ7777"), record("QBZZ2222")],
         [record("QBZZ2222"), record("QCZZ8888")],
         [
@@ -111,7 +106,7 @@ async fn a_changed_total_and_repeated_records_are_reported() {
             json!({"PIC": "QDZZ3333", "PICRegisterId": 7}),
         ],
     ];
-    let server = pages(|index| Some([5, 6, 6][index]), &part).await;
+    let server = pages(|index| Some([5, 6, 6][index]), part);
     let mut walk = search(&server);
     let mut notices = Vec::new();
     while let Some(page) = walk.next_page().await.unwrap() {
@@ -155,7 +150,7 @@ async fn pages_without_new_records_end_the_search_with_an_error() {
     let (one, two) = (record("QAZZ7777"), record("QBZZ2222"));
     let mut part = vec![[one.clone(), two.clone()], [two.clone(), one.clone()]];
     part.extend(vec![[json!(null), json!(null)]; 60]);
-    let server = pages(|_| None, &part).await;
+    let server = pages(|_| None, part);
     for (most, pages) in [(None, 21), (Some(3), 4), (Some(0), 2)] {
         let mut walk = search(&server);
         if let Some(most) = most {

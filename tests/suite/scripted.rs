@@ -1,0 +1,66 @@
+//! Clients of a server that a test scripts.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
+use envd_sdk::register::{Register, RegisterBuilder};
+use envd_sdk::{Client, ClientBuilder, Clock, Result, RetryPolicy};
+use equipment::{Reply, Request, Server};
+use serde_json::Value;
+
+/// A client that retries without waiting unless the reply has `Retry-After`.
+pub(crate) fn client(server: &Server) -> ClientBuilder {
+    Client::builder(server.url())
+        .token_source(StaticToken::new("b34r3r").unwrap())
+        .clock(Clock::manual(SystemTime::UNIX_EPOCH))
+        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
+}
+
+/// The same for the property register, without a token.
+pub(crate) fn register(server: &Server) -> RegisterBuilder {
+    Register::builder(server.url()).retry(RetryPolicy::default().base_wait(Duration::ZERO))
+}
+
+pub(crate) fn ok(body: impl Into<Value>) -> Reply {
+    Reply::json(200, body.into())
+}
+
+/// A reply without a media type if it is empty.
+pub(crate) fn typed(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Reply {
+    let reply = Reply::new(status).body(body);
+    if media_type.is_empty() {
+        return reply;
+    }
+    reply.header("content-type", media_type)
+}
+
+pub(crate) fn body(request: &Request) -> Value {
+    serde_json::from_str(&request.body).unwrap()
+}
+
+/// The token `old`, and after a refusal the token `new`.
+pub(crate) struct Renewing;
+
+impl TokenSource for Renewing {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async { AccessToken::new("old") })
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async { AccessToken::new("new") })
+    }
+}
+
+/// Lets other tasks run, so that what they would send is sent.
+pub(crate) async fn take_turns() {
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Lets other tasks run until the condition holds.
+pub(crate) async fn until(holds: impl Fn() -> bool) {
+    while !holds() {
+        tokio::task::yield_now().await;
+    }
+}
