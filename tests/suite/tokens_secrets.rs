@@ -116,14 +116,8 @@ async fn session_without_secrets() {
     assert_eq!(renewed.generation(), 2);
     call_that_is_echoed(renewed.expose(), &mut shown).await;
 
-    // A refusal that repeats the tokens, a refused refresh, a refused login, and the logout.
+    // A refused refresh, a refused login, and the logout.
     let first = tokens.refresh_token().unwrap();
-    let repeated = format!("{} {}", first.expose(), renewed.expose());
-    let refusal = json!({"error": "invalid_client", "error_description": repeated});
-    let refusal = Fault::status(401).json(refusal);
-    fake.on_path("/oauth/token").fault(refusal);
-    let error = manager.renew(&renewed).await.unwrap_err();
-    write!(shown, "{error} {error:?} {}", error.report()).unwrap();
     provider.revoke(first).await.unwrap();
     let error = manager.renew(&renewed).await.unwrap_err();
     assert!(error.is_reauth_required());
@@ -133,9 +127,28 @@ async fn session_without_secrets() {
     for _ in 0..3 {
         write!(shown, "{:?}", events.next().await).unwrap();
     }
+    refusal_that_repeats_tokens(&fake, &manager, &mut secrets, &mut shown).await;
 
     assert_eq!(secrets.names(), 12);
     assert_hidden(&secrets, &shown);
+}
+
+/// A refresh after a further login.
+async fn refusal_that_repeats_tokens(
+    fake: &Fake,
+    manager: &TokenManager,
+    secrets: &mut Secrets,
+    shown: &mut String,
+) {
+    let tokens = log_in(fake, manager, secrets, shown).await;
+    let access = manager.access_token().await.unwrap();
+    let refresh = tokens.refresh_token().unwrap();
+    let repeated = format!("{} {}", refresh.expose(), access.expose());
+    let refusal = json!({"error": "invalid_client", "error_description": repeated});
+    fake.on_path("/oauth/token")
+        .fault(Fault::status(401).json(refusal));
+    let error = manager.renew(&access).await.unwrap_err();
+    write!(shown, "{error} {error:?}").unwrap();
 }
 
 async fn log_in(

@@ -314,8 +314,8 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
     }
     let fake = Fake::builder().world(world).start().await.unwrap();
     let folder = Folder::new();
-    let last = format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
-    let list = folder.write("list.csv", list + &last);
+    let quoted_rows = format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
+    let list = folder.write("list.csv", list + &quoted_rows);
     let ended = write_out(&folder, &list).at(&fake).run().with(0);
 
     let ended = ended.shows(&format!("\n{SHOWN} "));
