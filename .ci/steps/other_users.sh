@@ -3,7 +3,12 @@
 # written. Needs root, to become that user.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
+not_checked() {
+    printf '%s: other users were NOT checked\n' "$*"
+    exit 0
+}
 if [[ $(id -u) != 0 ]]; then
+    sudo -n true 2>/dev/null || not_checked 'neither root nor sudo'
     exec sudo -n env "PATH=$PATH" "HOME=$HOME" "CARGO_TARGET_DIR=$CARGO_TARGET_DIR" "${BASH_SOURCE[0]}"
 fi
 binaries=$(cargo test --locked --no-run --message-format=json 2>/dev/null | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | grep /deps/)
@@ -21,7 +26,7 @@ as() {
 }
 chmod 755 "$work"
 setpriv --reuid=12345 --regid=12345 --clear-groups -- test -r Cargo.toml -a -r "${binaries%%$'\n'*}" \
-    || fail "another user cannot read $PWD and $CARGO_TARGET_DIR: chmod o+x the folders above"
+    || not_checked "another user cannot read $PWD and $CARGO_TARGET_DIR; chmod o+x the folders above"
 for binary in $binaries; do
     # These ask cargo, which has no HOME here.
     [[ $(basename "$binary") != @(rooms|public_api)-* ]] || continue

@@ -77,7 +77,7 @@ fn flag(path: &str) -> PathBuf {
 
 async fn stop() {
     reply("here");
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl TokenStore for FaultyFile {
