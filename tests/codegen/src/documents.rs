@@ -215,7 +215,7 @@ fn elements(schema: &Schema) -> Vec<Element> {
         elements.push(Element {
             coordinate,
             kind: kind.to_owned(),
-            description: description.map(|text| text.to_string()).unwrap_or_default(),
+            description: description.map(ToString::to_string).unwrap_or_default(),
         });
     };
     for (name, definition) in &schema.types {

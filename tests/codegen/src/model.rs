@@ -64,7 +64,7 @@ pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
         open_enum(
             docs,
             &one.name,
-            one.values.keys().map(|value| value.as_str()),
+            one.values.keys().map(apollo_compiler::Name::as_str),
         )
     });
     format!(

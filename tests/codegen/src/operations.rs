@@ -74,7 +74,7 @@ fn variables(docs: &Docs, operation: &Operation, used: &mut BTreeSet<String>) ->
         };
         fields += &comment(docs.lines(&format!("{}({wire}:)", operation.coordinate())));
         fields += &serde(&rust, wire, &settings);
-        fields += &format!("pub {rust}: {rust_type},\n");
+        fields.extend(["pub ", &rust, ": ", &rust_type, ",\n"]);
         names.push((rust, wire));
     }
     let first = "The variables; those that are `None` are not sent.";

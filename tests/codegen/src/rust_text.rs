@@ -102,7 +102,7 @@ pub(crate) fn fill(
     for word in words {
         let word = format!("{},", word.as_ref());
         match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => *line += &format!(" {word}"),
+            Some(line) if line.len() + 1 + word.len() <= width => line.extend([" ", &word]),
             _ => lines.push(format!("{indent}{word}")),
         }
     }
