@@ -151,7 +151,6 @@ async fn control_characters_of_refusals_are_escaped() {
     for name in [
         "quickstart",
         "save_and_fix",
-        "custom_operation",
         "page_consignments",
         "schema_drift",
     ] {

@@ -9,8 +9,9 @@ use std::env::consts::EXE_SUFFIX;
 
 use processes::Program;
 
-const APPS: [(&str, &str); 4] = [
+const APPS: [(&str, &str); 5] = [
     ("check_pics", env!("CARGO_BIN_EXE_check_pics")),
+    ("custom_operation", env!("CARGO_BIN_EXE_custom_operation")),
     ("many_hosts", env!("CARGO_BIN_EXE_many_hosts")),
     ("web_form", env!("CARGO_BIN_EXE_web_form")),
     ("web_login", env!("CARGO_BIN_EXE_web_login")),
@@ -43,6 +44,7 @@ fn each_application_prints_its_usage() {
 fn wrong_arguments_are_refused_with_their_name_and_the_usage() {
     for (name, arguments, named) in [
         ("check_pics", "--bogus", "--bogus"),
+        ("custom_operation", "--bogus", "--bogus"),
         ("many_hosts", "--bogus", "--bogus"),
         ("web_form", "--bogus", "--bogus"),
         ("web_login", "--bogus", "--bogus"),
@@ -68,7 +70,9 @@ fn wrong_arguments_are_refused_with_their_name_and_the_usage() {
 }
 
 #[test]
-fn web_login_plays_a_visit_and_many_hosts_asks_for_a_database() {
+fn without_arguments_they_play_or_name_what_is_missing() {
+    let own = app("custom_operation").run().well();
+    own.shows("The overridden operation read 3 accounts.");
     let visit = app("web_login").run().well();
     assert!(visit.stdout.lines().all(|line| line.starts_with("ok: ")));
     visit.shows("after the logout the session is gone");

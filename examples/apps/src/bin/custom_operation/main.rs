@@ -1,10 +1,10 @@
-//! Documents of your own, beside those of the crate and in place of one: `cargo run --example custom_operation`.
+//! Documents of your own, beside those of the crate and in place of one: `cargo run -p apps --bin custom_operation`.
 //!
 //! With the `ENVD_` settings of the README it uses the servers of these settings and changes nothing there.
 
-#[path = "../cli/mod.rs"]
+#[path = "../../../../cli/mod.rs"]
 mod cli;
-#[path = "../settings/mod.rs"]
+#[path = "../../../../settings/mod.rs"]
 mod settings;
 
 use std::process::ExitCode;
@@ -28,16 +28,16 @@ nothing there.";
 /// makes the module `heads`, with the variables and the reply.
 #[derive(GraphQLQuery)]
 #[graphql(
-    schema_path = "examples/custom_operation/schema.graphql",
-    query_path = "examples/custom_operation/heads.graphql"
+    schema_path = "src/bin/custom_operation/schema.graphql",
+    query_path = "src/bin/custom_operation/heads.graphql"
 )]
 struct Heads;
 
 /// Adds a viewer to a consignment. The specification names the flow only, so the operation is made up, and is not sent.
 #[derive(GraphQLQuery)]
 #[graphql(
-    schema_path = "examples/custom_operation/schema.graphql",
-    query_path = "examples/custom_operation/add_viewer.graphql"
+    schema_path = "src/bin/custom_operation/schema.graphql",
+    query_path = "src/bin/custom_operation/add_viewer.graphql"
 )]
 struct AddViewer;
 
