@@ -8,7 +8,7 @@
 //! another. This example uses those of the fake.
 //!
 //! ```
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! use envd_sdk::Client;
 //! use envd_sdk::auth::StaticToken;
 //!
@@ -20,7 +20,7 @@
 //! let account = user.producer_accounts().next().ok_or("no producer's account")?;
 //! let label = account.account_label.as_deref().unwrap_or("an account");
 //! println!("{label} may create consignments");
-//! # Ok(()) }
+//! # Ok(()) });
 //! ```
 //!
 //! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. [`guide::going_live`]

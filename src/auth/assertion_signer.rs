@@ -16,7 +16,7 @@ use super::BoxFuture;
 /// #         Ok(vec![u8::try_from(message.len() % 256).unwrap(); 64])
 /// #     }
 /// # }
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use std::error::Error;
 ///
 /// use envd_sdk::auth::{AssertionSigner, BoxFuture};
@@ -49,7 +49,7 @@ use super::BoxFuture;
 /// # let login = manager.provider().authorization().start()?;
 /// # let callback = fake.consent(login.url())?;
 /// # manager.complete_login(login, callback.as_str()).await?;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 pub trait AssertionSigner: Send + Sync + 'static {
     /// The algorithm of the key as JSON Web Signature names it (RFC 7518 section 3.1), such as `RS256` or `ES256`. Read once,

@@ -15,8 +15,7 @@ use crate::secret::Secret;
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// # let manager = envd_sdk::auth::TokenManager::builder(fake.provider().build()?).build()?;
 /// let login = manager.provider().authorization().start()?;
@@ -25,7 +24,7 @@ use crate::secret::Secret;
 /// let checked = login.check(callback.as_str())?;
 /// manager.redeem(checked).await?;
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct CheckedCallback {

@@ -44,8 +44,7 @@
 //! # use envd_sdk::fake::Fake;
 //! use std::time::Duration;
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().build()?;
 //! # let folder = equipment::TestFolder::new();
@@ -69,7 +68,7 @@
 //! manager.shutdown(Duration::from_secs(10)).await;
 //! # manager.logout(None).await;
 //! # Ok(())
-//! # }
+//! # });
 //! ```
 //!
 //! # A machine without a browser
@@ -84,8 +83,7 @@
 //! use envd_sdk::auth::TokenManager;
 //! # use envd_sdk::{Clock, fake::Fake};
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> envd_sdk::Result<()> {
+//! # equipment::example(async {
 //! # let clock = Clock::manual(std::time::SystemTime::now());
 //! # let fake = Fake::builder().clock(clock.clone()).start().await?;
 //! # // Has `device_authorization_url`.
@@ -100,11 +98,10 @@
 //!     Ok(tokens) => println!("the first token expires at {:?}", tokens.expires_at()),
 //!     // Denied, or too late: ask the user before the next one is started.
 //!     Err(error) if error.is_login_refused() => eprintln!("{error}"),
-//!     Err(error) => return Err(error),
+//!     Err(error) => return Err(error.into()),
 //! }
 //! # assert!(manager.access_token().await.is_ok());
-//! # Ok(())
-//! # }
+//! # Ok(()) });
 //! ```
 //!
 //! # A web application
@@ -118,8 +115,7 @@
 //! use std::sync::Arc;
 //! # use envd_sdk::fake::Fake;
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> envd_sdk::Result<()> {
+//! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
 //! // For all hosts: `PostgresStore` of the feature `postgres`, or a `TokenStore` of the application.
@@ -150,8 +146,7 @@
 //! let report = manager.logout(None).await;
 //! let location = report.url;
 //! # assert!(location.is_some() && report.problems.is_empty());
-//! # Ok(())
-//! # }
+//! # Ok(()) });
 //! ```
 //!
 //! # A service
@@ -166,8 +161,7 @@
 //! use std::sync::Arc;
 //! # use envd_sdk::fake::Fake;
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> envd_sdk::Result<()> {
+//! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! // `PostgresStore`: that of the web application in which the user has logged in.
 //! let store = Arc::new(MemoryStore::new());
@@ -184,10 +178,9 @@
 //!     Ok(token) => println!("generation {}", token.generation()),
 //!     // Only the user can mend it: say so where the user reads it, and go on with the next account.
 //!     Err(error) if error.is_reauth_required() => println!("{error}"),
-//!     Err(error) => return Err(error),
+//!     Err(error) => return Err(error.into()),
 //! }
-//! # Ok(())
-//! # }
+//! # Ok(()) });
 //! ```
 //!
 //! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete

@@ -76,14 +76,14 @@ impl AuthorizationRequest {
     /// ```
     /// # use envd_sdk::auth::TokenManager;
     /// # use envd_sdk::fake::{Fake, User};
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> envd_sdk::Result<()> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
     /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
     /// # let callback = fake.consent(login.url())?;
     /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
     /// assert!(refused.is_login_refused());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
         self.expected_subject = Some(subject.into());

@@ -90,8 +90,7 @@ impl Provider {
     /// use envd_sdk::auth::Provider;
     /// # use envd_sdk::fake::Fake;
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
     /// // Such as "https://sso.example.com/", exactly as the provider writes it.
@@ -104,8 +103,7 @@ impl Provider {
     /// # let callback = fake.consent(login.url())?;
     /// # let manager = envd_sdk::auth::TokenManager::builder(provider).build()?;
     /// # manager.complete_login(login, callback.as_str()).await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -17,7 +17,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// token:
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::auth::AccessToken;
 /// use envd_sdk::{Client, Error};
 ///
@@ -34,7 +34,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// let client = Client::builder(fake.graphql_url()).token_source(source).build()?;
 /// assert!(client.user_details().await.is_ok());
 /// # std::fs::remove_file(path)?;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 ///
 /// A type can also return a token without waiting, or distinguish a renewal from a first token:

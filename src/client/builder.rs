@@ -53,12 +53,12 @@ impl ClientBuilder {
     /// replaced. The value shows neither in `Debug` nor in traces.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
     /// let headers = client.questions().dry_run()?.headers;
     /// assert!(headers.contains(&("x-gateway-key".to_owned(), "s3cr3t".to_owned())));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
         self.options.headers.push((name.to_owned(), value.into()));
@@ -91,14 +91,14 @@ impl ClientBuilder {
     /// and without the `data` wrapper of spec 2.5, if the document selects the id of the record.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// let fake = envd_sdk::fake::Fake::start().await;
     /// let client = fake
     ///     .client()
     ///     .override_operation("userDetails", "{ userDetails: userDetailsQuery { data { firstName } } }")
     ///     .build()?;
     /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn override_operation(
         mut self,

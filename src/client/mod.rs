@@ -34,12 +34,12 @@ use crate::send::{Call, Operation, Sender, Settings};
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let client = fake.client().build()?;
 /// let user = client.user_details().await?.value;
 /// assert_eq!(user.accounts.len(), 3);
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 pub struct Client {
@@ -67,7 +67,7 @@ impl Client {
     /// share the allowance of retries and the pause after `Retry-After` ([`paused_for`](Self::paused_for)).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::auth::StaticToken;
     /// use envd_sdk::{Client, Error};
     ///
@@ -79,7 +79,7 @@ impl Client {
     /// let token = StaticToken::new(fake.access_token().expose())?;
     /// let user = shared.with_token_source(token).user_details().await?.value;
     /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     #[doc(alias("connection pool", "tenant", "multi-user"))]
     #[must_use]
@@ -121,14 +121,14 @@ impl Client {
     /// Runs a document of the caller's, with the caller's types for variables and data.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let document = "query Count($account: String!) { consignments(envdAccountId: $account) { totalCount } }";
     /// let variables = serde_json::json!({"account": fake.account_id()});
     /// let data: serde_json::Value = client.execute_document(document, "Count", &variables).await?.value;
     /// assert!(data["consignments"]["totalCount"].is_u64());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -230,7 +230,7 @@ impl Client {
     /// [override](ClientBuilder::override_operation).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// // A service without the first names of commenters.
     /// let schema = envd_sdk::graphql::SCHEMA.replacen("  firstName: String\n", "  givenName: String\n", 1);
     /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
@@ -240,7 +240,7 @@ impl Client {
     /// let adapted = client.adapted_operations();
     /// assert_eq!(adapted[0].operation, "comments");
     /// assert_eq!(adapted[0].left_out, ["comments.firstName"]);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     #[must_use]
     pub fn adapted_operations(&self) -> Vec<AdaptedOperation> {
@@ -269,7 +269,7 @@ impl fmt::Debug for Client {
 /// Its methods are the operations of an account (spec 4.1); [`Client::choose_account`] finds the account of a user.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let client = fake.client().build()?;
 /// use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
@@ -279,7 +279,7 @@ impl fmt::Debug for Client {
 /// while let Some(consignment) = consignments.next().await {
 ///     println!("{:?}", consignment?.number);
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
 pub struct Account {

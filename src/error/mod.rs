@@ -38,7 +38,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// What went wrong in a call of the client. Cheap to clone.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 ///
 /// let fake = Fake::start().await;
@@ -51,7 +51,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),
 ///     Err(error) => println!("not deleted: {error}"),
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);

@@ -18,7 +18,7 @@ impl Error {
     /// Control characters are escaped, and long texts are cut.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
@@ -27,7 +27,7 @@ impl Error {
     /// let error = account.save_consignment(input).await.unwrap_err();
     /// assert!(!error.to_string().contains("QAZZ777"));
     /// assert!(error.report().contains("QAZZ777 is not a valid value for PIC"));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     #[must_use]
     pub fn report(&self) -> String {

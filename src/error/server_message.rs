@@ -15,7 +15,7 @@ impl Error {
     /// Servers repeat what they were sent: `Display` and `Debug` do not show it.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::register::{PropertySearch, Register};
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
@@ -24,7 +24,7 @@ impl Error {
     /// let error = search.next_page().await.unwrap_err();
     /// assert_eq!(error.http_status(), Some(400));
     /// assert_eq!(error.server_message().as_deref(), Some("pagesize must be at least 1."));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     #[must_use]
     pub fn server_message(&self) -> Option<String> {

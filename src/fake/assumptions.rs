@@ -8,7 +8,7 @@ use chrono::{FixedOffset, Offset as _, Utc};
 /// An application that must be right whatever the live service does runs its tests under several of them.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Assumptions, Fake, ListOrder, TotalCount};
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
@@ -19,8 +19,7 @@ use chrono::{FixedOffset, Offset as _, Utc};
 /// let page = pager.next_page().await?.ok_or("no page")?;
 /// assert!(page.records[0].number.as_ref().is_some_and(|number| number.as_str() == "C-900000101"));
 /// assert_eq!(page.total, None);
-/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]

@@ -24,7 +24,7 @@ use crate::transport::Clock;
 /// Settings of a [`Fake`].
 ///
 /// ```
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// use std::time::Duration;
 /// use envd_sdk::fake::{Fake, User};
 ///
@@ -34,8 +34,7 @@ use crate::transport::Clock;
 ///     .start()
 ///     .await?;
 /// assert_eq!(fake.account_id(), "envd-100301");
-/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[derive(Debug, Default)]
 #[must_use]
@@ -111,14 +110,13 @@ impl FakeBuilder {
     /// (RFC 6749 section 2.3.1). Unless set, no secret is needed and any is accepted.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::Fake;
     ///
     /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
     /// let provider = fake.provider().client_secret("s3cr3t").build()?;
     /// # let _ = provider;
-    /// # Ok::<(), envd_sdk::Error>(()) })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.client_check = ClientCheck::Secret(secret.into());

@@ -36,7 +36,7 @@ impl Fake {
     /// A token manager, in which the user has just logged in, with a store in memory.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::Fake;
     ///
     /// let fake = Fake::start().await;
@@ -48,8 +48,7 @@ impl Fake {
     /// fake.expire_access_tokens();
     /// assert!(client.registered_user().await.is_ok());
     /// assert_eq!(manager.access_token().await?.generation(), 2);
-    /// # Ok::<(), envd_sdk::Error>(()) })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

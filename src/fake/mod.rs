@@ -120,13 +120,13 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 /// test panics already.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::Fake;
 ///
 /// let fake = Fake::start().await;
 /// assert_eq!(fake.graphql_url().path(), "/v2/graphql");
 /// assert_eq!(fake.account_id(), "envd-100201");
-/// # });
+/// # Ok(()) });
 /// ```
 #[doc(alias("mock", "stub", "sandbox", "test server"))]
 pub struct Fake {

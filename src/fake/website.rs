@@ -13,7 +13,7 @@ use super::{Assumptions, Fake};
 /// A change of a consignment that somebody makes on the service's website. The rules of the service are not applied.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Fake, WebsiteEdit};
 /// use envd_sdk::ops::ConsignmentFilter;
 /// use serde_json::json;
@@ -29,8 +29,7 @@ use super::{Assumptions, Fake};
 /// assert_eq!(first.total, Some(8));
 /// let second = pager.next_page().await?.ok_or("no second page")?;
 /// assert_eq!(second.total, Some(7));
-/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 #[must_use]
@@ -146,7 +145,7 @@ impl Fake {
     /// all fields but `questions`.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::Fake;
     /// use serde_json::Value;
     ///
@@ -154,7 +153,7 @@ impl Fake {
     /// let held: Vec<Value> = fake.consignments(fake.account_id());
     /// assert_eq!(held.len(), 8);
     /// assert_eq!(held[0]["number"], "C-900000101");
-    /// # });
+    /// # Ok(()) });
     /// ```
     ///
     /// # Panics

@@ -48,7 +48,7 @@ pub type DateTime = Timestamp;
 /// script its replies in a test (`Fake::on`).
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 /// use envd_sdk::graphql::generated::{Comments, comments};
 ///
@@ -63,7 +63,7 @@ pub type DateTime = Timestamp;
 /// let comments = call.await?.value.comments;
 /// assert_eq!(fake.request_count("Comments"), 2);
 /// # let _ = comments;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[rustfmt::skip]
 pub mod generated;

@@ -12,7 +12,7 @@ use crate::model::ServerError;
 /// record saved all the same).
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -24,7 +24,7 @@ use crate::model::ServerError;
 ///     println!("still missing: {}", problem.code().unwrap_or_default());
 /// }
 /// assert!(!saved.problems.is_empty());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -69,14 +69,14 @@ impl<T> Outcome<T> {
     /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) at which it does not fit.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let edecs = account.edecs().await?;
     /// for error in edecs.unreadable() {
     ///     eprintln!("{error}");
     /// }
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn unreadable(&self) -> impl Iterator<Item = &Error> {
         self.unreadable.iter().map(|record| &record.error)
@@ -102,12 +102,12 @@ impl<T> Outcome<T> {
     /// The same with another value, made from this one.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let questions = client.questions().await?.map(|list| list.items);
     /// assert!(!questions.value.is_empty() && questions.problems.is_empty());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
         let (value, rest) = self.split();

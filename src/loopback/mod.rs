@@ -19,8 +19,7 @@
 //! use envd_sdk::loopback::Loopback;
 //! # use envd_sdk::fake::Fake;
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let settings = fake.provider();
 //! let mut listener = Loopback::bind().await?;
@@ -48,7 +47,7 @@
 //! manager.redeem(callback).await?;
 //! assert!(manager.access_token().await.is_ok());
 //! # Ok(())
-//! # }
+//! # });
 //! ```
 
 mod connections;
@@ -113,12 +112,11 @@ impl LoopbackBuilder {
     /// ```
     /// use envd_sdk::loopback::Loopback;
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// let listener = Loopback::builder().localhost().bind().await?;
     /// assert_eq!(listener.redirect_uri().host_str(), Some("localhost"));
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     pub fn localhost(mut self) -> Self {
         self.host = Host::Localhost;
@@ -139,8 +137,7 @@ impl LoopbackBuilder {
     /// ```
     /// use envd_sdk::loopback::Loopback;
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// let listener = Loopback::builder()
     ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
     ///     .refused_page("You did not log in", "Herd Book works without a login, and saves on this machine only.")
@@ -148,7 +145,7 @@ impl LoopbackBuilder {
     ///     .await?;
     /// # drop(listener);
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     pub fn done_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
         self.done = Notice::new(heading.into(), text.into());

@@ -28,7 +28,7 @@ use super::{
 /// keeps its instant, and no date moves to another day however often a record is read and saved.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::model::ConsignmentInput;
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
@@ -39,7 +39,7 @@ use super::{
 ///
 /// let edited = ConsignmentInput::from(&consignment).movement("2026-12-01", "06:00");
 /// assert_eq!(edited.id.value(), consignment.id.as_ref());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 impl From<&Consignment> for ConsignmentInput {
     fn from(record: &Consignment) -> Self {

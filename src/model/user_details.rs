@@ -8,12 +8,12 @@ impl UserDetails {
     /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// let fake = envd_sdk::fake::Fake::start().await;
     /// let user = fake.client().build()?.user_details().await?.value;
     /// let first = user.producer_accounts().next().expect("a producer");
     /// assert_eq!(first.envd_account_id.as_ref().expect("an id"), &"envd-100201");
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn producer_accounts(&self) -> impl Iterator<Item = &UserAccount> {
         self.accounts.iter().filter(|account| {

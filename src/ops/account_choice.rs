@@ -10,7 +10,7 @@ use crate::send::Call;
 /// Selects one of the user's accounts. The choice must fit exactly one: nothing is guessed.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::model::Pic;
 /// use envd_sdk::ops::AccountChoice;
 ///
@@ -22,7 +22,7 @@ use crate::send::Call;
 /// // Two accounts can create consignments, so this does not say which.
 /// let error = client.choose_account(&AccountChoice::Producer).await.unwrap_err();
 /// assert!(error.is_account_choice());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -125,12 +125,12 @@ impl Client {
     /// Source: stated, specification 2.8 and 4.1.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let user = client.user_details().await?.value;
     /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -146,13 +146,13 @@ impl Client {
     /// Source: stated, specification 1.5, 2.8 and 5.9.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::{Fake, User};
     ///
     /// let fake = Fake::builder().user(User::New).start().await?;
     /// let error = fake.client().build()?.registered_user().await.unwrap_err();
     /// assert!(error.is_not_registered());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

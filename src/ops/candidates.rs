@@ -16,7 +16,7 @@ impl Account {
     /// input again beside such a record makes a second declaration.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::Fault;
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
@@ -34,7 +34,7 @@ impl Account {
     /// // The next time, it is known.
     /// let known = found.into_iter().filter_map(|record| record.id);
     /// assert!(account.candidates(&input).known(known).find().await?.is_empty());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn candidates(&self, input: &ConsignmentInput) -> Candidates {
         Candidates {

@@ -15,7 +15,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -23,7 +23,7 @@ impl Account {
     /// # let number = first.number.ok_or("no number")?;
     /// let comments = account.comments(&number).await?.value;
     /// assert!(comments.iter().all(|comment| comment.comment_text.is_some()));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -53,7 +53,7 @@ impl Account {
     ///
     /// account.create_comment(CommentInput::new(&number, "The truck comes at five.")).await?;
     /// assert_eq!(account.comments(&number).await?.value.len(), 1);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -81,7 +81,7 @@ impl Account {
     /// # let number = first.number.ok_or("no number")?;
     /// let viewers = account.user_mappings(&number, "AUTHVIEWER").await?.value;
     /// println!("{} viewers", viewers.len());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -108,12 +108,12 @@ impl Account {
     /// Source: operation stated, specification 4.1; argument and fields assumed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let edecs = account.edecs().await?.value;
     /// println!("{} eDECs", edecs.len());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

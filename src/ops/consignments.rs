@@ -27,7 +27,7 @@ impl Account {
     /// Source: stated, specification 4.1.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::ops::ConsignmentFilter;
@@ -38,7 +38,7 @@ impl Account {
     /// let after = page.page_info.and_then(|info| info.end_cursor);
     /// let next = account.consignments_page(&filter, after.as_deref()).await?.value;
     /// assert_ne!(next.edges, page.edges);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Account {
     /// Source: stated, specification 4.1.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -68,7 +68,7 @@ impl Account {
     /// let mut newest = Vec::new();
     /// let more = consignments.collect_up_to(3, &mut newest).await?;
     /// assert!(newest.len() == 3 && more);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
         let (account, filter) = (self.id().clone(), filter.clone());
@@ -94,7 +94,7 @@ impl Account {
     /// confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -103,7 +103,7 @@ impl Account {
     /// while let Some(consignment) = consignments.next().await {
     ///     assert!(!consignment?.questions.is_empty());
     /// }
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn full_consignments(&self, filter: &ConsignmentFilter) -> Pager<Consignment> {
         let (account, filter) = (self.id().clone(), filter.clone());
@@ -142,7 +142,7 @@ impl Account {
     /// Source: stated, specification 4.1; that the number may stand for the id is public, not confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -150,7 +150,7 @@ impl Account {
     /// # let number = first.number.ok_or("no number")?;
     /// let consignment = account.consignment(&number).await?.value;
     /// assert_eq!(consignment.number, Some(number));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Account {
     /// Source: stated, specification 4.1.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -187,7 +187,7 @@ impl Account {
     /// let saved = account.save_consignment(draft).await?;
     /// assert_eq!(saved.value.status, Some(ConsignmentStatus::Draft));
     /// assert!(!saved.problems.is_empty()); // Answers that are still missing.
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -212,7 +212,7 @@ impl Account {
     /// Source: assumed; the specification names the flow (4.1) and the status (3.1), not the operation.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
     /// use envd_sdk::ops::ConsignmentFilter;
     ///
@@ -223,7 +223,7 @@ impl Account {
     /// let draft = account.consignment(draft.id.ok_or("no id")?).await?.value;
     /// let submitted = account.submit_consignment(ConsignmentInput::from(&draft)).await?;
     /// assert_eq!(submitted.value.status, Some(ConsignmentStatus::Submitted));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -242,7 +242,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -250,7 +250,7 @@ impl Account {
     /// # let number = first.number.ok_or("no number")?;
     /// let copy = account.copy_consignment(&number).await?.value;
     /// assert_ne!(copy.number, Some(number));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -273,7 +273,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::model::ConsignmentStatus;
@@ -283,7 +283,7 @@ impl Account {
     /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
     /// let deleted = account.delete_consignment(draft.id.ok_or("no id")?).await?.value;
     /// assert_eq!(deleted.status, Some(ConsignmentStatus::Deleted));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -118,7 +118,7 @@ impl ConsignmentFilter {
 /// [override](crate::ClientBuilder::override_operation) of `templates` may have those of the live schema.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::ops::TemplateFilter;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -126,7 +126,7 @@ impl ConsignmentFilter {
 /// let mut templates = account.templates(&TemplateFilter::default().page_size(20)).items();
 /// let first = templates.next().await.ok_or("no template")??;
 /// assert_eq!(first.name.as_deref(), Some("Weaners to the yards"));
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]

@@ -17,14 +17,14 @@ impl Client {
     /// Source: public material (the ISC wiki): introspection is open; not confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// let schema = envd_sdk::graphql::SCHEMA.replace("commentText: String", "text: String");
     /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
     /// let drift = fake.client().build()?.schema_drift().await?;
     /// assert!(drift.breaks());
     /// assert!(drift.broken_operations().contains(&"comments"));
     /// println!("{drift}");
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -30,7 +30,7 @@
 //! same way reads fields that our types do not have:
 //!
 //! ```
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! use serde::Deserialize;
 //!
 //! #[derive(Deserialize)]
@@ -49,7 +49,7 @@
 //! let document = "query Phone { userDetails { mobilePhone } }";
 //! let data: Data = client.execute_document(document, "Phone", &serde_json::json!({})).await?.value;
 //! assert!(data.user_details.mobile_phone.is_some());
-//! # Ok(()) }
+//! # Ok(()) });
 //! ```
 
 mod account_choice;

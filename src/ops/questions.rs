@@ -17,12 +17,12 @@ impl Client {
     /// Source: stated, specification 2.6 and 4.1.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let questions = client.questions().await?.value.items;
     /// assert!(questions.iter().any(|question| question.read_only.is_some()));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

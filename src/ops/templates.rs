@@ -21,7 +21,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
@@ -31,7 +31,7 @@ impl Account {
     ///
     /// let page = account.templates_page(&TemplateFilter::default(), None).await?.value;
     /// assert!(!page.edges.is_empty());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
@@ -88,7 +88,7 @@ impl Account {
     /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
     /// let template = account.template(id).await?.value;
     /// assert_eq!(template.name.as_deref(), Some("To the works"));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::model::{FormType, PartyInput, TemplateInput};
@@ -120,7 +120,7 @@ impl Account {
     /// input.destination = PartyInput::new("QDZZ3333").into();
     /// let saved = account.save_template(input).await?.value;
     /// assert_eq!(saved.name.as_deref(), Some("To the works"));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
@@ -151,7 +151,7 @@ impl Account {
     /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
     /// account.delete_template(id.clone()).await?;
     /// assert!(account.template(id).await.is_err());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -13,8 +13,7 @@ use crate::transport::header::{HeaderValue, LAST_MODIFIED};
 /// use envd_sdk::model::Pic;
 /// use envd_sdk::register::{IfModified, Register};
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let pic = Pic::parse("QAZZ7777")?;
@@ -26,7 +25,7 @@ use crate::transport::header::{HeaderValue, LAST_MODIFIED};
 /// let again = register.lookup_since(&pic, date).await?;
 /// assert!(matches!(again, IfModified::Unchanged));
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -21,8 +21,7 @@ use crate::transport::header::HeaderValue;
 /// use envd_sdk::model::Pic;
 /// use envd_sdk::register::{Lookup, Register};
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let text = match register.lookup(&Pic::parse("QAZZ7777")?).await? {
@@ -32,7 +31,7 @@ use crate::transport::header::HeaderValue;
 ///     _ => "not in the register",
 /// };
 /// assert_eq!(text, "active");
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -72,15 +71,14 @@ impl Register {
     /// use envd_sdk::model::Pic;
     /// use envd_sdk::register::Register;
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let register = Register::builder(fake.register_url()).build()?;
     /// let station = register.property(&Pic::parse("QAZZ7777")?).await?;
     /// assert_eq!(station.and_then(|station| station.register_id), Some(900_001));
     /// assert!(register.property(&Pic::parse("QZZZ9999")?).await?.is_none());
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     pub fn property(&self, pic: &Pic) -> Call<Option<Property>> {
         self.look_up(*pic, Ok(None), |lookup| match lookup.value() {

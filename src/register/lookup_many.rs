@@ -35,8 +35,7 @@ use crate::send::pages::Task;
 /// # use envd_sdk::fake::Fake;
 /// use envd_sdk::register::{Lookup, Register};
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let mut look_ups = register.lookup_many(["QAZZ7777", "QZZZ9999", "no pic"]).concurrency(2);
@@ -49,7 +48,7 @@ use crate::send::pages::Task;
 /// }
 /// assert_eq!(look_ups.progress().returned, 3);
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct LookupMany {

@@ -8,8 +8,7 @@
 //! use envd_sdk::model::Pic;
 //! use envd_sdk::register::{PropertySearch, Register};
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let address = fake.register_url();
 //! let register = Register::builder(address).build()?;
@@ -28,7 +27,7 @@
 //!     println!("{}: {:?}", result.input, result.property().map(|property| property.is_active()));
 //! }
 //! # Ok(())
-//! # }
+//! # });
 //! ```
 
 mod address;

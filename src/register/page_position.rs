@@ -15,8 +15,7 @@ use crate::send::pages::ListPosition;
 /// # use envd_sdk::fake::Fake;
 /// use envd_sdk::register::{PagePosition, PropertySearch, Register};
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let search = PropertySearch::text("QLD").page_size(5);
@@ -28,7 +27,7 @@ use crate::send::pages::ListPosition;
 /// let second = register.search(&search).start_at(position).next_page().await?;
 /// assert_eq!(second.and_then(|page| page.offset), Some(5));
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -31,8 +31,7 @@ impl Register {
     /// # use envd_sdk::fake::Fake;
     /// use envd_sdk::register::{PropertySearch, Register};
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let register = Register::builder(fake.register_url()).build()?;
     /// let mut pager = register.search(&PropertySearch::new().state("QLD").page_size(5));
@@ -46,8 +45,7 @@ impl Register {
     /// while let Some(property) = properties.next().await {
     ///     assert!(property?.pic.is_some());
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) });
     /// ```
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
         let (register, search) = (self.clone(), search.checked().map(Arc::new));

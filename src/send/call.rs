@@ -16,7 +16,7 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// together. An argument or a setting that cannot be used is an error when the call is awaited.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use std::time::Duration;
 /// use envd_sdk::RetryPolicy;
 ///
@@ -28,18 +28,18 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// let call = client.user_details().header("x-office", "Roma").retry(RetryPolicy::none());
 /// let response = call.response().await?;
 /// assert_eq!((response.status, response.attempts), (Some(200), 1));
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 ///
 /// As a task of its own:
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let client = fake.client().build()?;
 /// let task = tokio::spawn(client.questions().into_future());
 /// assert!(!task.await??.value.items.is_empty());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 ///
 /// A future that is dropped before its end, by a `select!` or a time-out around it, cannot report: treat a change as one

@@ -31,14 +31,14 @@ pub struct Response<T> {
 /// `Debug` shows neither header values nor the body, which may hold personal data.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let client = fake.client().build()?;
 /// let request = client.questions().dry_run()?;
 /// assert_eq!(request.method, "POST");
 /// assert!(request.body.starts_with(r#"{"operationName":"Questions","query":"query Questions"#));
 /// assert!(request.headers.iter().any(|(name, _)| name == "content-type"));
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]

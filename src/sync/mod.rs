@@ -17,7 +17,7 @@
 //! A copy and its changes on the fake, while someone else works on the website:
 //!
 //! ```
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
 //! use envd_sdk::sync::replica::ChangeKind;
 //! use envd_sdk::sync::store::MemorySync;
@@ -43,7 +43,7 @@
 //! };
 //! assert_eq!(status.before, Some(ConsignmentStatus::Draft));
 //! assert_eq!(status.after, Some(ConsignmentStatus::Submitted));
-//! # Ok(()) }
+//! # Ok(()) });
 //! ```
 
 // As in `validate`, whose numbers of questions it uses.

@@ -49,7 +49,7 @@ impl ProviderBuilder {
     /// ```
     /// # use envd_sdk::auth::TokenManager;
     /// # use envd_sdk::fake::Fake;
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> envd_sdk::Result<()> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let settings = fake.provider();
     /// let provider = settings.jwks_uri(fake.jwks_uri()).verify_id_tokens().build()?;
@@ -58,7 +58,7 @@ impl ProviderBuilder {
     /// # let callback = fake.consent(login.url())?;
     /// let tokens = manager.complete_login(login, callback.as_str()).await?;
     /// assert!(tokens.id_token().is_some());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn verify_id_tokens(mut self) -> Self {
         self.id_token_keys = Some(IdTokenKeys::new);

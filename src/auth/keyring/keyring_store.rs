@@ -41,7 +41,7 @@ struct StoredEntry<'a> {
 /// use envd_sdk::auth::{FileStore, TokenStore};
 /// use envd_sdk::auth::keyring::KeyringStore;
 ///
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// let folder = std::env::temp_dir();
 /// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", folder.join("my-app-keyring")).await {
 ///     Ok(keyring) => Arc::new(keyring),
@@ -50,8 +50,7 @@ struct StoredEntry<'a> {
 ///     Err(error) => return Err(error),
 /// };
 /// # drop(store);
-/// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("keychain", "credential manager", "secret service"))]
 #[derive(Clone)]

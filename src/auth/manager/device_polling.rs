@@ -33,7 +33,7 @@ impl TokenManager {
     /// use envd_sdk::Clock;
     /// # use envd_sdk::auth::TokenManager;
     /// # use envd_sdk::fake::Fake;
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> envd_sdk::Result<()> {
+    /// # equipment::example(async {
     /// let clock = Clock::manual(std::time::SystemTime::now());
     /// let fake = Fake::builder().clock(clock.clone()).start().await?;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
@@ -44,7 +44,7 @@ impl TokenManager {
     /// clock.advance(login.interval());
     /// let tokens = manager.complete_device_login(login).await?;
     /// assert!(tokens.subject().is_some());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -17,8 +17,7 @@ use crate::error::Error;
 /// use envd_sdk::auth::{Event, MemoryStore, TokenManager};
 /// # use envd_sdk::fake::Fake;
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// // Two windows of a program, or two programs: what they have in common is the store.
 /// let store = MemoryStore::new();
@@ -40,7 +39,7 @@ use crate::error::Error;
 /// };
 /// assert_eq!(screen, "you logged out in another window");
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -116,8 +116,7 @@ impl TokenManager {
     /// use envd_sdk::auth::{SessionState, TokenManager};
     /// # use envd_sdk::fake::Fake;
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
     /// let nobody = manager.inspect().await;
@@ -132,7 +131,7 @@ impl TokenManager {
     /// println!("{} in the {}", session.account, session.store);
     /// # assert_eq!(session.store, "memory of this process");
     /// # Ok(())
-    /// # }
+    /// # });
     /// ```
     pub async fn inspect(&self) -> Inspection {
         let shared = &self.0;

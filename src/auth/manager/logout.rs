@@ -19,8 +19,7 @@ use crate::secret::Secret;
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = Fake::start().await;
 /// # let manager = fake.token_manager().await?;
 /// let report = manager.logout(None).await;
@@ -31,7 +30,7 @@ use crate::secret::Secret;
 ///     println!("to end the session of the browser too, open {url}");
 /// }
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[non_exhaustive]
 pub struct LogoutReport {

@@ -27,8 +27,7 @@ use crate::transport::Moment;
 /// use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
 /// # use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> envd_sdk::Result<()> {
+/// # equipment::example(async {
 /// # let server = MockServer::start().await;
 /// # let reply = serde_json::json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 86_400});
 /// # Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_json(reply)).mount(&server).await;
@@ -52,8 +51,7 @@ use crate::transport::Moment;
 ///
 /// manager.logout(None).await;
 /// assert!(manager.access_token().await.unwrap_err().is_reauth_required());
-/// # Ok(())
-/// # }
+/// # Ok(()) });
 /// ```
 #[doc(alias("refresh", "refresh token", "session"))]
 #[derive(Clone)]

@@ -143,7 +143,7 @@ impl fmt::Debug for PostgresStoreBuilder {
 /// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 ///
 /// # let (key, accounts) = ([7; 32], [8; 32]);
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
 /// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
 /// # if false {
@@ -151,8 +151,7 @@ impl fmt::Debug for PostgresStoreBuilder {
 /// # }
 /// let store = SealedStore::new(tokens, SealingKey::new("2027", &key)).hash_accounts(&accounts);
 /// # let _ = store;
-/// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Shared>);

@@ -53,8 +53,7 @@ impl ProviderBuilder {
     /// # use envd_sdk::fake::Fake;
     /// use envd_sdk::HttpOptions;
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> envd_sdk::Result<()> {
+    /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
     /// let settings = Provider::builder(client_id)
@@ -67,8 +66,7 @@ impl ProviderBuilder {
     /// let again = settings.clone().discover().await?.build()?;
     /// # assert_eq!(fake.requests().len(), 1);
     /// # drop((provider, again));
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::transport::header::{HeaderName, HeaderValue};
 /// processed request. With [`processed`](Self::processed) a replaced reply hides a change that was made.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 ///
 /// let fake = Fake::start().await;
@@ -28,7 +28,7 @@ use crate::transport::header::{HeaderName, HeaderValue};
 /// let client = fake.client().build().unwrap();
 /// assert!(client.user_details().await.is_ok());
 /// assert_eq!(fake.requests().len(), 3);
-/// # });
+/// # Ok(()) });
 /// ```
 #[doc(alias("outage", "inject"))]
 #[derive(Clone, Debug)]
@@ -214,7 +214,7 @@ impl Fault {
     /// interface, or with [`Fake::process_late_requests`]. With 0 it is processed at once.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::{Fake, Fault};
     /// use serde_json::Value;
     ///
@@ -226,8 +226,7 @@ impl Fault {
     ///     assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), held);
     ///     account.comments("C-900000101").await?;
     /// }
-    /// # Ok::<(), envd_sdk::Error>(()) })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     ///
     /// # Panics

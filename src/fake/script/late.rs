@@ -33,7 +33,7 @@ impl Fake {
     /// and returns their number.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::{Fake, Fault};
     /// use serde_json::Value;
     ///
@@ -44,8 +44,7 @@ impl Fake {
     /// assert!(account.copy_consignment("C-900000101").await.is_err());
     /// assert_eq!(fake.process_late_requests(), 1);
     /// assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), 9);
-    /// # Ok::<(), envd_sdk::Error>(()) })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     // A test that knows the number need not look at it.
     #[allow(clippy::must_use_candidate)]

@@ -33,7 +33,7 @@ use crate::graphql::catalogue::operation_names;
 /// without a step the fake answers as usual.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 /// use envd_sdk::graphql::generated::Comments;
 ///
@@ -46,7 +46,7 @@ use crate::graphql::catalogue::operation_names;
 /// let account = fake.client().build().unwrap().account(fake.account_id());
 /// let comments = account.comments("C-900000101").await.unwrap().value;
 /// assert_eq!(comments[0].comment_text.as_deref(), Some("hello"));
-/// # });
+/// # Ok(()) });
 /// ```
 pub struct On<'f> {
     fake: &'f Fake,
@@ -92,7 +92,7 @@ impl Fake {
     /// Scripts an operation of your own by its name in the document. It need not fit the fake's schema.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::Fake;
     /// use serde_json::{Value, json};
     ///
@@ -101,7 +101,7 @@ impl Fake {
     /// let client = fake.client().build().unwrap();
     /// let herds = client.execute_document::<Value>("query Herds { herds }", "Herds", &json!({})).await.unwrap();
     /// assert_eq!(herds.value["herds"], 3);
-    /// # });
+    /// # Ok(()) });
     /// ```
     pub fn on_own_operation(&self, name: impl Into<String>) -> On<'_> {
         On::new(self, Target::Operation(name.into()))
@@ -117,7 +117,7 @@ impl Fake {
     /// step of a script.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::{Fake, Fault};
     ///
     /// let fake = Fake::start().await;
@@ -128,7 +128,7 @@ impl Fake {
     /// let client = |network: &str| fake.client().header("x-network", network).build().unwrap();
     /// assert!(client("house").user_details().await.is_ok());
     /// assert!(client("barn").user_details().await.unwrap_err().is_unavailable());
-    /// # });
+    /// # Ok(()) });
     /// ```
     pub fn on_every_request(
         &self,
@@ -155,13 +155,13 @@ impl Fake {
     /// ones only. The case does not matter.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # equipment::example(async {
     /// use envd_sdk::fake::Fake;
     ///
     /// let fake = Fake::start().await;
     /// fake.client().build().unwrap().user_details().await.unwrap();
     /// assert_eq!(fake.request_count("UserDetails"), 1);
-    /// # });
+    /// # Ok(()) });
     /// ```
     #[must_use]
     pub fn request_count(&self, operation: &str) -> usize {

@@ -73,7 +73,7 @@ impl Log {
 /// A request that the fake received. `Debug` shows no header values, query or body: they may contain tokens.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::Fake;
 ///
 /// let fake = Fake::start().await;
@@ -81,7 +81,7 @@ impl Log {
 /// let requests = fake.requests();
 /// assert_eq!(requests[0].operation().as_deref(), Some("UserDetails"));
 /// assert!(requests[0].header("authorization").is_some());
-/// # });
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 pub struct Received(Arc<Request>);

@@ -7,12 +7,11 @@
 //! use envd_sdk::auth::MemoryStore;
 //! use envd_sdk::fake::store_conformance;
 //!
-//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! # equipment::example(async {
 //! let store = MemoryStore::new();
 //! let report = store_conformance::check(move || store.clone()).await;
 //! report.assert_kept();
-//! # });
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(()) });
 //! ```
 //!
 //! In a test of yours, pass a closure that opens your store once more, as another process would: two connections to one

@@ -33,7 +33,7 @@ impl Kind {
 /// not applied to them. [`FakeBuilder::start`](super::FakeBuilder::start) reports what cannot be used.
 ///
 /// ```
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # equipment::example(async {
 /// use envd_sdk::fake::{Fake, UserRecord, World};
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
@@ -43,7 +43,7 @@ impl Kind {
 ///     .consignment("envd-7", input);
 /// let fake = Fake::builder().world(world).start().await.unwrap();
 /// assert_eq!(fake.account_id(), "envd-7");
-/// # });
+/// # Ok(()) });
 /// ```
 #[doc(alias("fixture", "test data"))]
 #[derive(Clone)]

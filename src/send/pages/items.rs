@@ -18,7 +18,7 @@ use crate::model::{ListNotice, Position, ServerError};
 /// and the stream continues behind it; after any other error it ends.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;
@@ -27,7 +27,7 @@ use crate::model::{ListNotice, Position, ServerError};
 /// while let Some(consignment) = consignments.next().await {
 ///     assert!(consignment?.number.is_some());
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[doc(alias("iterate", "stream"))]
 #[must_use = "a stream does nothing until it is polled"]

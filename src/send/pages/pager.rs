@@ -29,7 +29,7 @@ const EMPTY_PAGES: u32 = 20;
 /// no task and continues with that next call.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;
@@ -41,7 +41,7 @@ const EMPTY_PAGES: u32 = 20;
 ///     total = page.total;
 /// }
 /// assert_eq!(Some(seen), total.and_then(|total| total.try_into().ok()));
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[doc(alias("pagination", "paginate", "paging", "cursor"))]
 #[must_use = "a pager does nothing until a page is asked for"]

@@ -54,7 +54,7 @@ impl Account {
     /// The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -63,7 +63,7 @@ impl Account {
     /// assert!(banks.latest().await?.is_none());
     /// assert!(banks.refresh().await?.changed);
     /// assert!(banks.latest().await?.is_some());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn banks(&self, store: impl SyncStore) -> Banks {
         Banks {
@@ -197,7 +197,7 @@ impl Banks {
     /// Opens a form that was saved, with the very list that it was filled in with, and validates it. Without a request.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
@@ -216,7 +216,7 @@ impl Banks {
     /// let context = Context::on(Day::parse("2026-11-21")?);
     /// let form = banks.open(saved, &context).await?;
     /// assert_eq!(form.progress().answered, 1);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl Banks {
     /// `keep`: name those of the forms that you keep elsewhere, since they cannot be opened without their list.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::sync::store::MemorySync;
     /// # use envd_sdk::validate::SavedForm;
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -247,7 +247,7 @@ impl Banks {
     /// banks.refresh().await?;
     /// let removed = banks.prune(forms.iter().map(SavedForm::content_hash)).await?;
     /// assert!(removed.is_empty());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

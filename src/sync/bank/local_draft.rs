@@ -88,7 +88,7 @@ impl Banks {
     /// What the user entered is in the store then, with names, addresses and a signature if there is one.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
@@ -108,7 +108,7 @@ impl Banks {
     /// let draft = banks.draft("1").await?.ok_or("no draft")?;
     /// let form = banks.open(draft.form().clone(), &context).await?;
     /// assert_eq!(form.progress().answered, 1);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -19,7 +19,7 @@ impl Bank {
     /// existing record keeps its forms. For other forms see [`plan_with_forms`](Self::plan_with_forms).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
@@ -45,7 +45,7 @@ impl Bank {
     /// // A person has read the plan and accepts it.
     /// let draft = banks.move_draft(&draft, &plan).await?;
     /// assert_eq!(draft.form().input().forms, [FormType::Lpag3]);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::validate::{ContentHash, Policy, Questionnaire};
 /// to clone.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::model::FormType;
 /// use envd_sdk::sync::store::MemorySync;
 ///
@@ -25,7 +25,7 @@ use crate::validate::{ContentHash, Policy, Questionnaire};
 /// assert!(bank.forms().contains(&FormType::Lpac1));
 /// assert_eq!(bank.questionnaire().content_hash(), bank.content_hash());
 /// assert_eq!(bank.age(now).as_secs(), 0);
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 pub struct Bank {

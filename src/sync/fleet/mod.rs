@@ -11,7 +11,7 @@
 //! [`guide::fleet`](crate::guide::fleet) says how to choose the settings, and what changes at a million accounts.
 //!
 //! ```
-//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! # equipment::example(async {
 //! use std::time::Duration;
 //!
 //! use envd_sdk::auth::postgres::loopback_pool;
@@ -45,8 +45,7 @@
 //! # if false {
 //! serving.await;
 //! # }
-//! # Ok::<(), Box<dyn std::error::Error>>(()) })?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(()) });
 //! ```
 //!
 //! # How it works

@@ -62,14 +62,14 @@ impl Account {
     /// [replica](Account::replica). Nothing is sent and nothing is read yet.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let outbox = account.outbox(MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
     /// assert!(outbox.entries().await?.is_empty());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn outbox(&self, store: impl SyncStore) -> Outbox {
         self.replica(store).outbox()
@@ -108,7 +108,7 @@ impl Outbox {
     /// that makes a second draft, which is reported as a [stray](Entry::strays).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use std::time::Duration;
     ///
     /// use envd_sdk::fake::Fault;
@@ -125,7 +125,7 @@ impl Outbox {
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     /// let entry = outbox.entry(entry.id).await?.ok_or("no entry")?;
     /// assert_eq!(entry.attempts.len(), 2);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn settle(mut self, time: Duration) -> Self {
         self.settings.settle = time;

@@ -46,7 +46,7 @@ pub struct FieldDifference {
 /// A record that changed on the service since it was edited here, in the shape of an input. `Debug` hides its values.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::ConsignmentInput;
@@ -63,7 +63,7 @@ pub struct FieldDifference {
 /// let conflict = outbox.entry(entry.id).await?.and_then(|entry| entry.conflict).ok_or("no conflict")?;
 /// let field = conflict.fields.iter().find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
 /// assert_eq!((field.path.as_str(), &field.mine, &field.theirs), ("movementDate", &"2099-01-15".into(), &"2099-01-20".into()));
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -70,7 +70,7 @@ impl Outbox {
     /// One entry each, with the decision that ends it:
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     /// use envd_sdk::sync::outbox::{Decision, EntryState, Reason};
     ///
@@ -124,7 +124,7 @@ impl Outbox {
     /// let entry = outbox.decide(lost.id, Decision::Adopt(lost.candidates[1].clone())).await?;
     /// assert_eq!(entry.state, EntryState::Confirmed);
     /// # assert!(outbox.entries().await?.is_empty());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

@@ -206,7 +206,7 @@ pub struct Attempt {
 /// An entry of an [`Outbox`](super::Outbox). `Debug` hides what was written, which holds personal data.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -222,7 +222,7 @@ pub struct Attempt {
 ///         println!("  {}", finding.message());
 ///     }
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]

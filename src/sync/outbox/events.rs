@@ -51,7 +51,7 @@ impl EntryEvents {
     /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of an entry.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sdk::sync::outbox::EntryState;
     ///
@@ -65,7 +65,7 @@ impl EntryEvents {
     /// for state in [EntryState::Queued, EntryState::Sending, EntryState::Confirmed] {
     ///     assert_eq!(events.next().await.map(|entry| entry.state), Some(state));
     /// }
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub async fn next(&mut self) -> Option<Entry> {
         Some(self.next_written().await?.entry)
@@ -74,7 +74,7 @@ impl EntryEvents {
     /// As [`next`](Self::next), without the changes that leave an entry in its [state](EntryState).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sdk::sync::outbox::EntryState;
     ///
@@ -89,7 +89,7 @@ impl EntryEvents {
     /// for state in [EntryState::Queued, EntryState::Sending, EntryState::Confirmed] {
     ///     assert_eq!(events.next_state().await.map(|entry| entry.state), Some(state));
     /// }
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub async fn next_state(&mut self) -> Option<Entry> {
         loop {

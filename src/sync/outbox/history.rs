@@ -26,7 +26,7 @@ impl Outbox {
     /// They are kept until [`prune`](Self::prune) removes them.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -38,7 +38,7 @@ impl Outbox {
     /// assert_eq!(page.entries[0].id, entry.id);
     /// assert_eq!(page.entries[0].attempts.len(), 1);
     /// assert!(page.next.is_none());
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Outbox {
     /// looked for, entries that made records stay: a look compares with them.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -84,7 +84,7 @@ impl Outbox {
     /// # outbox.send().await?;
     /// assert_eq!(outbox.prune("2020-01-01T00:00:00Z").await?, 0);
     /// assert_eq!(outbox.history(None).await?.entries.len(), 1);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

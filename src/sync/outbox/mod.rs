@@ -13,7 +13,7 @@
 //! A declaration whose reply is lost is found again, and not made twice:
 //!
 //! ```
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # equipment::example(async {
 //! use envd_sdk::fake::Fault;
 //! use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 //! use envd_sdk::sync::outbox::EntryState;
@@ -33,7 +33,7 @@
 //! let report = outbox.send().await?;
 //! assert_eq!(report.confirmed, 1);
 //! # assert_eq!(fake.consignments::<serde_json::Value>(fake.account_id()).len(), before + 1);
-//! # Ok(()) }
+//! # Ok(()) });
 //! ```
 
 mod account_outbox;

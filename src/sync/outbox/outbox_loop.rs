@@ -43,7 +43,7 @@ pub struct OutboxLoopHandle {
 /// What an [`OutboxLoop`] did.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::sync::outbox::OutboxEvent;
@@ -60,7 +60,7 @@ pub struct OutboxLoopHandle {
 ///     stop.stop();
 /// });
 /// sending.await;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -84,7 +84,7 @@ impl Outbox {
     /// Failures do not end it.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sdk::sync::outbox::EntryState;
     /// use envd_sdk::sync::store::MemorySync;
@@ -106,7 +106,7 @@ impl Outbox {
     /// }
     /// handle.stop();
     /// sending.await?;
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn run(&self) -> OutboxLoop {
         OutboxLoop {

@@ -9,7 +9,7 @@ use crate::model::Timestamp;
 /// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -21,7 +21,7 @@ use crate::model::Timestamp;
 /// assert_eq!((report.confirmed, report.waiting), (1, 0));
 /// // A person is needed.
 /// assert!(!report.login_needed && report.needs_attention == 0);
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

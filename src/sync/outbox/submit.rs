@@ -17,7 +17,7 @@ impl Outbox {
     /// It is sent as a save by id with the status `SUBMITTED` (assumed: see [`ops`](crate::ops)).
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -30,7 +30,7 @@ impl Outbox {
     /// outbox.send().await?;
     /// let id = outbox.entry(submit.id).await?.and_then(|entry| entry.consignment).ok_or("not submitted")?;
     /// assert_eq!(account.consignment(id).await?.value.status, Some(ConsignmentStatus::Submitted));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Outbox {
     /// [`save`](Self::save) and [`submit`](Self::submit) leaves a draft. Returns the entry that saves.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -57,7 +57,7 @@ impl Outbox {
     /// outbox.save_and_submit(input).await?;
     /// assert_eq!(outbox.entries().await?.len(), 2);
     /// assert_eq!(outbox.send().await?.confirmed, 2);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Outbox {
     /// Writes the next state of a record down and submits it, both at once. Returns the entry that saves.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// # use envd_sdk::model::ConsignmentInput;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -82,7 +82,7 @@ impl Outbox {
     /// let base = account.consignment("00000000-0000-4000-8000-000000000101").await?.value;
     /// outbox.update_and_submit(&base, ConsignmentInput::from(&base)).await?;
     /// assert_eq!(outbox.entries().await?.len(), 2);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

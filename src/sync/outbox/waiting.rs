@@ -38,7 +38,7 @@ impl Outbox {
     /// A page of the copy with what waits in the outbox on top, marked as such. No request is sent.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     /// use envd_sdk::sync::store::MemorySync;
     ///
@@ -53,7 +53,7 @@ impl Outbox {
     /// let screen = outbox.with_waiting(drafts).await?;
     /// assert_eq!(screen.new.len(), 1);
     /// assert!(screen.records.iter().all(|record| record.waiting.is_empty()));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

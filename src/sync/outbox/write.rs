@@ -17,7 +17,7 @@ impl Outbox {
     /// Entries that are written through this handle are not sent after this instant: they then need a decision.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sdk::sync::outbox::Reason;
     ///
@@ -29,7 +29,7 @@ impl Outbox {
     /// outbox.send().await?;
     /// let late = outbox.entry(entry.id).await?.ok_or("no entry")?;
     /// assert_eq!(late.reason, Some(Reason::NotAfterPassed));
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn not_after(mut self, instant: impl Into<Timestamp>) -> Self {
         self.settings.not_after = Some(instant.into());
@@ -44,7 +44,7 @@ impl Outbox {
     /// of the service, prefer [`update`](Self::update): without the record as it was, nothing shows what others changed.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -53,7 +53,7 @@ impl Outbox {
     /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let entry = outbox.save(input).await?;
     /// assert_eq!(outbox.entries().await?[0].id, entry.id);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Outbox {
     /// when the entry is sent, nothing is sent, and a person decides.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::ConsignmentInput;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -81,7 +81,7 @@ impl Outbox {
     /// let input = ConsignmentInput::from(&base).movement("2099-01-15", "05:15");
     /// outbox.update(&base, input).await?;
     /// assert_eq!(outbox.send().await?.confirmed, 1);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl Outbox {
     /// place of that of what is replaced, and of a submit that waits.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -155,7 +155,7 @@ impl Outbox {
     /// outbox.send().await?;
     /// let later = outbox.edit(entry.id, input().movement("2099-01-16", "05:15")).await?;
     /// assert_ne!(later.id, entry.id);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors

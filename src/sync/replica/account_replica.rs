@@ -23,7 +23,7 @@ use crate::transport::Clock;
 /// service more than needed, and the copy stays right.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::ConsignmentStatus;
@@ -34,7 +34,7 @@ use crate::transport::Clock;
 /// // From here on without a request.
 /// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
 /// assert!(!drafts.records.is_empty());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[doc(alias("offline", "cache", "mirror"))]
 #[derive(Clone)]
@@ -66,7 +66,7 @@ impl Account {
     /// nothing is read yet.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -76,7 +76,7 @@ impl Account {
     /// assert!(report.appeared > 0);
     /// println!("{report}");
     /// assert_eq!(replica.sync().await?.appeared, 0);
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn replica(&self, store: impl SyncStore) -> Replica {
         Replica {

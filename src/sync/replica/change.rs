@@ -25,7 +25,7 @@ pub struct Change {
 /// What happened to a record.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = account.replica(envd_sdk::sync::store::MemorySync::new());
@@ -42,7 +42,7 @@ pub struct Change {
 ///     }
 ///     feed.acknowledge(&change).await?;
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

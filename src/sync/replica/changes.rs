@@ -27,7 +27,7 @@ const CHUNK: usize = 100;
 /// acknowledged when it read it, so a change may be handled twice, but none is lost.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::sync::replica::ChangeKind;
 /// use envd_sdk::sync::store::MemorySync;
 ///
@@ -45,7 +45,7 @@ const CHUNK: usize = 100;
 /// // The next run of the program is told what was not acknowledged.
 /// let mut feed = replica.changes("accounting");
 /// assert_eq!(feed.next().await?, second);
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub struct Changes {

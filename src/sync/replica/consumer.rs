@@ -16,7 +16,7 @@ const PREFIX: &str = "consumer/";
 /// A named consumer of the changes of an account.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = account.replica(envd_sdk::sync::store::MemorySync::new());
@@ -30,7 +30,7 @@ const PREFIX: &str = "consumer/";
 ///     println!("{} has change {}", consumer.name, consumer.acknowledged);
 /// }
 /// replica.remove_consumer("accounting").await?;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ impl Replica {
     /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.
     ///
     /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentStatus, Day};
     /// use envd_sdk::sync::store::{MemorySync, Order};
     ///
@@ -35,7 +35,7 @@ impl Replica {
     ///         None => break,
     ///     }
     /// }
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn consignments(&self) -> LocalQuery {
         LocalQuery::new(self.shared_store(), self.key().into())

@@ -18,7 +18,7 @@ use crate::sync::store::RowKeys;
 /// How much of each record a replica copies.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::sync::replica::Depth;
@@ -28,7 +28,7 @@ use crate::sync::store::RowKeys;
 /// replica.sync().await?;
 /// let record = replica.consignments().list().await?.records.remove(0);
 /// assert!(!record.consignment()?.questions.is_empty());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -47,7 +47,7 @@ pub enum Depth {
 /// declaration with its token: treat its JSON as a secret.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::sync::store::MemorySync;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -60,7 +60,7 @@ pub enum Depth {
 /// // Fields that this crate does not know are in the JSON.
 /// let json: serde_json::Value = serde_json::from_str(record.json())?;
 /// assert_eq!(json["number"], "C-900000101");
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -24,7 +24,7 @@ type OnEvent = Box<dyn FnMut(&SyncEvent) + Send>;
 /// Syncs until it is stopped, from [`Replica::run`]. Await it, or spawn its future; dropping it at any time is safe.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use std::time::Duration;
 /// use envd_sdk::sync::replica::SyncEvent;
 /// use envd_sdk::sync::store::MemorySync;
@@ -42,7 +42,7 @@ type OnEvent = Box<dyn FnMut(&SyncEvent) + Send>;
 ///     }
 /// });
 /// tokio::spawn(syncs.into_future()).await?;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[must_use = "it does nothing until it is awaited"]
 pub struct SyncLoop {

@@ -32,7 +32,7 @@ impl fmt::Display for SyncMode {
 /// What one [`sync`](super::Replica::sync) did. `Display` tells it in words.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = account.replica(envd_sdk::sync::store::MemorySync::new());
@@ -43,7 +43,7 @@ impl fmt::Display for SyncMode {
 /// let second = replica.sync().await?;
 /// println!("{second}");
 /// assert_eq!((second.appeared, second.changed, second.gone), (0, 0, 0));
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -124,7 +124,7 @@ impl fmt::Display for SyncReport {
 /// How far a walk has come, for a progress bar.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::sync::store::MemorySync;
@@ -134,7 +134,7 @@ impl fmt::Display for SyncReport {
 ///     None => println!("{} records", walk.records),
 /// });
 /// replica.sync().await?;
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

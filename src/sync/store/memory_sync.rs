@@ -14,7 +14,7 @@ use super::{
 /// Clones share what they keep.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::sync::store::MemorySync;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -23,7 +23,7 @@ use super::{
 /// account.replica(store.clone()).sync().await?;
 /// // A clone has the same copy.
 /// assert!(account.replica(store).consignments().count().await? > 0);
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Default)]
 pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);

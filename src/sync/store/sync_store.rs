@@ -15,7 +15,7 @@ use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
 /// [`conformance`](super::conformance) checks a store of yours. What it is given, and what it returns:
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # equipment::example(async {
 /// use envd_sdk::sync::store::{Batch, ChangeRange, MemorySync, Query, Row, SyncStore};
 ///
 /// let store = MemorySync::new();
@@ -34,7 +34,7 @@ use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
 /// assert_eq!(store.query("envd-7", &query).await?[0].id, "7");
 /// assert_eq!(store.documents("envd-7", "").await?[0].version, 1);
 /// assert!(store.changes("envd-7", ChangeRange::After(0), 10).await?.is_empty());
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 pub trait SyncStore: Send + Sync + 'static {
     /// The documents of an account whose names begin with a text, ordered by name.

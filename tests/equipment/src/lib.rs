@@ -396,3 +396,21 @@ pub fn refusing_address() -> SocketAddr {
     std::mem::forget(socket);
     address
 }
+
+/// Runs an example of the documentation to its end. Its future is boxed, so that the runtime is compiled once for all examples:
+/// with a `main` each, they took half a minute to build.
+///
+/// # Panics
+/// If the example returns an error.
+pub fn example<'a>(example: impl Future<Output = Result<(), Box<dyn std::error::Error>>> + 'a) {
+    run(Box::pin(example));
+}
+
+fn run(
+    example: std::pin::Pin<Box<dyn Future<Output = Result<(), Box<dyn std::error::Error>>> + '_>>,
+) {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    if let Err(error) = runtime.expect("a runtime").block_on(example) {
+        panic!("{error:?}");
+    }
+}

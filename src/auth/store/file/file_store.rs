@@ -39,12 +39,11 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// ```
 /// use envd_sdk::auth::{FileStore, TokenStore};
 ///
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// # let directory = std::env::temp_dir();
 /// let store = FileStore::new(directory.join("envd-sdk-doc-tokens.json"));
 /// assert!(store.load("default").await?.is_none());
-/// # Ok::<(), envd_sdk::auth::StoreError>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 ///
 /// Its errors have these predicates of [`StoreError`]: [`is_full`](StoreError::is_full),

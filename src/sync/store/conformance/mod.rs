@@ -6,12 +6,11 @@
 //! ```
 //! use envd_sdk::sync::store::{MemorySync, conformance};
 //!
-//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! # equipment::example(async {
 //! let store = MemorySync::new();
 //! let report = conformance::check(move || store.clone()).await;
 //! report.assert_kept();
-//! # });
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(()) });
 //! ```
 //!
 //! In a test of yours, pass a closure that opens your store once more, as another process would: two connections to one

@@ -109,15 +109,14 @@ impl fmt::Debug for PostgresSyncBuilder {
 /// use envd_sdk::auth::postgres::loopback_pool;
 /// use envd_sdk::sync::store::PostgresSync;
 ///
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
 /// let store = PostgresSync::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// store.migrate().await?; // when the application is deployed
 /// # }
 /// # let _ = store;
-/// # Ok::<(), envd_sdk::sync::store::StoreError>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 ///
 /// Everything is stored in the clear unless a [`SealedSync`](super::super::SealedSync) around it encrypts and hashes it.

@@ -40,13 +40,12 @@ const HASH_DOMAIN: &[u8] = b"envd-sdk copy 1\0";
 /// use envd_sdk::sync::store::{Batch, MemorySync, Query, Row, SealedSync, SyncStore};
 ///
 /// # let (sealing, hashes) = ([1; 32], [2; 32]);
-/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # equipment::example(async {
 /// let store = SealedSync::new(MemorySync::new(), SealingKey::new("2027", &sealing), &hashes);
 /// let row = Row { id: "1".to_owned(), payload: "{\"secret\":1}".to_owned(), ..Row::default() };
 /// store.commit("farm", &Batch { rows: vec![row.clone()], ..Batch::default() }).await?;
 /// assert_eq!(store.rows("farm", &["1".to_owned()]).await?, [row]);
-/// # Ok::<(), envd_sdk::sync::store::StoreError>(()) })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 ///
 /// # Errors

@@ -32,12 +32,12 @@ use crate::sync::store::{
 /// ```
 /// use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
 ///
+/// # equipment::example(async {
 /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));
 /// # std::fs::create_dir(&folder)?;
 /// # #[cfg(unix)]
 /// # std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
 /// # let file = folder.join("farm.db");
-/// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let store = SqliteSync::open(&file)?;
 /// let batch = Batch {
 ///     expected: vec![("walk".to_owned(), 0)],
@@ -47,9 +47,8 @@ use crate::sync::store::{
 /// assert!(store.commit("account", &batch).await?);
 /// // The document has version 1 now.
 /// assert!(!store.commit("account", &batch).await?);
-/// # Ok::<(), envd_sdk::sync::store::StoreError>(()) })?;
 /// # std::fs::remove_dir_all(&folder)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 ///
 /// # Beside another `SQLite`
