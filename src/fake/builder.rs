@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer};
 use super::graphql::Cache;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
-use super::reference_data::{ReferenceData, bundled_schema, read_schema};
+use super::reference_data::{ReferenceData, ServedSchema};
 use super::register::Register;
 use super::routes::{Parts, Routes, State};
 use super::script::{LateRequests, Log, Scripts};
@@ -202,10 +202,10 @@ impl FakeBuilder {
         let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
         let schema = match &self.schema {
-            Some(definition) => read_schema(definition)
+            Some(definition) => ServedSchema::read(definition)
                 .map_err(std::io::Error::other)
                 .map_err(failed("the schema is invalid"))?,
-            None => bundled_schema(),
+            None => ServedSchema::bundled(),
         };
         let now = self.clock.now();
         let (issuer, home) = (base.to_string(), base.as_str().trim_end_matches('/'));

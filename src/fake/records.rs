@@ -45,7 +45,7 @@ impl Records {
             serials: 0,
         };
         let mut now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_491_200);
-        for (account, input) in &world.consignments {
+        for (account, input) in world.consignments.iter() {
             let holder = world.holder(account);
             let author = holder.map_or(&Value::Null, |user| &user["email"]);
             records.create(account, input, author, now);

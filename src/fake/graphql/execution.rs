@@ -205,7 +205,7 @@ impl ObjectValue for Object<'_> {
         let source = match (self.type_name, name) {
             ("Consignment", "questions") => {
                 let forms = record_fields::form_names(value);
-                Source::Owned(rules::questions_of(&self.data.questions, &forms).into())
+                Source::Owned(rules::questions_of(self.data.questions(), &forms).into())
             }
             // The specification can be read so that the record is under `data`.
             ("UserDetails", "data") => Source::Borrowed(value),

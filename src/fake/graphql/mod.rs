@@ -7,11 +7,8 @@ mod validation;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::SystemTime;
 
-use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Schema};
 use serde_json::Value;
 
 use self::request::{Request, RequestError};
@@ -58,37 +55,19 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Validated documents, and the replies to queries since the last change: clients send the same few again and again.
+/// The replies to queries since the last change: clients send the same few again and again.
 #[derive(Default)]
 pub(super) struct Cache {
-    documents: HashMap<String, Arc<ValidatedDocument>>,
     /// By the body of the request.
     replies: HashMap<Vec<u8>, (User, Reply)>,
     /// The version of the records that the replies show.
     version: u64,
 }
 
-type ValidatedDocument = Result<Valid<ExecutableDocument>, Vec<RequestError>>;
-
-/// Entries in each part of the cache. An application has a few dozen documents; a test may send thousands.
+/// Replies that are kept.
 const CAPACITY: usize = 256;
 
 impl Cache {
-    fn document(&mut self, schema: &Valid<Schema>, text: &str) -> Arc<ValidatedDocument> {
-        if let Some(cached) = self.documents.get(text) {
-            return Arc::clone(cached);
-        }
-        let parsed = ExecutableDocument::parse_and_validate(schema, text, "request.graphql");
-        let document = parsed.map_err(|failed| validation::errors(&failed, text));
-        let document = Arc::new(document);
-        if self.documents.len() >= CAPACITY {
-            self.documents.clear();
-        }
-        let text = text.to_owned();
-        self.documents.insert(text, Arc::clone(&document));
-        document
-    }
-
     /// Drops replies that show another version of the records.
     fn refresh(&mut self, version: u64) {
         if self.version != version {
@@ -151,11 +130,13 @@ fn run(
     }
     let request = Request::parse(media_type, body)?;
     let schema = &context.data.schema;
-    let document = cache.document(schema, &request.query);
+    let document = schema.document(&request.query);
     let Some(user) = user else {
         return Ok(execution::unauthorized((*document).as_ref().ok(), &request));
     };
-    let document = (*document).as_ref().map_err(Clone::clone)?;
+    let document = (*document)
+        .as_ref()
+        .map_err(|failed| validation::errors(failed, &request.query))?;
     let operation = request.operation(document)?;
     request.check_variables(schema, operation, &document.sources)?;
     let reply = execution::execute(document, operation, request.variables, context, user);
@@ -163,24 +144,4 @@ fn run(
         cache.store_reply(user, body, &reply);
     }
     Ok(reply)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::reference_data::bundled_schema;
-
-    #[test]
-    fn a_document_is_read_once() {
-        let mut cache = Cache::default();
-        let schema = bundled_schema();
-        let first = cache.document(&schema, "{ questions { items { id } } }");
-        assert!(first.is_ok());
-        let second = cache.document(&schema, "{ questions { items { id } } }");
-        assert!(Arc::ptr_eq(&first, &second));
-        for n in 0..2 * CAPACITY {
-            cache.document(&schema, &format!("{{ a{n} }}"));
-        }
-        assert!(cache.documents.len() <= CAPACITY);
-    }
 }

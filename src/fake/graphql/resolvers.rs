@@ -189,7 +189,7 @@ impl Mutation<'_> {
             today: instant::day(context.now),
             account_pic: self.account.origin_pic(),
             accreditations: &self.account.holder["accreditations"],
-            questions: &context.data.questions,
+            questions: context.data.questions(),
             kept_forms: kept_forms.as_array().map_or(&[][..], Vec::as_slice),
         };
         let problems = rules::consignment(&input, &rules);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -40,7 +41,7 @@ impl World {
         if consignments.exists() {
             for path in files(&consignments)? {
                 if !path.ends_with("index.json") {
-                    world.consignments.push(read(&path, consignment_of)?);
+                    Arc::make_mut(&mut world.consignments).push(read(&path, consignment_of)?);
                 }
             }
         }
@@ -48,11 +49,11 @@ impl World {
             world.pics = pics;
         }
         if let Some(questions) = read_if_present(&folder.join("questions.json"), questions_of)? {
-            world.questions = questions;
+            world.questions = Arc::new(questions);
         }
         let register = folder.join("register").join("all.json");
         if let Some(properties) = read_if_present(&register, properties_of)? {
-            world.properties = properties;
+            world.properties = Arc::new(properties);
         }
         Ok(world)
     }

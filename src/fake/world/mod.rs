@@ -6,6 +6,7 @@ mod user_record;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -51,10 +52,10 @@ impl Kind {
 pub struct World {
     pub(super) users: Vec<Value>,
     pub(super) pics: Map<String, Value>,
-    pub(super) consignments: Vec<(String, Value)>,
+    pub(super) consignments: Arc<Vec<(String, Value)>>,
     pub(super) templates: Vec<(String, Value)>,
-    pub(super) questions: Value,
-    pub(super) properties: Vec<Value>,
+    pub(super) questions: Arc<Value>,
+    pub(super) properties: Arc<Vec<Value>>,
     /// From PIC to postcode, which a record does not show (spec 2.10) but a search can name (spec 4.2).
     pub(super) postcodes: HashMap<String, String>,
     /// Records of the other kinds, each with its account.
@@ -68,10 +69,10 @@ impl World {
         Self {
             users: Vec::new(),
             pics: Map::new(),
-            consignments: Vec::new(),
+            consignments: Arc::default(),
             templates: Vec::new(),
-            questions: sample::json(sample::QUESTIONS)["data"]["questions"].take(),
-            properties: Vec::new(),
+            questions: sample::questions(),
+            properties: Arc::default(),
             postcodes: HashMap::new(),
             other_records: Vec::new(),
             problem: None,
@@ -90,7 +91,7 @@ impl World {
     /// Adds a consignment by its input (spec 2.1). The first is the oldest.
     pub fn consignment(mut self, account: impl Into<String>, input: impl Serialize) -> Self {
         if let Some(input) = self.read("consignment", input) {
-            self.consignments.push((account.into(), input));
+            Arc::make_mut(&mut self.consignments).push((account.into(), input));
         }
         self
     }
@@ -107,7 +108,7 @@ impl World {
     pub fn questions(mut self, questions: impl Serialize) -> Self {
         if let Some(questions) = self.read("list of questions", questions) {
             match questions_of(questions) {
-                Ok(questions) => self.questions = questions,
+                Ok(questions) => self.questions = Arc::new(questions),
                 Err(reason) => self.note(reason),
             }
         }
@@ -117,7 +118,7 @@ impl World {
     /// Adds a property to the register (spec 2.10).
     pub fn property(mut self, property: impl Serialize) -> Self {
         if let Some(property) = self.read("property", property) {
-            self.properties.push(property);
+            Arc::make_mut(&mut self.properties).push(property);
         }
         self
     }

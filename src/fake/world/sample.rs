@@ -1,5 +1,7 @@
 //! The world that a fake starts with unless a test sets another. All of its data is invented.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::Value;
 
 use super::folder::properties_of;
@@ -12,7 +14,7 @@ const USERS: [&str; 3] = [
     include_str!("../seed/user-details-receiver.json"),
 ];
 const ACCOUNT_PICS: &str = include_str!("../seed/account-pics.json");
-pub(super) const QUESTIONS: &str = include_str!("../seed/questions.json");
+const QUESTIONS: &str = include_str!("../seed/questions.json");
 const RELATED: &str = include_str!("../seed/related.json");
 const PROPERTIES: &str = include_str!("../seed/register/all.json");
 
@@ -51,47 +53,60 @@ const POSTCODES: [(&str, &str); 7] = [
 impl World {
     /// The world that [the documentation of the fake](crate::fake) describes, and the default.
     pub fn sample() -> Self {
-        let mut world = Self::empty();
-        for text in USERS {
-            let details = json(text)["data"]["userDetails"].take();
-            world.users.push(details);
-        }
-        if let Value::Object(pics) = json(ACCOUNT_PICS) {
-            world.pics = pics;
-        }
-        for text in CONSIGNMENTS {
-            let mut consignment = json(text);
-            let input = consignment["input"].take();
-            let account = consignment["envdAccountId"].as_str().unwrap_or_default();
-            world.consignments.push((account.to_owned(), input));
-        }
-        world.properties = properties_of(json(PROPERTIES)).unwrap_or_default();
-        let postcodes = world.properties.iter().filter_map(|property| {
-            let state = property["RegisteredState"].as_str()?;
-            let (_, postcode) = POSTCODES.iter().find(|(name, _)| *name == state)?;
-            Some((property["PIC"].as_str()?.to_owned(), (*postcode).to_owned()))
-        });
-        world.postcodes = postcodes.collect();
-        let (account, mut template) = world.consignments[0].clone();
-        template["name"] = "Weaners to the yards".into();
-        for (kind, name) in [
-            (Kind::Comment, "comments"),
-            (Kind::UserMapping, "userMappings"),
-            (Kind::Edec, "edecs"),
-        ] {
-            let records = json(RELATED)[name].as_array().cloned().unwrap_or_default();
-            let records = records
-                .into_iter()
-                .map(|record| (kind, account.clone(), record));
-            world.other_records.extend(records);
-        }
-        world.templates.push((account, template));
-        world
+        static SAMPLE: LazyLock<World> = LazyLock::new(read);
+        SAMPLE.clone()
     }
 }
 
+fn read() -> World {
+    let mut world = World::empty();
+    for text in USERS {
+        let details = json(text)["data"]["userDetails"].take();
+        world.users.push(details);
+    }
+    if let Value::Object(pics) = json(ACCOUNT_PICS) {
+        world.pics = pics;
+    }
+    let consignments = CONSIGNMENTS.map(|text| {
+        let mut consignment = json(text);
+        let input = consignment["input"].take();
+        let account = consignment["envdAccountId"].as_str().unwrap_or_default();
+        (account.to_owned(), input)
+    });
+    world.consignments = Arc::new(consignments.into());
+    world.properties = Arc::new(properties_of(json(PROPERTIES)).unwrap_or_default());
+    let postcodes = world.properties.iter().filter_map(|property| {
+        let state = property["RegisteredState"].as_str()?;
+        let (_, postcode) = POSTCODES.iter().find(|(name, _)| *name == state)?;
+        Some((property["PIC"].as_str()?.to_owned(), (*postcode).to_owned()))
+    });
+    world.postcodes = postcodes.collect();
+    let (account, mut template) = world.consignments[0].clone();
+    template["name"] = "Weaners to the yards".into();
+    for (kind, name) in [
+        (Kind::Comment, "comments"),
+        (Kind::UserMapping, "userMappings"),
+        (Kind::Edec, "edecs"),
+    ] {
+        let records = json(RELATED)[name].as_array().cloned().unwrap_or_default();
+        let records = records
+            .into_iter()
+            .map(|record| (kind, account.clone(), record));
+        world.other_records.extend(records);
+    }
+    world.templates.push((account, template));
+    world
+}
+
+/// The questions of the sample, which most worlds share.
+pub(super) fn questions() -> Arc<Value> {
+    static QUESTIONS_READ: LazyLock<Arc<Value>> =
+        LazyLock::new(|| Arc::new(json(QUESTIONS)["data"]["questions"].take()));
+    Arc::clone(&QUESTIONS_READ)
+}
+
 /// Reads one of the texts above.
-pub(super) fn json(text: &str) -> Value {
+fn json(text: &str) -> Value {
     // OK because the texts are part of the crate, and a test reads them all.
     serde_json::from_str(text).unwrap_or_default()
 }

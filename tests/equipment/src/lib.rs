@@ -23,6 +23,7 @@ mod folder;
 
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -398,17 +399,17 @@ pub fn refusing_address() -> SocketAddr {
 }
 
 /// Runs an example of the documentation to its end. Its future is boxed, so that the runtime is compiled once for all examples:
-/// with a `main` each, they took half a minute to build.
+/// with a `main` each they took twice as long to build.
 ///
 /// # Panics
 /// If the example returns an error.
-pub fn example<'a>(example: impl Future<Output = Result<(), Box<dyn std::error::Error>>> + 'a) {
+pub fn example<'a>(example: impl Future<Output = Ended> + 'a) {
     run(Box::pin(example));
 }
 
-fn run(
-    example: std::pin::Pin<Box<dyn Future<Output = Result<(), Box<dyn std::error::Error>>> + '_>>,
-) {
+type Ended = Result<(), Box<dyn std::error::Error>>;
+
+fn run(example: Pin<Box<dyn Future<Output = Ended> + '_>>) {
     let runtime = Builder::new_current_thread().enable_all().build();
     if let Err(error) = runtime.expect("a runtime").block_on(example) {
         panic!("{error:?}");

@@ -137,7 +137,7 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
 pub(crate) enum Neighbours {
     Allowed,
     /// For a program that takes whatever file has the name it looks for, as `SQLite` does with `-wal`.
-    #[cfg(any(test, feature = "sqlite"))]
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     Refused,
 }
 

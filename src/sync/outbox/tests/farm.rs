@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::auth::{StaticToken, TokenSource};
 use crate::error::Unsent;
-use crate::fake::{Assumptions, Fake, Fault, Received, WebsiteEdit};
+use crate::fake::{Assumptions, Fake, Fault, Received, UserRecord, WebsiteEdit, World};
 use crate::graphql::generated::CreateOrSaveConsignment;
 use crate::model::{
     AnswerInput, Consignment, ConsignmentId, ConsignmentInput, FormType, PartyInput,
@@ -40,8 +40,17 @@ impl Farm {
 
     pub(super) async fn assuming(assumptions: Assumptions) -> Self {
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+        let sam = UserRecord::new("sam.sample@example.com")
+            .role("Producer")
+            .account("envd-100201", "LPA", "QAZZ7777");
+        // A small world without compression: most of the time of these tests goes into lists.
+        let world = (70..73).fold(World::empty().user(sam), |world, head| {
+            world.consignment("envd-100201", load(head))
+        });
         let fake = Fake::builder()
+            .world(world)
             .clock(clock.clone())
+            .gzip(false)
             .access_token_lifetime(Duration::from_secs(1_000 * 24 * 3_600))
             .assume(assumptions);
         let fake = fake.start().await.unwrap();
