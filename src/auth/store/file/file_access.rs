@@ -132,27 +132,25 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether other users may make files in the directory, as in `/tmp`, if they cannot replace ours.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Neighbours {
-    Allowed,
-    /// For a program that takes whatever file has the name it looks for, as `SQLite` does with `-wal`.
-    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
-    Refused,
+/// Refuses a directory in which another user could replace the files.
+pub(crate) fn check_directory(path: &Path, name: &str) -> Result<(), StoreError> {
+    check(path, name, true)
 }
 
-/// Refuses a directory in which another user could replace the files.
+/// Refuses a directory in which another user could also make files, as in `/tmp`: `SQLite` takes whatever file has the name
+/// it looks for, such as `-wal`.
+#[cfg(feature = "sqlite")]
+pub(crate) fn check_unshared_directory(path: &Path, name: &str) -> Result<(), StoreError> {
+    check(path, name, false)
+}
+
 #[cfg(unix)]
-pub(crate) fn check_directory(
-    path: &Path,
-    name: &str,
-    neighbours: Neighbours,
-) -> Result<(), StoreError> {
+fn check(path: &Path, name: &str, may_be_sticky: bool) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|source| {
         StoreError::io(format!("the directory of {name} cannot be used"), source)
     })?;
     let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
-    let found = weakness(owner, group, mode, geteuid().as_raw(), neighbours);
+    let found = weakness(owner, group, mode, geteuid().as_raw(), may_be_sticky);
     found.map_or(Ok(()), |(weakness, remedy)| {
         Err(insecure(format!(
             "the directory of {name} {weakness}; {remedy}"
@@ -162,7 +160,7 @@ pub(crate) fn check_directory(
 
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps)]
-pub(crate) fn check_directory(_: &Path, _: &str, _: Neighbours) -> Result<(), StoreError> {
+fn check(_: &Path, _: &str, _: bool) -> Result<(), StoreError> {
     Ok(())
 }
 
@@ -173,7 +171,7 @@ fn weakness(
     group: u32,
     mode: u32,
     user: u32,
-    neighbours: Neighbours,
+    may_be_sticky: bool,
 ) -> Option<(&'static str, &'static str)> {
     const STICKY: u32 = 0o1000;
     // Root can replace any file anyway.
@@ -184,7 +182,7 @@ fn weakness(
         ));
     }
     // In a sticky directory such as /tmp others can make files, and not replace ours.
-    if mode & STICKY != 0 && neighbours == Neighbours::Allowed {
+    if mode & STICKY != 0 && may_be_sticky {
         return None;
     }
     // A group with the number of its user is that user's alone, and its directories are often writable to it.
@@ -197,7 +195,7 @@ fn weakness(
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::{Neighbours, weakness};
+    use super::weakness;
 
     #[test]
     fn a_directory_is_the_users_or_roots_and_closed_to_others() {
@@ -216,19 +214,11 @@ mod tests {
             (1001, 1001, 0o41777, false),
         ] {
             let judged = |neighbours| weakness(owner, group, mode, 1000, neighbours).is_none();
-            assert_eq!(
-                judged(Neighbours::Allowed),
-                fine,
-                "{owner} {group} {mode:o}"
-            );
+            assert_eq!(judged(true), fine, "{owner} {group} {mode:o}");
             let sticky = mode & 0o1000 != 0;
-            assert_eq!(
-                judged(Neighbours::Refused),
-                fine && !sticky,
-                "{owner} {group} {mode:o}"
-            );
+            assert_eq!(judged(false), fine && !sticky, "{owner} {group} {mode:o}");
         }
         // Root does not trust a directory that another user can change.
-        assert!(weakness(1000, 1000, 0o40700, 0, Neighbours::Allowed).is_some());
+        assert!(weakness(1000, 1000, 0o40700, 0, true).is_some());
     }
 }

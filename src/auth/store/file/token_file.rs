@@ -12,9 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::file_access::{
-    Neighbours, check_directory, keep_to_owner, open, private, sync_directory,
-};
+use super::file_access::{check_directory, keep_to_owner, open, private, sync_directory};
 use crate::auth::store::{StoreErrorKind, read_stored};
 use crate::auth::{Record, StoreError, Version, Versioned};
 use crate::secret::Secret;
@@ -44,7 +42,7 @@ impl TokenFile {
         let directory = fs::canonicalize(directory).map_err(|source| {
             StoreError::io("the directory of the token file cannot be used", source)
         })?;
-        check_directory(&directory, NAME, Neighbours::Allowed)?;
+        check_directory(&directory, NAME)?;
         let name = name.to_owned();
         Ok(Self {
             directory,

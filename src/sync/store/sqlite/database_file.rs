@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::auth::StoreError;
-use crate::auth::store::file::file_access::{self, Neighbours};
+use crate::auth::store::file::file_access;
 
 const NAME: &str = "the database of the copy";
 
@@ -18,7 +18,7 @@ static CREATING: Mutex<()> = Mutex::new(());
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = path.parent().unwrap_or(path);
-    file_access::check_directory(directory, NAME, Neighbours::Refused)?;
+    file_access::check_unshared_directory(directory, NAME)?;
     // SQLite takes those that are there, whoever made them.
     for ending in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
