@@ -63,8 +63,9 @@ impl Client {
 
     /// The client of another user, with the connections, settings, limits and documents of this one.
     ///
-    /// It costs no more than a clone, so a server makes one for each request of its users. They
-    /// share the allowance of retries and the pause after `Retry-After` ([`paused_for`](Self::paused_for)).
+    /// It costs no more than a clone, so a server may make one for each request of its users. They share the allowance of retries
+    /// and the pause after HTTP 503 with `Retry-After`. The pause after HTTP 429 is that of one user: of the client that this
+    /// returns and its clones ([`paused_for`](Self::paused_for)).
     ///
     /// ```
     /// # equipment::example(async {
@@ -206,8 +207,9 @@ impl Client {
     /// How long calls are still deferred after HTTP 429 or 503 with `Retry-After`.
     ///
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
-    /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most. All
-    /// clients of one pool share it.
+    /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most. All clients of one pool
+    /// share the pause after 503; that after 429 concerns this client and its clones, and no other user. assumed: the service
+    /// limits by user (spec 7.1 does not say).
     #[doc(alias("rate limit", "throttle", "429"))]
     #[must_use]
     pub fn paused_for(&self) -> Option<Duration> {

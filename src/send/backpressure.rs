@@ -1,4 +1,4 @@
-//! Defers requests until `Retry-After` has passed.
+//! Defers requests until `Retry-After` has passed: those of one user after 429, those of all users of the pool after 503.
 
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,17 +22,14 @@ pub(crate) struct Backpressure {
 }
 
 impl Backpressure {
-    /// Starts a pause after a refusal with `Retry-After`: too many requests, or maintenance (spec 7.1).
-    pub(crate) fn note(&self, clock: &Clock, error: &Error) {
-        let Some(wait) = error.retry_after().filter(|wait| !wait.is_zero()) else {
+    /// Starts a pause after a refusal with this status and `Retry-After`. The calls that are deferred get the status alone: the
+    /// text may be about the user of the refused call.
+    pub(crate) fn note(&self, clock: &Clock, status: u16, error: &Error) {
+        let wait = error.retry_after().filter(|wait| !wait.is_zero());
+        let Some(wait) = wait.filter(|_| error.http_status() == Some(status)) else {
             return;
         };
-        let refusal = match error.http_status() {
-            Some(503) => error.clone(),
-            // Other users of the pool get this error as well, so it has no text that may be about one user.
-            Some(429) => Error::http(Received::new(429, None, b"", None)),
-            _ => return,
-        };
+        let refusal = Error::http(Received::new(status, None, b"", None));
         let until = clock.boot() + wait.min(LONGEST);
         let mut pause = self.pause();
         if pause.as_ref().is_none_or(|(known, _)| *known < until) {

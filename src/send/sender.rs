@@ -38,6 +38,8 @@ pub(crate) struct SenderOptions {
 pub(crate) struct Sender {
     pub(super) pool: Arc<Pool>,
     pub(super) tokens: Option<Arc<dyn TokenSource>>,
+    /// Defers the requests of this user.
+    limited: Arc<Backpressure>,
     pub(super) gate: Option<Arc<dyn Gate>>,
 }
 
@@ -48,7 +50,8 @@ pub(super) struct Pool {
     retry: RetryPolicy,
     budget: Budget,
     pub(super) clock: Clock,
-    backpressure: Backpressure,
+    /// Defers the requests of all users.
+    maintenance: Backpressure,
 }
 
 /// What differs between the operations of the two interfaces.
@@ -119,12 +122,13 @@ impl SenderOptions {
             retry: self.retry,
             budget: Budget::default(),
             clock: self.clock,
-            backpressure: Backpressure::default(),
+            maintenance: Backpressure::default(),
         });
         let tokens = self.tokens;
         Ok(Sender {
             pool,
             tokens,
+            limited: Arc::default(),
             gate: None,
         })
     }
@@ -136,14 +140,21 @@ impl Sender {
         Self {
             pool: Arc::clone(&self.pool),
             tokens: Some(Arc::new(source)),
+            limited: Arc::default(),
             gate: self.gate.clone(),
         }
     }
 
+    /// What defers requests, with the status that starts it: too many requests of this user, or maintenance (spec 7.1).
+    fn pauses(&self) -> [(u16, &Backpressure); 2] {
+        [(429, &self.limited), (503, &self.pool.maintenance)]
+    }
+
     /// The remaining time for which requests are deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
-        let (left, _) = self.pool.backpressure.left(&self.pool.clock)?;
-        Some(left)
+        let pauses = self.pauses().into_iter();
+        let left = pauses.filter_map(|(_, pause)| pause.left(&self.pool.clock));
+        left.map(|(left, _)| left).max()
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -151,7 +162,9 @@ impl Sender {
     }
 
     pub(crate) fn end_pause(&self) {
-        self.pool.backpressure.end();
+        for (_, pause) in self.pauses() {
+            pause.end();
+        }
     }
 
     /// Adds the headers and limits that are set, all but the token.
@@ -243,7 +256,9 @@ impl<O: Operation> Exchange<'_, O> {
         }
         if gate.is_none() && self.sender.paused_for().is_some() {
             // Waits are rare, and in boxes: the futures around them stay small.
-            Box::pin(pool.backpressure.wait(&pool.clock, policy)).await?;
+            for (_, pause) in self.sender.pauses() {
+                Box::pin(pause.wait(&pool.clock, policy)).await?;
+            }
         }
         let (start, mut number) = (pool.clock.boot(), 1);
         loop {
@@ -380,7 +395,9 @@ impl<O: Operation> Exchange<'_, O> {
             error.with_retry_after(wait)
         });
         if let (None, Err(error)) = (&self.sender.gate, &judged) {
-            pool.backpressure.note(&pool.clock, error);
+            for (status, pause) in self.sender.pauses() {
+                pause.note(&pool.clock, status, error);
+            }
         }
         judged
     }

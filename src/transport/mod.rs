@@ -23,6 +23,6 @@ pub(crate) use self::http::Http;
 #[cfg(test)]
 pub(crate) use self::in_process::InProcess;
 pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
-pub(crate) use self::options::{is_loopback, parse_endpoint};
+pub(crate) use self::options::{is_loopback, is_private, parse_endpoint};
 pub(crate) use self::retry::{Budget, Safety};
 pub(crate) use reqwest::header;

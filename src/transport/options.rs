@@ -1,6 +1,7 @@
 //! What a user can set about HTTP, and which addresses are allowed.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use url::{Host, Url};
@@ -211,6 +212,20 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
         // With the dot of a complete name or without.
         Some(Host::Domain(name)) => matches!(name, "localhost" | "localhost."),
         None => false,
+    }
+}
+
+/// Whether the address is a number of this machine's surroundings, where a cloud keeps its metadata and a company its consoles:
+/// private (RFC 1918, RFC 4193), link-local (RFC 3927, RFC 4291 section 2.5.6) or none (`0.0.0.0`, `::`).
+pub(crate) fn is_private(url: &Url) -> bool {
+    let ip = match url.host() {
+        Some(Host::Ipv4(ip)) => IpAddr::V4(ip),
+        Some(Host::Ipv6(ip)) => ip.to_canonical(),
+        _ => return false,
+    };
+    match ip {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified(),
     }
 }
 

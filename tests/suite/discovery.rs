@@ -189,6 +189,42 @@ async fn rfc_8414_3_2_what_is_no_metadata_is_refused() {
 }
 
 #[tokio::test]
+async fn private_and_link_local_addresses_are_refused_unless_allowed() {
+    for host in [
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "0.0.0.0",
+        "[fd00::1]",
+        "[fe80::1]",
+        "[::]",
+        // Written as another family, or as one number.
+        "[::ffff:10.0.0.1]",
+        "2852039166",
+    ] {
+        let issuer = format!("https://{host}/");
+        let provider = Provider::builder("app").issuer(&issuer);
+        let error = provider.discover().await.unwrap_err();
+        assert!(error.is_config() && error.attempts() == 0, "{host}");
+        assert!(error.to_string().contains("private"), "{host}: {error}");
+
+        // What a provider publishes, of which each address is used later.
+        let fake = start_fake().await;
+        for field in ["token_endpoint", "revocation_endpoint", "jwks_uri"] {
+            let metadata = json!({"issuer": fake.issuer(), field: format!("{issuer}oauth")});
+            let published = Fault::status(200).json(metadata);
+            fake.on_path(OPENID).fault(published.clone());
+            let error = refusal(&fake).await;
+            assert!(error.is_config(), "{host} {field}: {error}");
+            fake.on_path(OPENID).fault(published);
+            let allowed = settings(&fake).allow_private_addresses(true);
+            assert!(allowed.discover().await.is_ok(), "{host} {field}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn metadata_is_kept_for_its_lifetime_by_a_builder_and_its_clones() {
     let (fake, clock) = manual().await;
     let settings = settings(&fake);

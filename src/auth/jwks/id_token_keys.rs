@@ -104,9 +104,10 @@ impl IdTokenKeys {
     pub(in crate::auth) fn verify_with_cached(&self, id_token: &Secret) -> Result<()> {
         let token = Jws::read(id_token.expose()).map_err(refused)?;
         let now = self.clock.boot();
-        let mut cache = self.cache();
-        let keys = cache.usable(now)?;
+        let keys = self.cache().usable(now)?;
+        // Without the lock: each key costs an exponentiation, and others wait for it.
         token.check(&keys).map_err(|refusal| {
+            let mut cache = self.cache();
             if refusal.may_be_of_a_new_key() && cache.note_unknown(now) {
                 cache.fresh_until = Duration::ZERO;
             }

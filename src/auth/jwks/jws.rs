@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use super::jwk::{Algorithm, Jwk, decode};
 
+/// Keys with the id of a token that are tried. Providers publish one; each costs an exponentiation.
+const KEYS_OF_ONE_ID: usize = 8;
+
 pub(super) struct Jws<'a> {
     header: Header,
     /// The header and the payload as they were sent.
@@ -92,6 +95,7 @@ impl<'a> Jws<'a> {
         let candidates: Vec<_> = match &self.header.kid {
             Some(_) => of_algorithm
                 .filter(|key| key.id == self.header.kid)
+                .take(KEYS_OF_ONE_ID)
                 .collect(),
             None => of_algorithm.collect(),
         };

@@ -37,6 +37,7 @@ pub struct ProviderBuilder {
     pub(super) jwks_uri: Option<String>,
     pub(super) issuer: Option<String>,
     pub(super) require_iss: Option<bool>,
+    pub(super) private_addresses: bool,
     pub(super) metadata_cache: MetadataCache,
     /// Fills what is not set.
     pub(super) found: Option<Arc<Metadata>>,
@@ -65,6 +66,7 @@ impl ProviderBuilder {
             jwks_uri: None,
             issuer: None,
             require_iss: None,
+            private_addresses: false,
             metadata_cache: MetadataCache::default(),
             found: None,
             audience: None,
@@ -195,6 +197,13 @@ impl ProviderBuilder {
     /// discovery it is off. An `iss` that is another issuer is refused in any case.
     pub fn require_iss(mut self, require: bool) -> Self {
         self.require_iss = Some(require);
+        self
+    }
+
+    /// Lets [`discover`](Self::discover) use an issuer and published addresses that are private or link-local numbers (RFC 1918,
+    /// RFC 3927, RFC 4193), as of a provider in the own network. Off unless set; addresses that are set here need it not.
+    pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
+        self.private_addresses = allowed;
         self
     }
 

@@ -42,6 +42,10 @@ impl ProviderBuilder {
     /// [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes
     /// other parameters than the service's logout (spec 5.8).
     ///
+    /// **An issuer that a user may enter** needs a list of allowed hosts in the application: a request goes to whatever host the
+    /// issuer names, and the login to the addresses that it publishes. Private and link-local addresses are refused as far as they
+    /// are numbers ([`allow_private_addresses`](Self::allow_private_addresses)); a name may resolve to any address.
+    ///
     /// The builder and its clones keep the metadata for the reply's `Cache-Control: max-age`, a day at most, or for an
     /// hour if it has none (assumed); `no-store` and `no-cache` count as zero. An application that builds providers again
     /// and again keeps one builder, and calls this on a clone each time. When the provider cannot be reached, or its reply
@@ -72,7 +76,7 @@ impl ProviderBuilder {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when the issuer is missing or not an https address, or the metadata is refused: it
-    /// names another issuer (RFC 8414 section 3.3), has an address that is not https, or lists PKCE methods without S256;
+    /// names another issuer (RFC 8414 section 3.3), has an address that is not https or is private, or lists PKCE methods without S256;
     /// [`is_not_found`](Error::is_not_found) when the issuer has no metadata; [`is_protocol`](Error::is_protocol) when it
     /// cannot be read; [`is_retryable`](Error::is_retryable) when the provider could not be reached or has a temporary
     /// problem; [`is_unexpected_status`](Error::is_unexpected_status) when it redirects.
@@ -82,7 +86,7 @@ impl ProviderBuilder {
         if issuer.is_empty() {
             return Err(named(Error::config("issuer is not set")));
         }
-        let addresses = metadata::addresses(&issuer).map_err(named)?;
+        let addresses = metadata::addresses(&issuer, self.private_addresses).map_err(named)?;
         let cache = Arc::clone(&self.metadata_cache);
         let mut cached = cache.lock().await;
         let now = self.clock.boot();
@@ -91,7 +95,7 @@ impl ProviderBuilder {
             return Ok(self);
         }
         let fetched = self.fetch(addresses).await.and_then(|reply| {
-            let metadata = Metadata::read(&reply.body, &issuer)?;
+            let metadata = Metadata::read(&reply.body, &issuer, self.private_addresses)?;
             Ok((Arc::new(metadata), metadata::lifetime(&reply.headers)))
         });
         let (metadata, lifetime) = match (fetched, cached.take()) {
@@ -180,7 +184,11 @@ mod tests {
                 "device_authorization_endpoint": "https://mtls.id.example/device",
             },
         });
-        let metadata = Metadata::read(document.to_string().as_bytes(), "https://id.example/");
+        let metadata = Metadata::read(
+            document.to_string().as_bytes(),
+            "https://id.example/",
+            false,
+        );
         let mut builder = Provider::builder("app");
         builder.found = Some(Arc::new(metadata.unwrap()));
         let addresses = |builder: ProviderBuilder| {

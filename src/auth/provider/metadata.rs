@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::error::{Error, Result, json_fault};
 use crate::transport::header::HeaderMap;
-use crate::transport::{is_loopback, max_age, parse_endpoint};
+use crate::transport::{is_loopback, is_private, max_age, parse_endpoint};
 
 /// Assumed, for servers that send no `Cache-Control`: a provider that moves an address keeps the old one for longer.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3_600);
@@ -47,13 +47,13 @@ pub(super) struct MtlsAliases {
 
 impl Metadata {
     /// Reads the metadata of an issuer, and refuses what must not be used.
-    pub(super) fn read(body: &[u8], issuer: &str) -> Result<Self> {
+    pub(super) fn read(body: &[u8], issuer: &str, may_be_private: bool) -> Result<Self> {
         let metadata: Self = serde_json::from_slice(body).map_err(|error| {
             let fault = json_fault(&error);
             Error::protocol(format!("the provider's metadata cannot be read: {fault}"))
         })?;
         metadata.check_issuer(issuer)?;
-        metadata.check_addresses(issuer)?;
+        metadata.check_addresses(issuer, may_be_private)?;
         let methods = metadata.code_challenge_methods_supported.as_deref();
         // A provider that lists none may still have it (RFC 8414 section 2 makes the list optional); one with a list does not.
         if methods.is_some_and(|methods| methods.iter().all(|method| method != "S256")) {
@@ -82,7 +82,7 @@ impl Metadata {
         )))
     }
 
-    fn check_addresses(&self, issuer: &str) -> Result<()> {
+    fn check_addresses(&self, issuer: &str, may_be_private: bool) -> Result<()> {
         let none = MtlsAliases::default();
         let aliases = self.mtls_endpoint_aliases.as_ref().unwrap_or(&none);
         let addresses = [
@@ -110,6 +110,10 @@ impl Metadata {
             if url.scheme() == "http" && !is_local {
                 return Err(Error::config(format!("{name} must be https")));
             }
+            if is_loopback(&url) && !is_local {
+                return Err(Error::config(format!("{name} is on this machine")));
+            }
+            check_private(&name, &url, may_be_private)?;
         }
         Ok(())
     }
@@ -120,10 +124,21 @@ impl Metadata {
     }
 }
 
+/// Who names the issuer must not make this program call what only this program can reach.
+fn check_private(name: &str, url: &Url, allowed: bool) -> Result<()> {
+    if is_private(url) && !allowed {
+        return Err(Error::config(format!(
+            "{name} is a private or link-local address, see ProviderBuilder::allow_private_addresses"
+        )));
+    }
+    Ok(())
+}
+
 /// The addresses of an issuer's metadata, in the order in which they are tried: first OIDC Discovery 1.0
 /// section 4, which appends to the path, then RFC 8414 section 3.1, which inserts before it.
-pub(super) fn addresses(issuer: &str) -> Result<[Url; 2]> {
+pub(super) fn addresses(issuer: &str, may_be_private: bool) -> Result<[Url; 2]> {
     let base = parse_endpoint("issuer", issuer)?;
+    check_private("issuer", &base, may_be_private)?;
     if base.query().is_some() || base.fragment().is_some() {
         // RFC 8414 section 2.
         return Err(Error::config("issuer must have no query and no fragment"));
@@ -166,7 +181,7 @@ mod tests {
         for (name, value) in changes.as_object().unwrap() {
             document[name] = value.clone();
         }
-        Metadata::read(document.to_string().as_bytes(), ISSUER)
+        Metadata::read(document.to_string().as_bytes(), ISSUER, false)
     }
 
     fn refusal(changes: Value) -> String {
@@ -192,7 +207,10 @@ mod tests {
                 format!("{host}{path}/.well-known/{openid}"),
                 format!("{host}/.well-known/{oauth}{path}"),
             ];
-            assert_eq!(addresses(issuer).unwrap().map(String::from), expected);
+            assert_eq!(
+                addresses(issuer, false).unwrap().map(String::from),
+                expected
+            );
         }
     }
 
@@ -206,7 +224,7 @@ mod tests {
             "id.example",
             "",
         ] {
-            let error = addresses(issuer).unwrap_err();
+            let error = addresses(issuer, false).unwrap_err();
             assert!(error.is_config(), "{issuer}");
             let text = error.to_string();
             assert!(
@@ -214,7 +232,7 @@ mod tests {
                 "{text}"
             );
         }
-        addresses("http://127.0.0.1:8400/").unwrap();
+        addresses("http://127.0.0.1:8400/", false).unwrap();
     }
 
     #[test]
@@ -266,7 +284,7 @@ mod tests {
         }
         // Of a provider on this machine they may be plain.
         let local = json!({"issuer": "http://[::1]:80/", "token_endpoint": "http://[::1]/token"});
-        Metadata::read(local.to_string().as_bytes(), "http://[::1]:80/").unwrap();
+        Metadata::read(local.to_string().as_bytes(), "http://[::1]:80/", false).unwrap();
     }
 
     #[test]
@@ -300,7 +318,9 @@ mod tests {
             r#"{"code_challenge_methods_supported": "pr1vate"}"#,
             r#"{"issuer": "pr1vate", "issuer": "pr1vate"}"#,
         ] {
-            let error = Metadata::read(body.as_bytes(), ISSUER).err().unwrap();
+            let error = Metadata::read(body.as_bytes(), ISSUER, false)
+                .err()
+                .unwrap();
             assert!(error.is_protocol(), "{body}");
             assert!(!format!("{error} {error:?}").contains("pr1vate"), "{error}");
         }

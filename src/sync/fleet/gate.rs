@@ -265,12 +265,12 @@ impl Gate for AccountGate {
             return;
         };
         if error.http_status() == Some(503) {
-            host.pause.note(&host.clock, error);
+            host.pause.note(&host.clock, 503, error);
             return;
         }
-        self.pause.note(&host.clock, error);
+        self.pause.note(&host.clock, 429, error);
         if lock(&host.refused).extend(&self.account) {
-            host.pause.note(&host.clock, error);
+            host.pause.note(&host.clock, 429, error);
         }
     }
 }

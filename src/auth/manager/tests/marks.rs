@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::bench::{Bench, DAY, SECOND, advance_until, call, event, refusal, reply, token};
+use super::bench::{
+    Bench, DAY, SECOND, advance_until, call, call_after_loss, event, refusal, reply, token,
+};
 use super::kept_lock::is_lock_timeout;
 use crate::auth::store::{HookedStore, Intent, StoreCall, fault};
 use crate::auth::{AccessToken, TokenManager};
@@ -218,6 +220,26 @@ async fn a_process_does_not_wait_for_its_own_mark() {
     bench.clock.advance(2 * SECOND);
     assert_eq!(token(&manager).await, "at-2");
     assert_eq!(bench.idp.refreshes(), 3);
+}
+
+/// The second reply proves nothing about the first, which may have used the token up.
+#[tokio::test]
+async fn a_refusal_removes_the_mark_unless_a_reply_was_lost_before_it() {
+    for was_lost in [false, true] {
+        let bench = Bench::expired().await;
+        let manager = bench.manager();
+        if was_lost {
+            bench.idp.reply(reply(502, ""));
+        }
+        bench.idp.reply(reply(429, ""));
+        let failed = if was_lost {
+            call_after_loss(&bench, &manager).await.unwrap_err()
+        } else {
+            refusal(&manager).await
+        };
+        assert!(failed.is_retryable());
+        assert_eq!(bench.record().await.record.intent.is_some(), was_lost);
+    }
 }
 
 /// Row 51. The lock of the first process is lost during a slow request.
