@@ -57,6 +57,16 @@ async fn run(
     wait: u64,
     clock: &Clock,
 ) -> (Result<()>, usize) {
+    run_with(&Settings::default(), is_change, failures, wait, clock).await
+}
+
+async fn run_with(
+    settings: &Settings,
+    is_change: bool,
+    failures: Vec<Error>,
+    wait: u64,
+    clock: &Clock,
+) -> (Result<()>, usize) {
     let server = MockServer::start().await;
     let reply = ResponseTemplate::new(200).insert_header("retry-after", wait.to_string());
     let reply = Mock::given(any()).respond_with(reply);
@@ -72,8 +82,8 @@ async fn run(
         is_change,
         failures: Mutex::new(failures.into_iter()),
     };
-    let (request, settings) = (Box::new(Request::get(url)), Settings::default());
-    let result = sender.send(&operation, request, &settings).await;
+    let request = Box::new(Request::get(url));
+    let result = sender.send(&operation, request, settings).await;
     (result, server.received_requests().await.unwrap().len())
 }
 
@@ -97,6 +107,20 @@ async fn a_change_that_may_have_been_carried_out_is_not_sent_again() {
     let error = result.unwrap_err();
     assert_eq!((error.attempts(), error.may_have_applied()), (1, true));
     assert_eq!(sent, 1);
+}
+
+/// The refusal is of the second request; the first may have been carried out.
+#[tokio::test]
+async fn a_change_stays_in_doubt_when_its_repetition_is_refused() {
+    let settings = Settings {
+        idempotent: true,
+        ..Settings::default()
+    };
+    let failures = vec![lost(), http(400)];
+    let (result, sent) = run_with(&settings, true, failures, 0, &clock()).await;
+    let error = result.unwrap_err();
+    assert_eq!((error.http_status(), sent), (Some(400), 2));
+    assert!(error.may_have_applied());
 }
 
 #[tokio::test]
