@@ -39,7 +39,7 @@ pub(crate) struct Sender {
     pub(super) pool: Arc<Pool>,
     pub(super) tokens: Option<Arc<dyn TokenSource>>,
     /// Defers the requests of this user.
-    limited: Arc<Backpressure>,
+    pub(super) limited: Arc<Backpressure>,
     pub(super) gate: Option<Arc<dyn Gate>>,
 }
 
