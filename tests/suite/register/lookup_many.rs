@@ -255,8 +255,8 @@ async fn the_concurrency_is_not_exceeded() {
 }
 
 #[tokio::test]
-async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
-    for as_completed in [false, true] {
+async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
+    for (as_completed, has_token) in [(false, true), (true, true), (false, false)] {
         let server = by_pic(|pic| match pic {
             "QAZZ7777" => page(0, 1, &["QAZZ7777"]),
             _ => Reply::new(401),
@@ -267,11 +267,11 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
             .into_iter()
             .chain(others)
             .chain(["no pic".to_owned(), "QAZZ7777".to_owned()]);
-        let token = StaticToken::new("expired").unwrap();
-        let register = Register::builder(server.url())
-            .token_source(token)
-            .build()
-            .unwrap();
+        let mut register = Register::builder(server.url());
+        if has_token {
+            register = register.token_source(StaticToken::new("expired").unwrap());
+        }
+        let register = register.build().unwrap();
         let mut look_ups = register.lookup_many(inputs).concurrency(4);
         if as_completed {
             look_ups = look_ups.as_completed();
@@ -283,7 +283,10 @@ async fn a_refused_token_stops_the_look_ups_that_are_not_sent_yet() {
                 Ok(found) => assert!(found.property().is_some()),
                 Err(error) if look_up.pic().is_none() => assert!(error.is_config()),
                 Err(error) => {
-                    assert!(error.is_reauth_required(), "{error}");
+                    // Without tokens nobody can log in: the key of the register is wrong.
+                    let login_helps = error.is_reauth_required();
+                    assert!(error.is_unauthorized() || login_helps, "{error}");
+                    assert_eq!(login_helps, has_token, "{error}");
                     refused += usize::from(error.attempts() > 0);
                     not_sent += usize::from(error.attempts() == 0);
                 }
