@@ -1,4 +1,4 @@
-//! Cross-origin requests: pages of this machine may call the fake, other pages may not.
+//! Requests of browsers: pages of this machine may call the fake, other pages may not, whatever name they know it by.
 
 use envd_sdk::fake::{Fault, Received};
 use url::{Host, Url};
@@ -8,20 +8,32 @@ pub(crate) fn local_origin(request: &Received) -> Option<&str> {
     request.header("origin").filter(|origin| is_local(origin))
 }
 
+/// The refusal of a request to another name than those of this machine: a page whose own name was pointed at the loopback address
+/// (DNS rebinding) would pass for a page of the fake and read its tokens.
+pub(crate) fn foreign_host(request: &Received) -> Option<Fault> {
+    let host = request.header("host")?;
+    let refused = !Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url));
+    let text = "serve_fake answers requests to localhost and loopback addresses only\n";
+    refused.then(|| Fault::status(421).body("text/plain", text))
+}
+
 fn is_local(origin: &str) -> bool {
     let Ok(url) = Url::parse(origin) else {
         return false;
     };
-    let is_loopback = match url.host() {
+    let is_web = matches!(url.scheme(), "http" | "https");
+    // Nothing beside the origin: no user, no path.
+    is_loopback(&url) && is_web && url.origin().ascii_serialization() == origin
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         // RFC 6761 section 6.3: browsers resolve these to the loopback address.
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         None => false,
-    };
-    let is_web = matches!(url.scheme(), "http" | "https");
-    // Nothing beside the origin: no user, no path.
-    is_loopback && is_web && url.origin().ascii_serialization() == origin
+    }
 }
 
 /// The headers that let a page of this origin read the reply.

@@ -58,6 +58,9 @@ impl Front {
 
     /// What happens to a request: a page of the front, or the reply of the fake with further headers.
     pub(crate) fn fault(&self, request: &Received) -> Fault {
+        if let Some(refusal) = cors::foreign_host(request) {
+            return refusal;
+        }
         let origin = cors::local_origin(request);
         let own = origin.and_then(|_| cors::preflight(request));
         let reply = own.or_else(|| self.page(request));

@@ -1,5 +1,8 @@
 //! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use processes::http::{assert_has, get, header, location, send};
 use processes::{Ended, Folder, Program, Running, Signal};
 use serde_json::Value;
@@ -190,6 +193,41 @@ fn what_a_world_holds_cannot_break_out_of_the_start_page() {
     for page in [page, graphiql] {
         assert!(page.contains("alert(1)"), "{page}");
         assert!(!page.contains("<script>"), "{page}");
+    }
+}
+
+/// A page whose name resolves to this machine (DNS rebinding) gets no tokens.
+#[test]
+fn requests_to_other_host_names_are_refused() {
+    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let graphql = fake.url("graphql");
+    let port = graphql.port().unwrap();
+    let status_of = |path: &str, host: &str| {
+        let mut stream = TcpStream::connect(graphql.authority()).unwrap();
+        let host = host.replace("PORT", &port.to_string());
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply[9..12].to_owned()
+    };
+    for host in [
+        "rebound.example:PORT",
+        "localhost.rebound.example:PORT",
+        "127.0.0.1.rebound.example",
+        "10.0.0.1:PORT",
+        "a b",
+        "",
+    ] {
+        for path in ["/", graphql.path(), "/oauth/token"] {
+            assert_eq!(status_of(path, host), "421", "{host} {path}");
+        }
+    }
+    for host in ["127.0.0.1:PORT", "localhost:PORT", "farm.localhost:PORT"] {
+        assert_eq!(status_of("/", host), "200", "{host}");
     }
 }
 
