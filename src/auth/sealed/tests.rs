@@ -126,8 +126,8 @@ async fn a_record_that_is_not_sealed_is_an_error_unless_accepted() {
 #[tokio::test]
 async fn a_record_moved_to_another_account_does_not_open_and_nothing_shows_it() {
     let (inner, sealed) = two();
-    sealed.swap("sam", None, &record(1)).await.unwrap();
-    let stolen = inner.load("sam").await.unwrap().unwrap().record;
+    sealed.swap("quentin", None, &record(1)).await.unwrap();
+    let stolen = inner.load("quentin").await.unwrap().unwrap().record;
     inner.swap("eve", None, &stolen).await.unwrap();
     let moved = sealed.load("eve").await.unwrap_err();
     inner.swap("kim", None, &record(1)).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_record_moved_to_another_account_does_not_open_and_nothing_shows_it() 
     assert!(moved.is_unreadable() && unsealed.is_unreadable());
     let key = key("new", 1);
     let shown = format!("{key:?} {sealed:?} {stolen:?} {moved:?} {unsealed:?}");
-    for secret in ["s3cr3t", "sam", "[1, 1", "0101"] {
+    for secret in ["s3cr3t", "quentin", "[1, 1", "0101"] {
         assert!(!shown.contains(secret), "{shown}");
     }
     assert!(!shown.contains(&stolen.seal.as_ref().unwrap().text));
