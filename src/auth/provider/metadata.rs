@@ -106,12 +106,9 @@ impl Metadata {
             let Some(address) = address else { continue };
             let name = format!("{field} of the provider's metadata");
             let url = parse_endpoint(&name, address)?;
-            // A provider elsewhere has no business on this machine.
-            if url.scheme() == "http" && !is_local {
-                return Err(Error::config(format!("{name} must be https")));
-            }
+            // A provider elsewhere has no business on this machine, where alone plain http would be.
             if is_loopback(&url) && !is_local {
-                return Err(Error::config(format!("{name} is on this machine")));
+                return Err(Error::config(format!("{name} must not be on this machine")));
             }
             check_private(&name, &url, may_be_private)?;
         }

@@ -83,12 +83,13 @@ fn read() -> World {
     world.postcodes = postcodes.collect();
     let (account, mut template) = world.consignments[0].clone();
     template["name"] = "Weaners to the yards".into();
+    let related = json(RELATED);
     for (kind, name) in [
         (Kind::Comment, "comments"),
         (Kind::UserMapping, "userMappings"),
         (Kind::Edec, "edecs"),
     ] {
-        let records = json(RELATED)[name].as_array().cloned().unwrap_or_default();
+        let records = related[name].as_array().cloned().unwrap_or_default();
         let records = records
             .into_iter()
             .map(|record| (kind, account.clone(), record));

@@ -213,7 +213,8 @@ mod tests {
             (1001, 1001, 0o40700, false),
             (1001, 1001, 0o41777, false),
         ] {
-            let judged = |neighbours| weakness(owner, group, mode, 1000, neighbours).is_none();
+            let judged =
+                |may_be_sticky| weakness(owner, group, mode, 1000, may_be_sticky).is_none();
             assert_eq!(judged(true), fine, "{owner} {group} {mode:o}");
             let sticky = mode & 0o1000 != 0;
             assert_eq!(judged(false), fine && !sticky, "{owner} {group} {mode:o}");
