@@ -49,14 +49,10 @@
 //! | task | see |
 //! | --- | --- |
 //! | log a user in, refresh and store tokens | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
-//! | the same for many users, or with your own store | [`TokenManagerSet`](auth::TokenManagerSet), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
+//! | the same for many users, or with your own store | [`TokenManagerBuilder`](auth::TokenManagerBuilder), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
 #![cfg_attr(
     feature = "loopback",
     doc = "| receive the login's redirect on the user's own machine | [`loopback`] |"
-)]
-#![cfg_attr(
-    feature = "jwks",
-    doc = "| verify the signatures of id tokens | [`auth::jwks`] |"
 )]
 #![cfg_attr(
     feature = "keyring",
@@ -92,7 +88,7 @@
 )]
 #![cfg_attr(
     all(feature = "sync", feature = "postgres"),
-    doc = "| keep the copies and outboxes of many accounts on many hosts | [`guide::fleet`](mod@guide::fleet), [`sync::fleet`](mod@sync::fleet) |"
+    doc = "| keep the copies and outboxes of many accounts on many hosts | [`guide::many_hosts`](mod@guide::many_hosts), [`Outbox::send_due`](sync::outbox::Outbox::send_due) |"
 )]
 //!
 //! ## Properties
@@ -135,10 +131,9 @@
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
-//! | `jwks` | no | the module `auth::jwks`: signatures of id tokens are verified, if set |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
-//! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` and `sync::fleet` |
+//! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` |
 //! | `sync` | no | the module `sync`: a local copy of what accounts hold, an outbox, and question lists |
 //! | `sqlite` | no | `sync::store::SqliteSync`: all of that in a file (`rusqlite`, bundled); brings `sync` |
 //! | `fake` | no | the module `fake`, for tests |
@@ -195,8 +190,6 @@ mod send;
 pub mod sync;
 #[cfg(feature = "client")]
 mod transport;
-// The lists of questions are numbered when they are read, and the numbers index what was built from the same lists.
-#[allow(clippy::indexing_slicing)]
 pub mod validate;
 #[cfg(feature = "chrono")]
 mod with_chrono;

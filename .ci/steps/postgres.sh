@@ -9,6 +9,9 @@ cargo test --quiet --locked -p processes --features postgres postgres
 cargo test --quiet --locked --features "$more" --lib -- postgres sealed:: keyring sync::store:: days_and_instants
 cargo test --quiet --locked --features "$more" --doc -- postgres sealed keyring sync with_
 
+cargo test --quiet --locked -p apps --features postgres many_hosts
+
+cargo build --quiet --locked -p apps --bin many_hosts
 run=(timeout 120 cargo run --quiet --locked -p apps --bin many_hosts)
 { "${run[@]}" 2>&1 || true; } | grep -q 'DATABASE_URL is not set' || fail "many_hosts without a database"
 DATABASE_URL=$ENVD_SDK_TEST_POSTGRES "${run[@]}"

@@ -1,6 +1,6 @@
 //! Memory and tasks of 100,000 idle accounts, each with a loaded token and a client over the pool of all.
 
-use envd_sdk::auth::{TokenManager, TokenManagerSet};
+use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::Fake;
 use envd_sdk::{Client, Clock};
 use tokio::runtime::Handle;
@@ -14,16 +14,16 @@ const ACCOUNTS: u32 = 100_000;
 pub(crate) async fn run() -> bool {
     let fake = Fake::start().await;
     let template = TokenManager::builder(provider(&fake, Clock::system())).store(FixedStore::new());
-    let set = TokenManagerSet::builder(template).build().expect("a set");
+    let manager = |key: &str| template.clone().account(key).build().expect("a manager");
     // Warm-up: the first account pays for what all share.
-    let first = set.manager("first").expect("a manager");
+    let first = manager("first");
     first.access_token().await.expect("a token");
     let client = Client::builder(fake.graphql_url().as_str()).token_source(first);
     let client = client.build().expect("a client");
     let mut accounts = Vec::with_capacity(ACCOUNTS as usize);
     let (memory, tasks) = (resident(), Handle::current().metrics().num_alive_tasks());
     for number in 1..ACCOUNTS {
-        let manager = set.manager(&format!("user-{number}")).expect("a manager");
+        let manager = manager(&format!("user-{number}"));
         manager.access_token().await.expect("a token");
         let user = client.with_token_source(manager);
         accounts.push(user.account(format!("envd-{number}")));
@@ -36,7 +36,7 @@ pub(crate) async fn run() -> bool {
         .metrics()
         .num_alive_tasks()
         .saturating_sub(tasks);
-    assert_eq!((set.len(), tasks), (ACCOUNTS as usize, 0));
+    assert_eq!(tasks, 0);
     let Some((before, after)) = memory.zip(resident()) else {
         println!("the resident memory cannot be read on this system");
         return true;

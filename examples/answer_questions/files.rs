@@ -1,7 +1,7 @@
 //! The files: the consignment, and the form that is saved.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use envd_sdk::validate::{Form, SavedForm};
@@ -62,9 +62,9 @@ impl Files {
             opened.map_err(|error| Unusable::new(file, error))?;
         }
         if let Some(file) = &self.saved {
-            let beside = beside(file);
-            let created = fs::write(&beside, "").and_then(|()| fs::remove_file(&beside));
-            created.map_err(|error| Unusable::new(file, error))?;
+            let created = cli::file_beside(file);
+            let removed = created.and_then(|(beside, _)| fs::remove_file(beside));
+            removed.map_err(|error| Unusable::new(file, error))?;
         }
         Ok(())
     }
@@ -112,23 +112,9 @@ impl Files {
     }
 }
 
-fn beside(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".new");
-    name.into()
-}
-
-/// Replaces the file atomically: an interruption leaves the old or the new one.
 fn replace(file: &Path, form: &Form) -> Result<(), Failure> {
     let json = serde_json::to_vec(&form.save())?;
-    let beside = beside(file);
-    let write = || {
-        let mut new = fs::File::create(&beside)?;
-        new.write_all(&json)?;
-        new.sync_all()?;
-        fs::rename(&beside, file)
-    };
-    write().map_err(|error| Unusable::new(file, error).into())
+    cli::replace(file, &json).map_err(|error| Unusable::new(file, error).into())
 }
 
 /// A file of the current folder that is not there yet.

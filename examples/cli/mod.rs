@@ -7,9 +7,10 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::panic;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 use lexopt::Arg::{Long, Short};
@@ -102,6 +103,28 @@ impl Display for Unusable {
 }
 
 impl Error for Unusable {}
+
+/// Replaces a file atomically: an interruption leaves the old or the new one.
+pub(crate) fn replace(file: &Path, contents: &[u8]) -> io::Result<()> {
+    let (beside, mut new) = file_beside(file)?;
+    new.write_all(contents)?;
+    new.sync_all()?;
+    fs::rename(&beside, file)
+}
+
+/// A new file with the name of another one and `.new`. What has that name, such as the file of a program that was killed, is
+/// removed, and a link is not followed: in a directory that others may write they may have made it.
+pub(crate) fn file_beside(file: &Path) -> io::Result<(PathBuf, File)> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".new");
+    let beside = PathBuf::from(name);
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let new = File::create_new(&beside)?;
+    Ok((beside, new))
+}
 
 /// The messages of all layers of the error, without repetitions.
 pub(crate) fn chain(error: &dyn Error) -> String {

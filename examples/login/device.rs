@@ -24,7 +24,7 @@ pub(crate) async fn log_in(
 ) -> Result<TokenSet, Failure> {
     // Strict: the login fails when its tokens cannot be stored.
     let manager = options.manager(provider.build()?).strict(true).build()?;
-    let login = manager.provider().device_authorization().start().await?;
+    let login = manager.provider().authorization().start_device().await?;
     lines::begun_on_device(&login)?;
     explain(&login);
     if let Some(fake) = &fake {

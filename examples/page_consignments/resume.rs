@@ -1,13 +1,12 @@
 //! The state between runs.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use envd_sdk::model::{Day, Jurisdiction, Position, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::cli::{Failure, Unusable};
+use super::cli::{self, Failure, Unusable};
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Resume {
@@ -33,16 +32,8 @@ impl Resume {
         read().map_err(|error| Unusable::new(file, error).into())
     }
 
-    /// Replaces the file atomically: an interruption leaves the old or the new one.
     pub(crate) fn write(&self, file: &Path) -> Result<(), Failure> {
         let json = serde_json::to_vec(self)?;
-        let beside = file.with_extension("new");
-        let write = || {
-            let mut new = fs::File::create(&beside)?;
-            new.write_all(&json)?;
-            new.sync_all()?;
-            fs::rename(&beside, file)
-        };
-        write().map_err(|error| Unusable::new(file, error).into())
+        cli::replace(file, &json).map_err(|error| Unusable::new(file, error).into())
     }
 }

@@ -1,7 +1,6 @@
 //! Reads the claims of a JSON Web Token. Signatures are not verified here.
 //!
-//! In the code flow the TLS connection to the token endpoint authenticates the id token (OIDC Core 3.1.3.7, point 6); the
-//! feature `jwks` verifies the signature as well.
+//! In the code flow the TLS connection to the token endpoint authenticates the id token (OIDC Core 3.1.3.7, point 6).
 //! Claims of an access token are used to schedule its renewal only, never to decide what it allows.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -62,17 +61,21 @@ pub(super) struct Expected<'a> {
     pub(super) now: SystemTime,
 }
 
+/// The claims of a token as JSON.
+pub(super) fn payload(token: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let mut parts = token.split('.');
+    let payload = parts.nth(1)?;
+    // A signature must follow, be it empty; five parts would be an encrypted token.
+    parts.next()?;
+    if parts.next().is_some() {
+        return None;
+    }
+    BASE64URL.decode(payload).ok().map(Zeroizing::new)
+}
+
 impl Claims {
     pub(super) fn read(token: &str) -> Option<Self> {
-        let mut parts = token.split('.');
-        let payload = parts.nth(1)?;
-        // A signature must follow, be it empty; five parts would be an encrypted token.
-        parts.next()?;
-        if parts.next().is_some() {
-            return None;
-        }
-        let json = Zeroizing::new(BASE64URL.decode(payload).ok()?);
-        serde_json::from_slice(&json).ok()
+        serde_json::from_slice(&payload(token)?).ok()
     }
 
     /// The checks of OIDC Core 3.1.3.7 that need no key.

@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use url::Url;
 
-use super::Provider;
 use super::claims::ExpectedIdToken;
 use super::endpoint::{self, DeviceCodes};
+use super::login_request::LoginParts;
+use super::{LoginRequest, Provider};
 use crate::error::{Error, Result};
-use crate::secret::Secret;
 
 /// Parameters that the login itself sets, or that authenticate the client.
 const RESERVED: [&str; 7] = [
@@ -22,47 +22,13 @@ const RESERVED: [&str; 7] = [
     "grant_type",
 ];
 
-/// The settings of one login on a device without a browser; made by [`Provider::device_authorization`].
-///
-/// See [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login) for an example.
-#[must_use]
-pub struct DeviceRequest {
-    provider: Provider,
-    scopes: Option<Vec<String>>,
-    extra: Vec<(String, String)>,
-    expected_subject: Option<Secret>,
-}
-
-impl DeviceRequest {
-    pub(super) fn new(provider: Provider) -> Self {
-        Self {
-            provider,
-            scopes: None,
-            extra: Vec::new(),
-            expected_subject: None,
-        }
-    }
-
-    /// Adds a parameter of the provider's own.
-    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra.push((name.into(), value.into()));
-        self
-    }
-
-    /// The user who must log in, as in [`AuthorizationRequest::expected_subject`](super::AuthorizationRequest::expected_subject).
-    /// If another user logs in, the login is refused, its tokens are revoked and none are stored.
-    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
-        self.expected_subject = Some(Secret::new(subject));
-        self
-    }
-
-    /// The scopes of this login, in place of those of the provider's settings.
-    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Starts the login: asks the provider for a code that the user types on another device.
+impl LoginRequest {
+    /// Starts the login on a device without a browser (RFC 8628): asks the provider for a code that the user types on another
+    /// device. It needs the [`device_authorization_url`](super::ProviderBuilder::device_authorization_url), and neither the
+    /// [`authorize_url`](super::ProviderBuilder::authorize_url) nor the
+    /// [`redirect_uri`](super::ProviderBuilder::redirect_uri).
+    ///
+    /// See [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login) for an example.
     ///
     /// # Errors
     ///
@@ -72,27 +38,22 @@ impl DeviceRequest {
     /// scope `openid`. [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
     /// [`is_login_refused`](Error::is_login_refused) and [`is_reauth_required`](Error::is_reauth_required) with another code
     /// of the provider, [`is_protocol`](Error::is_protocol) when its reply lacks a field.
-    pub async fn start(self) -> Result<DeviceLogin> {
-        let settings = &self.provider.0;
+    #[doc(alias("device flow", "device authorization"))]
+    pub async fn start_device(self) -> Result<DeviceLogin> {
+        let LoginParts {
+            provider,
+            scopes,
+            extra,
+            expected,
+        } = self.check(&RESERVED)?;
+        let settings = &provider.0;
         let Some(url) = &settings.device_authorization_url else {
             return Err(Error::config("device_authorization_url is not set"));
         };
-        let reserved = |(name, _): &&(String, String)| RESERVED.contains(&name.as_str());
-        if let Some((name, _)) = self.extra.iter().find(reserved) {
-            return Err(Error::config(format!("{name} is set by the login itself")));
-        }
-        let scopes = self.scopes.as_ref().unwrap_or(&settings.scopes);
-        let expected = ExpectedIdToken {
-            is_required: scopes.iter().any(|scope| scope == "openid"),
-            nonce: None,
-            subject: self.expected_subject,
-        };
-        if expected.subject.is_some() && !expected.is_required {
-            return Err(Error::config("expected_subject needs the scope openid"));
-        }
         let scope = scopes.join(" ");
-        let extra = self.extra.iter();
-        let extra = extra.map(|(name, value)| (name.as_str(), value.as_str()));
+        let extra = extra
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.expose()));
         // RFC 6749 section 3.1: a parameter without a value counts as left out.
         let own = [
             ("scope", scope.as_str()),
@@ -102,7 +63,7 @@ impl DeviceRequest {
         let own = own.into_iter().filter(|(_, value)| !value.is_empty());
         let fields: Vec<_> = own.chain(extra).collect();
         let sent = settings.clock.moment();
-        let codes = endpoint::authorize_device(&self.provider, url, &fields).await?;
+        let codes = endpoint::authorize_device(&provider, url, &fields).await?;
         let received = settings.clock.boot();
         Ok(DeviceLogin {
             // Both counted from before the request: the provider's time began later.
@@ -111,17 +72,8 @@ impl DeviceRequest {
             next_poll: received.saturating_add(codes.interval),
             codes,
             expected,
-            provider: self.provider,
+            provider,
         })
-    }
-}
-
-impl fmt::Debug for DeviceRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Added parameters may be personal data.
-        f.debug_struct("DeviceRequest")
-            .field("scopes", &self.scopes)
-            .finish_non_exhaustive()
     }
 }
 

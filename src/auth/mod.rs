@@ -9,10 +9,10 @@
 //! | --- | --- |
 //! | name the identity provider and the client | [`Provider::builder`], [`ProviderBuilder`] |
 //! | begin a login, and end it with the callback | [`Provider::authorization`], [`PendingLogin`], [`TokenManager::complete_login`] |
-//! | log in from a device without a browser | [`Provider::device_authorization`], [`TokenManager::complete_device_login`] |
+//! | check id tokens in a way of your own, such as their signatures | [`ProviderBuilder::id_token_check`] |
+//! | log in from a device without a browser | [`LoginRequest::start_device`], [`TokenManager::complete_device_login`] |
 //! | get a token that is valid | [`TokenManager::access_token`]; a [`Client`](crate::Client) does it by itself |
 //! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`] |
-//! | have many users | [`TokenManagerSet`] |
 //! | follow logins, renewals and logouts | [`TokenManager::events`], [`Event`] |
 //! | show the state of a session to support | [`TokenManager::inspect`], [`Inspection`] |
 //! | log out | [`TokenManager::logout`], [`LogoutReport`] |
@@ -28,7 +28,9 @@
 //! middle of a refresh leaves a mark in the store. With a lock of the operating system the next process continues at once;
 //! with a lock that can be lost, as behind a network, it waits for two minutes first ([`TokenManagerBuilder::mark_wait`]).
 //!
-//! An application with many users has their managers in a [`TokenManagerSet`].
+//! An application with many users builds their managers from clones of one [`TokenManagerBuilder`], and keeps those that are in use
+//! in a cache: the [cookbook](crate::guide::cookbook::logins#serve-many-users-from-one-host) does it in five lines. A manager that
+//! leaves the cache loses nothing, and two of one account are as two processes.
 //!
 //! A client gets its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of the application.
 //!
@@ -74,7 +76,7 @@
 //! # A machine without a browser
 //!
 //! A server, or a computer that is reached by a terminal: it shows a page and a code, and the user opens the page and types
-//! the code on another device (RFC 8628). [`Provider::device_authorization`] starts such a login, and
+//! the code on another device (RFC 8628). [`LoginRequest::start_device`] starts such a login, and
 //! [`TokenManager::complete_device_login`] waits for the user's answer. The codes are valid for minutes: start the login
 //! when the user is there. The provider must allow the client this kind of login; its settings need
 //! [`device_authorization_url`](ProviderBuilder::device_authorization_url) and no address to redirect to.
@@ -90,7 +92,7 @@
 //! # let provider = fake.provider().build()?;
 //! // With a `FileStore`, as above.
 //! let manager = TokenManager::builder(provider).build()?;
-//! let login = manager.provider().device_authorization().start().await?;
+//! let login = manager.provider().authorization().start_device().await?;
 //! println!("Open {} and type {}", login.verification_url(), login.user_code());
 //! # fake.approve_device(login.user_code())?;
 //! # clock.advance(login.interval());
@@ -151,7 +153,7 @@
 //!
 //! # A service
 //!
-//! A job at night, or a host of a fleet (`guide::fleet`), has no user before it: it renews what a user has logged in
+//! A job at night, or one of many hosts (`guide::many_hosts`), has no user before it: it renews what a user has logged in
 //! elsewhere, in a store that both share. It needs neither a browser nor a redirect address. A client with a key of its own
 //! shows who it is with signed assertions ([`ProviderBuilder::private_key_jwt`]) or a certificate
 //! ([`HttpOptions::client_certificate`](crate::HttpOptions::client_certificate)), which no dump of settings gives away.
@@ -197,13 +199,11 @@ mod client_authentication;
 mod device_login;
 mod endpoint;
 mod failure;
-#[cfg(feature = "jwks")]
-pub mod jwks;
+mod id_token;
 #[cfg(feature = "keyring")]
 pub mod keyring;
+mod login_request;
 mod manager;
-#[cfg(not(feature = "jwks"))]
-mod no_jwks;
 mod pending_login;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -212,23 +212,20 @@ mod provider;
 pub mod sealed;
 mod secret_json;
 pub(crate) mod store;
-mod token_manager_set;
 mod token_set;
 mod token_source;
 
 pub use self::access_token::AccessToken;
 pub use self::assertion_signer::AssertionSigner;
 pub use self::callback::CheckedCallback;
-pub use self::device_login::{DeviceLogin, DeviceRequest};
-#[cfg(feature = "jwks")]
-use self::jwks::IdTokenKeys;
+pub use self::device_login::DeviceLogin;
+pub use self::id_token::IdToken;
+pub use self::login_request::LoginRequest;
 pub use self::manager::{
     Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManager,
     TokenManagerBuilder,
 };
-#[cfg(not(feature = "jwks"))]
-use self::no_jwks::IdTokenKeys;
-pub use self::pending_login::{AuthorizationRequest, PendingLogin};
+pub use self::pending_login::PendingLogin;
 #[cfg(test)]
 pub(crate) use self::provider::tests::settings as test_settings;
 pub use self::provider::{Provider, ProviderBuilder};
@@ -236,6 +233,5 @@ pub use self::store::{
     FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,
     Versioned,
 };
-pub use self::token_manager_set::{TokenManagerSet, TokenManagerSetBuilder};
 pub use self::token_set::TokenSet;
 pub use self::token_source::{BoxFuture, StaticToken, TokenSource};

@@ -7,11 +7,11 @@ use oauth2::{CsrfToken, PkceCodeChallenge, Scope};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::Provider;
 use super::callback::{self, CheckedCallback, ExpectedIssuer};
 use super::claims::ExpectedIdToken;
 use super::failure::login_refused;
-use super::secret_json;
+use super::login_request::LoginParts;
+use super::{LoginRequest, Provider, secret_json};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
@@ -32,70 +32,7 @@ const RESERVED: [&str; 10] = [
     "response_mode",
 ];
 
-/// The settings of one login; made by [`Provider::authorization`]. PKCE with S256, a random `state` and a `nonce` are
-/// always part of it.
-///
-/// ```
-/// # use envd_sdk::auth::Provider;
-/// # let provider = Provider::builder("app").authorize_url("https://sso.example.com/authorize")
-/// #     .token_url("https://sso.example.com/oauth/token").audience("https://api.example.com")
-/// #     .redirect_uri("https://app.example.com/callback").build()?;
-/// let login = provider.authorization().param("login_hint", "sam@example.com").start()?;
-/// assert!(login.url().as_str().starts_with("https://sso.example.com/authorize?response_type=code"));
-/// # Ok::<(), envd_sdk::Error>(())
-/// ```
-#[must_use]
-pub struct AuthorizationRequest {
-    provider: Provider,
-    scopes: Option<Vec<String>>,
-    extra: Vec<(String, String)>,
-    expected_subject: Option<String>,
-}
-
-impl AuthorizationRequest {
-    pub(super) fn new(provider: Provider) -> Self {
-        Self {
-            provider,
-            scopes: None,
-            extra: Vec::new(),
-            expected_subject: None,
-        }
-    }
-
-    /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
-    /// name or e-mail address), both of OIDC Core 3.1.2.1, or one of the provider's own.
-    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra.push((name.into(), value.into()));
-        self
-    }
-
-    /// The user who must log in: the `sub` claim of the id token, as in an earlier
-    /// [`TokenSet::subject`](super::TokenSet::subject). If another user logs in, the login is refused, its tokens are
-    /// revoked and none are stored.
-    ///
-    /// ```
-    /// # use envd_sdk::auth::TokenManager;
-    /// # use envd_sdk::fake::{Fake, User};
-    /// # equipment::example(async {
-    /// # let fake = Fake::start().await;
-    /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
-    /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
-    /// # let callback = fake.consent(login.url())?;
-    /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
-    /// assert!(refused.is_login_refused());
-    /// # Ok(()) });
-    /// ```
-    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
-        self.expected_subject = Some(subject.into());
-        self
-    }
-
-    /// The scopes of this login, in place of those of the provider's settings.
-    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
-        self
-    }
-
+impl LoginRequest {
     /// Starts the login: makes the address to open, with a new `state`, `nonce` and PKCE pair.
     ///
     /// # Errors
@@ -104,29 +41,26 @@ impl AuthorizationRequest {
     /// parameter is one that the login itself sets, or a subject is expected without the scope `openid`: then there is no id
     /// token to check.
     pub fn start(self) -> Result<PendingLogin> {
-        let settings = &self.provider.0;
-        let reserved = |(name, _): &&(String, String)| RESERVED.contains(&name.as_str());
-        if let Some((name, _)) = self.extra.iter().find(reserved) {
-            return Err(Error::config(format!("{name} is set by the login itself")));
-        }
-        let scopes = self.scopes.as_ref().unwrap_or(&settings.scopes);
-        let wants_id_token = scopes.iter().any(|scope| scope == "openid");
-        if self.expected_subject.is_some() && !wants_id_token {
-            return Err(Error::config("expected_subject needs the scope openid"));
-        }
-        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let nonce = CsrfToken::new_random_len(32);
+        let LoginParts {
+            provider,
+            scopes,
+            extra,
+            expected,
+        } = self.check(&RESERVED)?;
+        let settings = &provider.0;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let mut request = settings
             .browser()?
             .authorize_url(|| CsrfToken::new_random_len(32))
-            .add_scopes(scopes.iter().cloned().map(Scope::new))
+            .add_scopes(scopes.into_iter().map(Scope::new))
             .set_pkce_challenge(challenge)
             .add_extra_param("nonce", nonce.secret().as_str());
         if let Some(audience) = &settings.audience {
             request = request.add_extra_param("audience", audience.as_str());
         }
-        for (name, value) in &self.extra {
-            request = request.add_extra_param(name.as_str(), value.as_str());
+        for (name, value) in &extra {
+            request = request.add_extra_param(name.as_str(), value.expose());
         }
         let (url, state) = request.url();
         let stored = StoredLogin {
@@ -134,24 +68,12 @@ impl AuthorizationRequest {
             state: Secret::new(state.into_secret()),
             nonce: Secret::new(nonce.into_secret()),
             verifier: Secret::new(verifier.into_secret()),
-            wants_id_token,
-            expected_subject: self.expected_subject,
+            wants_id_token: expected.is_required,
+            expected_subject: expected.subject,
             started_at: seconds(settings.clock.now()),
             url,
         };
-        Ok(PendingLogin {
-            provider: self.provider,
-            stored,
-        })
-    }
-}
-
-impl fmt::Debug for AuthorizationRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Added parameters may be personal data, such as login_hint.
-        f.debug_struct("AuthorizationRequest")
-            .field("scopes", &self.scopes)
-            .finish_non_exhaustive()
+        Ok(PendingLogin { provider, stored })
     }
 }
 
@@ -191,8 +113,12 @@ struct StoredLogin {
     #[serde(with = "secret_json")]
     verifier: Secret,
     wants_id_token: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected_subject: Option<String>,
+    #[serde(
+        default,
+        with = "secret_json::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    expected_subject: Option<Secret>,
     /// In seconds since 1970.
     started_at: u64,
 }
@@ -276,7 +202,7 @@ impl PendingLogin {
             expected: ExpectedIdToken {
                 is_required: stored.wants_id_token,
                 nonce: Some(stored.nonce),
-                subject: stored.expected_subject.map(Secret::new),
+                subject: stored.expected_subject,
             },
         })
     }

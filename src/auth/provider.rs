@@ -14,9 +14,8 @@ use url::Url;
 
 pub use self::builder::ProviderBuilder;
 use super::client_authentication::ClientAuthentication;
-use super::{AuthorizationRequest, DeviceRequest, IdTokenKeys, endpoint};
+use super::id_token::IdTokenCheck;
 use crate::error::{Error, Result};
-use crate::secret::Secret;
 use crate::transport::{Clock, Http};
 
 /// An identity provider and the client that is registered with it (spec 5). Cheap to clone.
@@ -64,7 +63,7 @@ pub(super) struct Settings {
     pub(super) timeout: Duration,
     pub(super) rotation_overlap: Duration,
     pub(super) default_lifetime: Duration,
-    pub(super) id_token_keys: Option<IdTokenKeys>,
+    pub(super) id_token_check: Option<IdTokenCheck>,
 }
 
 impl Settings {
@@ -116,20 +115,6 @@ impl Provider {
         Self::builder(client_id).issuer(issuer).discover().await
     }
 
-    /// Starts a login: the address to open in the user's browser, and the state to keep until the callback.
-    #[doc(alias("login", "sign in", "PKCE", "SSO", "OIDC"))]
-    pub fn authorization(&self) -> AuthorizationRequest {
-        AuthorizationRequest::new(self.clone())
-    }
-
-    /// Starts a login on a device without a browser (RFC 8628): the user types a code on another device. It needs
-    /// the [`device_authorization_url`](ProviderBuilder::device_authorization_url), and neither the
-    /// [`authorize_url`](ProviderBuilder::authorize_url) nor the [`redirect_uri`](ProviderBuilder::redirect_uri).
-    #[doc(alias("device flow", "login"))]
-    pub fn device_authorization(&self) -> DeviceRequest {
-        DeviceRequest::new(self.clone())
-    }
-
     /// The address that ends the session at the identity provider (spec 5.8), with the client id and `return_to`;
     /// `None` when none is set.
     pub(super) fn logout_url(&self, return_to: Option<&str>) -> Result<Option<Url>> {
@@ -145,18 +130,6 @@ impl Provider {
             .append_pair("client_id", &self.0.client_id)
             .extend_pairs(return_to.map(|address| ("returnTo", address)));
         Ok(Some(url))
-    }
-
-    /// Revokes a refresh token that no manager holds, and its session (RFC 7009). A manager revokes its own at
-    /// [`logout`](super::TokenManager::logout). Does nothing when no [`revoke_url`](ProviderBuilder::revoke_url) is set.
-    ///
-    /// A token that the server does not know is not an error (section 2.2).
-    ///
-    /// # Errors
-    ///
-    /// [`is_retryable`](Error::is_retryable) when the server could not be reached or has a temporary problem.
-    pub async fn revoke(&self, refresh_token: &Secret) -> Result<()> {
-        endpoint::revoke(self, refresh_token).await
     }
 
     pub(super) fn clock(&self) -> &Clock {

@@ -59,7 +59,7 @@ impl TokenSet {
     ///
     /// Checked at the login (OIDC Core 3.1.3.7): `iss`, if [`issuer`](super::ProviderBuilder::issuer) is set; `aud` has the client
     /// id; `azp` is the client id, and must be there with several audiences; `exp`, with five minutes of leeway; `nonce` is that
-    /// of the login; `sub` is not empty, and is the [expected](super::AuthorizationRequest::expected_subject) one. A token that
+    /// of the login; `sub` is not empty, and is the [expected](super::LoginRequest::expected_subject) one. A token that
     /// does not pass ends the login, and its refresh token is revoked.
     ///
     /// One that comes with renewed tokens (OIDC Core 12.2) is checked in the same way, without a nonce, and replaces that of the
@@ -68,8 +68,8 @@ impl TokenSet {
     /// The signature is not needed for that. It proves that the provider issued the token, and so does TLS: the token comes in
     /// the reply of the token endpoint, from an `https` address that is set, never through the browser (OIDC Core 3.1.3.7, point
     /// 6). This holds for the token here, on the way from the provider, and for nobody who gets it from you: an API that you send
-    /// it to must verify the signature. Where rules require it all the same, the feature `jwks` has
-    /// `ProviderBuilder::verify_id_tokens`.
+    /// it to must verify the signature. Where rules require it all the same, it is a
+    /// [check of your own](super::ProviderBuilder::id_token_check).
     #[must_use]
     pub fn id_token(&self) -> Option<&Secret> {
         self.id_token.as_ref()

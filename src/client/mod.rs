@@ -4,8 +4,6 @@ mod builder;
 #[cfg(feature = "sync")]
 mod clock;
 mod connection;
-#[cfg(all(feature = "postgres", feature = "sync"))]
-mod gated;
 mod operation;
 
 pub use self::builder::ClientBuilder;
@@ -29,7 +27,7 @@ use crate::graphql::{
     operation_name,
 };
 use crate::model::AccountId;
-use crate::send::{Call, Operation, Sender, Settings};
+use crate::send::{Call, Sender, Settings};
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
 ///
@@ -188,8 +186,8 @@ impl Client {
                 (
                     Box::new(operation.request()),
                     move |request, settings: Arc<Settings>| async move {
-                        let outcome = sender.send(&operation, request, &settings).await?;
-                        outcome.part(operation.name(), part)
+                        let answered = sender.send(&operation, request, &settings).await?;
+                        operation.part(answered, part)
                     },
                 )
             }),
@@ -249,14 +247,9 @@ impl Client {
         self.endpoint.overrides.adapted_operations()
     }
 
-    /// How many levels of questions the document of an operation selects; `None` when its document is the caller's.
-    pub(crate) fn question_levels(&self, operation: &str) -> Option<usize> {
-        self.endpoint.overrides.question_levels(operation)
-    }
-
-    /// Selects further levels of questions from now on, if a reply went deeper than its document.
-    pub(crate) fn deepen(&self, operation: &str, reached: usize) {
-        self.endpoint.overrides.deepen(operation, reached);
+    /// Whether the document of an operation is the caller's.
+    pub(crate) fn is_overridden(&self, operation: &str) -> bool {
+        self.endpoint.overrides.has(operation)
     }
 }
 

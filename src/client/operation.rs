@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::Endpoint;
 use crate::error::{Error, Result};
-use crate::graphql::{Encoded, OperationKind, Outcome};
+use crate::graphql::{Encoded, OperationKind, Outcome, received};
 use crate::model::ServerError;
 use crate::send::{self, Operation};
 use crate::transport::header::{ACCEPT, HeaderValue};
@@ -29,10 +29,28 @@ impl<D> GraphqlOperation<D> {
         let (url, body) = (self.endpoint.url.clone(), self.encoded.body.clone());
         Request::post_json(url, body).header(ACCEPT, ACCEPTED)
     }
+
+    /// The part of the data that the caller asked for.
+    pub(super) fn part<T>(
+        &self,
+        (outcome, reply): (Outcome<D>, Reply),
+        part: impl FnOnce(D) -> Option<T>,
+    ) -> Result<Outcome<T>> {
+        let Reply { status, body, .. } = &reply;
+        let result = outcome.part(&self.encoded.operation, part);
+        result.map_err(|error| match status {
+            200..=299 => {
+                error.with_received(received(*status, reply.media_type().as_deref(), body))
+            }
+            // Data without the record is final, and one of these statuses would make it retryable.
+            _ => error,
+        })
+    }
 }
 
 impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
-    type Value = Outcome<D>;
+    /// With the reply, for an error about what the data lacks.
+    type Value = (Outcome<D>, Reply);
 
     fn name(&self) -> &str {
         &self.encoded.operation
@@ -49,18 +67,21 @@ impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
         self.encoded.kind == OperationKind::Mutation
     }
 
-    fn judge(&self, reply: Reply) -> Result<Outcome<D>> {
+    fn judge(&self, reply: Reply) -> Result<Self::Value> {
         let media_type = reply.media_type();
         let decoded = self
             .encoded
             .decode(reply.status, media_type.as_deref(), &reply.body);
-        let outcome = decoded.unwrap_or_else(|| Err(reply.into_error()))?;
+        let Some(decoded) = decoded else {
+            return Err(reply.into_error());
+        };
+        let outcome = decoded?;
         // One for all: a schema that has changed breaks many records in the same way.
         outcome.unreadable().take(1).for_each(send::decode_failure);
-        Ok(outcome)
+        Ok((outcome, reply))
     }
 
-    fn problems(outcome: &Outcome<D>) -> &[ServerError] {
+    fn problems((outcome, _): &Self::Value) -> &[ServerError] {
         &outcome.problems
     }
 

@@ -123,11 +123,11 @@ impl Error {
         }
     }
 
-    /// The `data` of a reply that did not fit the expected types, that was refused, or that held no record of the change,
+    /// The `data` of a reply that did not fit the expected types, that was refused, or that lacked the expected record,
     /// as it was received; of an [unreadable record](Self::is_unreadable_record) the record.
     ///
-    /// Not shown by `Display` or `Debug`. JSON that cannot be held as a value (nested too deeply, a number out of range)
-    /// is given as its text.
+    /// Not shown by `Display` or `Debug`. JSON that cannot be held as a value (nested too deeply, a number out of range, more
+    /// than 16 MiB in memory) is given as its text.
     #[must_use]
     pub fn raw_data(&self) -> Option<&Value> {
         self.received()?.data.as_ref()

@@ -26,7 +26,6 @@ impl Fake {
             .device_authorization_url(self.device_authorization_url())
             .revoke_url(self.revoke_url())
             .logout_url(self.logout_url())
-            .jwks_uri(self.jwks_uri())
             .issuer(self.issuer())
             .audience(self.audience())
             .redirect_uri(self.redirect_uri())

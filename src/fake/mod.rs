@@ -19,7 +19,7 @@
 //! | see what was sent | [`Fake::requests`], [`Fake::request_count`], [`Received`] |
 //! | move the time | [`Fake::clock`], [`Clock`] |
 //! | run under other readings of the specification | [`Assumptions`] |
-//! | check a token store of your own | [`store_conformance`] |
+//! | check a token store of your own | [`check_token_store`] |
 //!
 //! [`guide::testing`](crate::guide::testing) shows how to test an application with it.
 //!
@@ -87,7 +87,7 @@ mod reply;
 mod routes;
 mod rules;
 mod script;
-pub mod store_conformance;
+mod store_conformance;
 mod tcp_proxy;
 #[cfg(test)]
 mod tests;
@@ -104,6 +104,7 @@ pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
 use self::routes::State;
 pub use self::script::{Fault, On, Received};
+pub use self::store_conformance::check_token_store;
 use self::tcp_proxy::TcpProxy;
 pub use self::website::WebsiteEdit;
 pub use self::world::{User, UserRecord, World};
@@ -200,7 +201,7 @@ impl Fake {
         self.at("/v2/logout")
     }
 
-    /// The keys that sign id tokens. With the feature `jwks` there is one, for ES256; without it id tokens are not signed.
+    /// The keys that sign id tokens (RFC 7517): one, for ES256.
     #[must_use]
     pub fn jwks_uri(&self) -> Url {
         self.at("/.well-known/jwks.json")

@@ -1,6 +1,7 @@
 //! A TCP proxy in front of the HTTP server, which delivers replies as the server cannot: dropped, cut or slow.
 //!
-//! Requests pass through unread. Of replies only the heads are read: the server sets a header with the [`Delivery`].
+//! Requests pass through unread. Of replies only the heads are read: the server sets a header with the [`Delivery`]. The server
+//! has no time limit for a request, so the connection of one that is not complete in time is closed here.
 
 use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, TcpListener};
@@ -9,13 +10,16 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{oneshot, watch};
 
 use super::reply::{DELIVERY_HEADER, Delivery};
 use crate::transport::Clock;
+
+/// How long a connection stays open in which a request has begun, or none yet, and the server has not replied. The server
+/// replies at once, so it is the time to send a request. By real time: the clock of the fake may stand still.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A proxy in its own thread, since the caller may have no runtime. Dropping it ends the thread.
 pub(super) struct TcpProxy {
@@ -92,20 +96,50 @@ async fn forward(client: TcpStream, server: SocketAddr, timer: Timer) -> std::io
     let server = TcpStream::connect(server).await?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
-    let (mut from_client, to_client) = client.into_split();
-    let (from_server, mut to_server) = server.into_split();
+    exchange(client.into_split(), server.into_split(), &timer).await
+}
+
+async fn exchange(
+    (mut from_client, to_client): (
+        impl AsyncRead + Send + Unpin + 'static,
+        impl AsyncWrite + Unpin,
+    ),
+    (from_server, mut to_server): (
+        impl AsyncRead + Unpin,
+        impl AsyncWrite + Send + Unpin + 'static,
+    ),
+    timer: &Timer,
+) -> std::io::Result<()> {
+    let expects_reply = Arc::new(watch::Sender::new(true));
+    let begun = Arc::clone(&expects_reply);
     let requests = tokio::spawn(async move {
-        let _ = copy(&mut from_client, &mut to_server).await;
+        let mut buffer = Vec::with_capacity(16 * 1_024);
+        while let Ok(1..) = from_client.read_buf(&mut buffer).await {
+            begun.send_replace(true);
+            if to_server.write_all(&buffer).await.is_err() {
+                break;
+            }
+            buffer.clear();
+        }
         let _ = to_server.shutdown().await;
     });
-    let result = forward_replies(from_server, to_client, &timer).await;
+    let result = forward_replies(from_server, to_client, &expects_reply, timer).await;
     requests.abort();
     result
 }
 
+/// Waits until a reply has been expected for the time of a request.
+async fn request_timeout(expects_reply: &watch::Sender<bool>) {
+    let mut expected = expects_reply.subscribe();
+    // OK because the sender is borrowed.
+    let _ = expected.wait_for(|expected| *expected).await;
+    tokio::time::sleep(REQUEST_TIMEOUT).await;
+}
+
 async fn forward_replies(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    expects_reply: &watch::Sender<bool>,
     timer: &Timer,
 ) -> std::io::Result<()> {
     let mut buffer = Vec::with_capacity(16 * 1_024);
@@ -113,9 +147,14 @@ async fn forward_replies(
         let head = match Head::parse(&buffer) {
             Ok(Some(head)) => head,
             Ok(None) => {
-                if from.read_buf(&mut buffer).await? == 0 {
+                let received = tokio::select! {
+                    received = from.read_buf(&mut buffer) => received?,
+                    () = request_timeout(expects_reply) => return Ok(()),
+                };
+                if received == 0 {
                     return to.write_all(&buffer).await;
                 }
+                expects_reply.send_replace(false);
                 continue;
             }
             Err(NotSupported) => {
@@ -144,7 +183,7 @@ async fn forward_replies(
 
 /// Sends a reply; false when the connection must end.
 async fn deliver(
-    to: &mut OwnedWriteHalf,
+    to: &mut (impl AsyncWrite + Unpin),
     head: &[u8],
     body: &[u8],
     delivery: &Delivery,
@@ -247,7 +286,42 @@ impl Head {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{duplex, split};
+    use tokio::time::{Instant, timeout};
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_is_not_complete_in_time_is_cut() {
+        let system = Timer {
+            clock: Clock::system(),
+            delayed: Arc::default(),
+        };
+        let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+        // A connection without a request, a head without an end, and one after a request that had its reply.
+        for (sent, has_replied) in [
+            (&b""[..], false),
+            (b"GET / HTTP/1.1\r\nx: ", false),
+            (b"GET", true),
+        ] {
+            let ((mut client, outside), (inside, mut server)) = (duplex(1_024), duplex(1_024));
+            let timer = system.clone();
+            let proxy = async move { exchange(split(outside), split(inside), &timer).await };
+            tokio::spawn(proxy);
+            let mut received = vec![0; reply.len()];
+            if has_replied {
+                server.write_all(reply).await.unwrap();
+                client.read_exact(&mut received).await.unwrap();
+                // An idle connection stays open.
+                tokio::time::sleep(2 * REQUEST_TIMEOUT).await;
+            }
+            client.write_all(sent).await.unwrap();
+            let begun = Instant::now();
+            let end = timeout(2 * REQUEST_TIMEOUT, client.read(&mut received));
+            assert!(matches!(end.await, Ok(Ok(0))), "{sent:?}");
+            assert!(begun.elapsed() >= REQUEST_TIMEOUT, "{sent:?}");
+        }
+    }
 
     #[test]
     fn replies_without_a_body_have_no_length() {

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::catalogue::{CATALOGUE, KnownOperation, named};
 use super::request::RequestBody;
-use super::selections::{Field, Selections, deeper, selected_levels};
+use super::selections::{Field, Selections};
 use super::{Encoded, Overrides};
 use crate::error::Error;
 use crate::model::{Condition, Location, ServerError};
@@ -76,23 +76,9 @@ impl Overrides {
         left_out(known, &sent.query)
     }
 
-    /// How many levels of questions the document of an operation selects; `None` for a document of the caller.
-    pub(crate) fn question_levels(&self, operation: &str) -> Option<usize> {
-        selected_levels(&self.adapted.of(self.ours(operation)?))
-    }
-
-    /// Selects further levels of questions from now on, if a reply went deeper than the document.
-    pub(crate) fn deepen(&self, operation: &str, reached: usize) {
-        if let Some(known) = self.ours(operation)
-            && let Some(document) = deeper(&self.adapted.of(known), reached)
-        {
-            self.adapted.insert(known, &document);
-        }
-    }
-
-    /// The operation, unless its document is the caller's.
-    fn ours(&self, operation: &str) -> Option<&'static KnownOperation> {
-        named(operation).filter(|known| self.of(known).is_none())
+    /// Whether the document of an operation is the caller's.
+    pub(crate) fn has(&self, operation: &str) -> bool {
+        named(operation).is_some_and(|known| self.of(known).is_some())
     }
 }
 

@@ -12,18 +12,19 @@ use serde_json::value::RawValue;
 
 use super::Outcome;
 use crate::error::{Error, Kind, Received, json_fault};
-use crate::model::{Condition, ServerError};
+use crate::model::{Condition, ServerError, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
 const KEPT_ERRORS: usize = 1_000;
 
 /// A reply without errors. Null and an empty list are no errors; anything else ends the quick pass at once.
 #[derive(Deserialize)]
-struct Envelope<T> {
+struct Envelope<'a, T> {
     data: Option<T>,
     #[serde(rename = "errors")]
     _errors: Option<[(); 0]>,
-    extensions: Option<Value>,
+    #[serde(borrow)]
+    extensions: Option<&'a RawValue>,
 }
 
 /// The parts of any reply. A duplicate is refused: it is ambiguous.
@@ -74,16 +75,11 @@ pub(crate) fn decode<T: DeserializeOwned>(
     };
     // One check of the whole body: serde_json would check text by text.
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return reply.not_utf8();
+        return reply.limited(|| reply.not_utf8());
     };
     let text = object_text(text)?;
-    if !needs_errors && let Ok(envelope) = serde_json::from_str::<Envelope<T>>(text) {
-        return Some(match envelope.data {
-            Some(value) => Ok(reply.outcome(value, Vec::new(), envelope.extensions)),
-            None => Err(reply.without_data()),
-        });
-    }
-    reply.salvage(text)
+    let quick = reply.limited(|| reply.read_at_once(text));
+    quick.or_else(|| reply.limited(|| reply.salvage(text)))
 }
 
 /// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
@@ -94,6 +90,31 @@ fn object_text(text: &str) -> Option<&str> {
 }
 
 impl RawReply<'_> {
+    /// Reads the reply within what it may take in memory.
+    fn limited<T>(
+        &self,
+        read: impl FnOnce() -> Option<Result<T, Error>>,
+    ) -> Option<Result<T, Error>> {
+        reply_memory::limited(self.bytes.len(), read).unwrap_or_else(|| {
+            let error = Error::protocol(reply_memory::TOO_MUCH);
+            Some(Err(error.with_received(self.received(None))))
+        })
+    }
+
+    /// Reads a reply without errors; `None` when it has some, or does not fit.
+    fn read_at_once<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
+        if self.needs_errors {
+            return None;
+        }
+        let Envelope {
+            data, extensions, ..
+        } = serde_json::from_str(text).ok()?;
+        Some(match data {
+            Some(value) => Ok(self.outcome(value, Vec::new(), extensions)),
+            None => Err(self.without_data()),
+        })
+    }
+
     /// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
     fn salvage<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
         // Raw texts: one number that no type can hold must not spoil the other parts.
@@ -114,7 +135,7 @@ impl RawReply<'_> {
         Some(match parts.data {
             None if first.is_empty() => Err(reply.without_data()),
             None => Err(reply.rejected(first, None)),
-            Some(data) => reply.read_data(data, first, parts.extensions.map(raw_value)),
+            Some(data) => reply.read_data(data, first, parts.extensions),
         })
     }
 
@@ -123,7 +144,7 @@ impl RawReply<'_> {
         &self,
         data: &RawValue,
         problems: Vec<ServerError>,
-        extensions: Option<Value>,
+        extensions: Option<&RawValue>,
     ) -> Result<Outcome<T>, Error> {
         if !problems.is_empty() {
             // A refused token may come with an empty list where a null is not allowed.
@@ -152,8 +173,11 @@ impl RawReply<'_> {
     /// The texts are not reliable any more; the errors of the server are still reported.
     fn not_utf8<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
         let text = String::from_utf8_lossy(self.bytes);
-        let (errors, omitted, data) = match self.salvage::<Value>(object_text(&text)?)? {
-            Ok(outcome) => (outcome.problems, outcome.omitted, Some(outcome.value)),
+        let (errors, omitted, data) = match self.salvage::<Box<RawValue>>(object_text(&text)?)? {
+            Ok(outcome) => {
+                let data = raw_value(&outcome.value);
+                (outcome.problems, outcome.omitted, Some(data))
+            }
             Err(error) => {
                 let errors = error.server_errors().to_vec();
                 let omitted = error.server_error_count() - errors.len();
@@ -173,7 +197,7 @@ impl RawReply<'_> {
         &self,
         value: T,
         problems: Vec<ServerError>,
-        extensions: Option<Value>,
+        extensions: Option<&RawValue>,
     ) -> Outcome<T> {
         Outcome {
             value,
@@ -181,7 +205,7 @@ impl RawReply<'_> {
             unreadable: Vec::new(),
             omitted: self.omitted,
             status: self.status,
-            extensions,
+            extensions: extensions.map(|raw| raw.get().into()),
             change: false,
         }
     }
@@ -230,9 +254,8 @@ pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     }
 }
 
-/// JSON that no [`Value`] can hold (too deep, a number too large) stays as its text.
-pub(super) fn raw_value(raw: &RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().into())
+fn raw_value(raw: &RawValue) -> Value {
+    reply_memory::value(raw.get())
 }
 
 /// The first errors, and how many more there were.

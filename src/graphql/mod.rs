@@ -22,9 +22,8 @@ pub use self::drift::{ChangeClass, Coverage, SchemaChange, SchemaDrift};
 pub(crate) use self::envelope::decode;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
-pub(crate) use self::reply::{BEGINNING, early_page_info};
+pub(crate) use self::reply::{BEGINNING, early_page_info, received};
 pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
-pub(crate) use self::selections::levels;
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 
 use crate::model::Timestamp;

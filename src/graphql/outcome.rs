@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Unreadable;
 use crate::error::{Error, Kind};
-use crate::model::ServerError;
+use crate::model::{ServerError, reply_memory};
 
 /// The result of a call: the value, and the errors of the server beside it.
 ///
@@ -37,7 +37,8 @@ pub struct Outcome<T> {
     pub(crate) unreadable: Vec<Unreadable>,
     pub(super) omitted: usize,
     pub(super) status: u16,
-    pub(super) extensions: Option<Value>,
+    /// As its text: few callers ask for it.
+    pub(super) extensions: Option<Box<str>>,
     /// Whether it is the outcome of a change, which then was carried out.
     pub(super) change: bool,
 }
@@ -55,10 +56,12 @@ impl<T> Outcome<T> {
         self.problems.len() + self.omitted
     }
 
-    /// The `extensions` beside data and errors, as they were received; servers put timings and the like there.
+    /// The `extensions` beside data and errors, as they were received; servers put timings and the like there. They are read
+    /// at each call. JSON that cannot be held as a value (nested too deeply, a number out of range, more than 16 MiB in
+    /// memory) is given as its text.
     #[must_use]
-    pub fn extensions(&self) -> Option<&Value> {
-        self.extensions.as_ref()
+    pub fn extensions(&self) -> Option<Value> {
+        self.extensions.as_deref().map(reply_memory::value)
     }
 
     /// The records of a list that could not be read, mostly none: null replaces them

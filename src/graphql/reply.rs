@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -13,7 +13,7 @@ use super::request::{Encoded, OperationKind};
 use super::unreadable::decode_salvaged;
 use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
 use crate::error::{Error, Kind, Received, mark_no_record_named};
-use crate::model::{Condition, PageInfo, ServerError};
+use crate::model::{Condition, PageInfo, ServerError, reply_memory};
 
 impl Encoded {
     /// Reads the reply; `None` is a body that is not of the interface.
@@ -25,12 +25,11 @@ impl Encoded {
         media_type: Option<&str>,
         body: &[u8],
     ) -> Option<Result<Outcome<T>, Error>> {
-        // Reads the data again, for errors only.
-        let received = || Received::new(status, media_type, body, raw_data(body));
+        let received = || received(status, media_type, body);
         let read = match &self.location {
             Some(location) => match expected_record(location, status, media_type, body) {
                 Some(outcome) => Ok(outcome),
-                None => decode::<Value>(status, media_type, body)?
+                None => decode::<Box<RawValue>>(status, media_type, body)?
                     .and_then(|outcome| self.read_record(location, outcome, received)),
             },
             // Into the type of the caller from the text: a `Value` between them would cost digits.
@@ -56,11 +55,11 @@ impl Encoded {
     fn read_record<T: DeserializeOwned>(
         &self,
         location: &RecordLocation,
-        outcome: Outcome<Value>,
+        outcome: Outcome<Box<RawValue>>,
         received: impl Fn() -> Received,
     ) -> Result<Outcome<T>, Error> {
         let (data, rest) = outcome.split();
-        let data = location.moved(data);
+        let data = location.moved(reply_memory::value(data.get()));
         if self.is_change() && is_void(&data, false) {
             return Err(rest.without_record().with_received(received()));
         }
@@ -90,7 +89,7 @@ impl Encoded {
     ) -> Option<(T, Vec<Unreadable>)> {
         let SalvagedList { text, unreadable } =
             salvage_list::<T>(&moved.to_string(), "data.", self.list?, status)?;
-        Some((serde_json::from_str(&text).ok()?, unreadable))
+        Some((reply_memory::from_str(&text).ok()?, unreadable))
     }
 
     /// Adds facts of the request: whether it was a change, whether it named a record, and the operation in the
@@ -131,15 +130,22 @@ impl Encoded {
     }
 }
 
-/// The `data` of a reply.
-fn raw_data(body: &[u8]) -> Option<Value> {
+/// A reply without the expected record. Reads its data again, so for errors only.
+pub(crate) fn received(status: u16, media_type: Option<&str>, body: &[u8]) -> Received {
     #[derive(Deserialize)]
-    struct Reply {
-        data: Value,
+    struct Reply<'a> {
+        #[serde(borrow)]
+        data: &'a RawValue,
     }
-    let reply = serde_json::from_slice::<Reply>(without_mark(body)).ok()?;
-    Some(reply.data)
+    let reply = serde_json::from_slice::<Reply<'_>>(without_mark(body));
+    let data = reply
+        .ok()
+        .map(|reply| reply_memory::value(reply.data.get()));
+    Received::new(status, media_type, body, data)
 }
+
+/// More bytes than a reply to the change of one record has. The maps that look for the record grow faster than the text.
+const RECORD: usize = 1 << 20;
 
 /// Reads a reply whose record is where the type expects it, from the text: through a [`Value`] it takes twice as long. `None`
 /// for any other reply.
@@ -157,6 +163,9 @@ fn expected_record<T: DeserializeOwned>(
         #[serde(borrow)]
         data: BTreeMap<&'a str, BTreeMap<&'a str, Record<'a>>>,
     }
+    if body.len() > RECORD {
+        return None;
+    }
     let reply: Reply<'_> = serde_json::from_slice(without_mark(body)).ok()?;
     let mut values = reply.data.get(location.expected()?)?.get("data")?.values();
     // An object may have nothing but nulls in it.
@@ -167,14 +176,24 @@ fn expected_record<T: DeserializeOwned>(
 /// Nothing but nulls. The first other value ends the reading.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct Void(#[allow(dead_code)] Option<BTreeMap<String, Void>>);
+struct Void(#[allow(dead_code)] Option<BTreeMap<AnyName, Void>>);
+
+/// All names are the same, so a map of them has one member at most.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct AnyName;
+
+impl<'de> Deserialize<'de> for AnyName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
 
 /// Whether a reply has no errors, and data with nothing but nulls.
 fn is_without_record(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Reply {
         #[serde(rename = "data")]
-        _data: BTreeMap<String, Void>,
+        _data: BTreeMap<AnyName, Void>,
         #[serde(rename = "errors")]
         _errors: Option<[(); 0]>,
     }

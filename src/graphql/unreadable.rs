@@ -3,17 +3,18 @@
 //! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
 //! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::{DeserializeOwned, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{Outcome, decode};
 use crate::error::{Error, Kind, Received, json_fault};
-use crate::model::Position;
+use crate::model::{Position, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
 const MAX_UNREADABLE: usize = 1_000;
@@ -55,12 +56,21 @@ pub(crate) fn salvage_list<T: DeserializeOwned>(
     list: &[&str],
     status: u16,
 ) -> Option<SalvagedList> {
+    reply_memory::limited(text.len(), || salvage::<T>(text, root, list, status))?
+}
+
+fn salvage<T: DeserializeOwned>(
+    text: &str,
+    root: &str,
+    list: &[&str],
+    status: u16,
+) -> Option<SalvagedList> {
     let range = range_of(text, list)?;
     let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Something else than a record does not fit.
-    serde_json::from_str::<T>(&around("")).ok()?;
-    let records: Vec<&RawValue> = serde_json::from_str(text.get(range)?).ok()?;
+    reply_memory::from_str::<T>(&around("")).ok()?;
+    let Records(records) = serde_json::from_str(text.get(range)?).ok()?;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
@@ -68,7 +78,7 @@ pub(crate) fn salvage_list<T: DeserializeOwned>(
     let (mut unreadable, mut salvaged) = (Vec::new(), Vec::with_capacity(records.len()));
     for (index, record) in records.iter().map(|raw| raw.get()).enumerate() {
         let alone = around(record);
-        if serde_json::from_str::<T>(&alone).is_ok() {
+        if reply_memory::from_str::<T>(&alone).is_ok() {
             salvaged.push(record);
             continue;
         }
@@ -84,12 +94,42 @@ pub(crate) fn salvage_list<T: DeserializeOwned>(
     (!unreadable.is_empty()).then_some(SalvagedList { text, unreadable })
 }
 
+/// The texts of the records, null too.
+struct Records<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for Records<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RecordsVisitor;
+
+        impl<'de> Visitor<'de> for RecordsVisitor {
+            type Value = Records<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Records<'de>, A::Error> {
+                let mut records = Vec::new();
+                while let Some(raw) = list.next_element()? {
+                    reply_memory::push(&mut records, raw)?;
+                }
+                Ok(Records(records))
+            }
+        }
+        deserializer.deserialize_seq(RecordsVisitor)
+    }
+}
+
 /// Where the list is in the text.
 fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
+    #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+    #[serde(transparent)]
+    struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
     let mut part: &RawValue = serde_json::from_str(text).ok()?;
     for name in list {
-        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(part.get()).ok()?;
-        part = members.remove(*name)?;
+        let mut members: BTreeMap<Name<'_>, &RawValue> = serde_json::from_str(part.get()).ok()?;
+        part = members.remove(&Name(Cow::Borrowed(name)))?;
     }
     // A part of the text, so this is its distance from the start.
     let start = part.get().as_ptr().addr() - text.as_ptr().addr();
@@ -99,8 +139,11 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
 /// The path, with its index in the list, at which the only record of a text does not fit, and the reason.
 fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (String, &'static str) {
     let mut reader = serde_json::Deserializer::from_str(alone);
-    let found = serde_path_to_error::deserialize::<_, T>(&mut reader).err();
+    let found = reply_memory::limited(alone.len(), || {
+        serde_path_to_error::deserialize::<_, T>(&mut reader).err()
+    });
     let (path, detail) = found
+        .flatten()
         .map(|error| (error.path().to_string(), json_fault(error.inner())))
         .unwrap_or_default();
     let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
@@ -118,8 +161,7 @@ fn error_of(status: u16, path: String, detail: &str, record: &str) -> Error {
         detail: detail.to_owned(),
         errors: Vec::new(),
     });
-    // JSON that no `Value` can hold stays as its text.
-    let raw = serde_json::from_str(record).unwrap_or_else(|_| Value::from(record));
+    let raw = reply_memory::value(record);
     let error = error
         .with_received(Received::new(status, None, record.as_bytes(), Some(raw)))
         .with_unreadable_record();

@@ -9,7 +9,7 @@
 //! | [`testing`] | tests of an application without credentials |
 //! | [`going_live`] | from the fake to the live service |
 //! | `sync`, `outbox` | with the feature `sync`: a local copy, and declarations written without reception |
-//! | `fleet` | with the features `postgres` and `sync`: many accounts, served by many hosts |
+//! | `many_hosts` | with the features `postgres` and `sync`: many accounts, served by many hosts |
 //! | [`migrating`], [`own_documents`] | a live schema that differs; documents of your own |
 //! | [`performance`] | what operations cost |
 //! | [`coverage`], [`sources`] | how certain each field and argument is, and where it comes from |
@@ -19,7 +19,7 @@
 
 pub mod cookbook;
 #[cfg(all(feature = "postgres", feature = "sync"))]
-pub mod fleet;
+pub mod many_hosts;
 #[cfg(feature = "sync")]
 pub mod outbox;
 #[cfg(feature = "sync")]

@@ -11,7 +11,7 @@
 //! callback to the listener first: then the program continues with the wrong account. [`Loopback::open_browser`] therefore
 //! gives the browser a file that only its owner can read; this crate does not control what the browser does with the
 //! address, such as in the arguments of its child processes. Where the user is known, set
-//! [`expected_subject`](crate::auth::AuthorizationRequest::expected_subject): other users are refused. Otherwise show who
+//! [`expected_subject`](crate::auth::LoginRequest::expected_subject): other users are refused. Otherwise show who
 //! has logged in.
 //!
 //! ```
@@ -243,7 +243,7 @@ impl Loopback {
     /// The arguments of a process are visible to all users, so the browser is given a file that redirects: only its owner
     /// can read it, and it is deleted with the listener, or by the next login if the program is killed. It stands in the
     /// home directory, because browsers that are installed as a snap can read no hidden files and no temporary ones; where
-    /// that cannot be written to, in the runtime directory (`XDG_RUNTIME_DIR`) or the temporary directory. The browser is
+    /// that cannot be written to, or others may write to it, in the runtime directory (`XDG_RUNTIME_DIR`) or the temporary directory. The browser is
     /// the program in the variable `BROWSER`, or the system's default for HTML files.
     ///
     /// Show the user the address as well: a browser that does not open, or cannot read the file, is not detected.

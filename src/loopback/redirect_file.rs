@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use url::Url;
 
 use super::notice::escaped;
+use crate::auth::store::file::file_access::{check_directory, private};
 use crate::error::{Error, Result};
 
 const PREFIX: &str = "envd-sdk-login-";
@@ -57,6 +58,9 @@ impl RedirectFile {
     }
 
     fn write_in(directory: &Path, text: &str) -> io::Result<Self> {
+        // Who can replace the file chooses where the login goes.
+        check_directory(directory, "the file that redirects the browser")
+            .map_err(io::Error::other)?;
         remove_leftovers(directory);
         // Need not be unpredictable: a file that exists already is an error.
         let name = format!("{PREFIX}{:016x}.html", fastrand::u64(..));
@@ -108,12 +112,6 @@ fn remove_leftovers(directory: &Path) {
             let _ = fs::remove_file(path);
         }
     }
-}
-
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 /// A page with a link as well, for browsers that do not follow the redirect.
@@ -173,6 +171,20 @@ mod tests {
                 "other.html"
             ]
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_in_which_others_can_replace_the_file_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = TestFolder::new();
+        for (mode, fine) in [(0o777, false), (0o1777, true), (0o755, true)] {
+            let mode = fs::Permissions::from_mode(mode);
+            fs::set_permissions(folder.path(), mode.clone()).unwrap();
+            let written = RedirectFile::write_in(folder.path(), "text");
+            assert_eq!(written.is_ok(), fine, "{mode:?}");
+        }
     }
 
     #[cfg(unix)]

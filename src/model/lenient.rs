@@ -5,9 +5,10 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
-use super::List;
+use super::{List, reply_memory};
 
 /// A text, or a whole number as its digits.
 pub(super) fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -71,7 +72,7 @@ where
     D: Deserializer<'de>,
     T: for<'a> Deserialize<'a>,
 {
-    let value = match Value::deserialize(deserializer)? {
+    let value = match reply_memory::any_value(deserializer)? {
         Value::Object(object) if object.is_empty() => Value::Array(Vec::new()),
         object @ Value::Object(_) => Value::Array(vec![object]),
         other => other,
@@ -81,7 +82,7 @@ where
 
 /// A record, plain or under `data`: the specification (4.1) has it under `data`, the `OAuthSample` (`guide::sources`) plain.
 ///
-/// For replies to operations of the caller: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
+/// For replies in JSON to operations of the caller: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
 ///
 /// # Errors
 ///
@@ -91,15 +92,24 @@ where
     D: Deserializer<'de>,
     T: for<'a> Deserialize<'a>,
 {
-    let value = match Value::deserialize(deserializer)? {
-        Value::Null => return Ok(None),
-        Value::Object(mut object) => match object.get("data") {
-            Some(Value::Object(_)) => object.remove("data").unwrap_or_default(),
-            _ => Value::Object(object),
-        },
-        other => other,
+    #[derive(Deserialize)]
+    struct Wrapper<'a> {
+        #[serde(borrow)]
+        data: &'a RawValue,
+    }
+
+    let Some(raw) = Option::<Box<RawValue>>::deserialize(deserializer)? else {
+        return Ok(None);
     };
-    serde_json::from_value(value)
+    let text = raw.get();
+    let wrapper = text
+        .starts_with('{')
+        .then(|| serde_json::from_str::<Wrapper<'_>>(text).ok());
+    let record = match wrapper.flatten() {
+        Some(Wrapper { data }) if data.get().starts_with('{') => data.get(),
+        _ => text,
+    };
+    serde_json::from_str(record)
         .map(Some)
         .map_err(D::Error::custom)
 }

@@ -8,6 +8,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::reply_memory;
+
 /// A list of a reply: a slice of the elements that are there, which remembers where the server sent null.
 ///
 /// The server may send null for any element, and for the list itself; most code does not care.
@@ -169,9 +171,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let (mut items, mut nulls) = (Vec::new(), Vec::new());
         while let Some(element) = sequence.next_element::<Option<T>>()? {
-            match element {
-                Some(item) => items.push(item),
-                None => nulls.push(items.len() + nulls.len()),
+            if let Some(item) = element {
+                reply_memory::push(&mut items, item)?;
+            } else {
+                let position = items.len() + nulls.len();
+                reply_memory::push(&mut nulls, position)?;
             }
         }
         let nulls = if nulls.is_empty() {

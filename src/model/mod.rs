@@ -104,6 +104,7 @@ mod pic;
 mod pic_advice;
 mod property;
 pub(crate) mod redact;
+pub(crate) mod reply_memory;
 mod server_error;
 mod time_zone;
 mod timestamp;

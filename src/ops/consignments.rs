@@ -6,13 +6,14 @@ use graphql_client::GraphQLQuery;
 use serde::Serialize;
 
 use super::ConsignmentFilter;
+use super::questions::levels;
 use crate::client::{Account, Client, Connection};
+use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
     DeleteConsignment, consignment, copy_consignment, create_or_save_consignment,
     delete_consignment, full_consignments,
 };
-use crate::graphql::{Outcome, levels};
 use crate::model::{
     AccountId, Consignment, ConsignmentEdge, ConsignmentId, ConsignmentInput, ConsignmentNumber,
     ConsignmentPage, ConsignmentStatus, ConsignmentSummary, FullConsignmentEdge, SavedConsignment,
@@ -109,17 +110,15 @@ impl Account {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
             let variables = filter.variables(&account, after);
-            let read = move |client: &Client| {
-                client.operation_with(
-                    full_consignments::QUERY,
-                    &variables,
-                    |data: full_consignments::ResponseData| {
-                        let page = data.full_consignments?;
-                        let split = |edge: FullConsignmentEdge| (edge.cursor, edge.node);
-                        Connection::from_list(page.total_count, page.page_info, page.edges, split)
-                    },
-                )
-            };
+            let read = client.operation_with(
+                full_consignments::QUERY,
+                &variables,
+                |data: full_consignments::ResponseData| {
+                    let page = data.full_consignments?;
+                    let split = |edge: FullConsignmentEdge| (edge.cursor, edge.node);
+                    Connection::from_list(page.total_count, page.page_info, page.edges, split)
+                },
+            );
             client.all_levels(
                 "fullConsignments",
                 read,
@@ -161,11 +160,9 @@ impl Account {
             id: id.into(),
             envd_account_id: self.id().clone(),
         };
-        let read = move |client: &Client| {
-            client.operation::<ReadConsignment, _>(variables.clone(), |data| data.consignment)
-        };
-        self.client()
-            .all_levels("consignment", read, |record| levels(&record.questions))
+        let client = self.client();
+        let read = client.operation::<ReadConsignment, _>(variables, |data| data.consignment);
+        client.all_levels("consignment", read, |record| levels(&record.questions))
     }
 
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.

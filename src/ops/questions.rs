@@ -1,18 +1,18 @@
-//! The questions of all forms, and those under them down to the last level. GraphQL has no recursion: a document names each
-//! level that it reads, and the last one of ours only shows whether there is another.
+//! The questions of all forms, and those under them. GraphQL has no recursion: a document names each level that it reads, and the
+//! last one of ours only shows whether there is another.
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::graphql::Outcome;
 use crate::graphql::generated::{Questions, questions};
-use crate::graphql::{Outcome, levels};
-use crate::model::QuestionList;
+use crate::model::{Question, QuestionList};
 use crate::send::Call;
 
-/// More levels than this are refused: the sixth is one more than was ever seen.
-const DEEPEST: usize = 33;
+/// The levels that our documents read whole. assumed: five were ever seen.
+const LEVELS: usize = 8;
 
 impl Client {
-    /// All questions of all forms, as a tree. The first request reads five levels; a second one reads more when the fifth has children.
+    /// All questions of all forms, as a tree of at most eight levels.
     ///
     /// Source: stated, specification 2.6 and 4.1.
     ///
@@ -27,44 +27,40 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`execute`](Self::execute).
+    /// As [`execute`](Self::execute); [`is_protocol`](crate::Error::is_protocol) with more than eight levels.
     pub fn questions(&self) -> Call<Outcome<QuestionList>> {
-        let read = |client: &Self| {
-            client.operation::<Questions, _>(questions::Variables {}, |data| data.questions)
-        };
+        let read = self.operation::<Questions, _>(questions::Variables {}, |data| data.questions);
         self.all_levels("questions", read, |list| levels(&list.items))
     }
 
-    /// Runs a query of ours, again with a deeper document as long as its last level comes back with questions.
+    /// Refuses what has more levels of questions than our document reads.
     pub(super) fn all_levels<T: Send + 'static>(
         &self,
         operation: &'static str,
-        read: impl Fn(&Self) -> Call<Outcome<T>> + Send + 'static,
+        read: Call<Outcome<T>>,
         levels: fn(&T) -> usize,
     ) -> Call<Outcome<T>> {
-        let client = self.clone();
-        // Before the query, since another call may deepen the document meanwhile.
-        let mut requested = self.question_levels(operation);
-        read(self).then(move |outcome, settings| {
-            // In a box, as it stays in the future while a deeper document is sent.
-            let mut outcome = Box::new(outcome);
-            let client = client.with_settings(settings);
-            async move {
-                loop {
-                    let reached = levels(&outcome.value);
-                    if requested.is_none_or(|requested| reached <= requested) {
-                        return Ok(*outcome);
-                    }
-                    if reached > DEEPEST {
-                        let what =
-                            format!("questions under questions on more than {DEEPEST} levels");
-                        return Err(Error::protocol(what).with_operation(operation));
-                    }
-                    client.deepen(operation, reached);
-                    requested = client.question_levels(operation);
-                    *outcome = read(&client).await?;
-                }
+        let most = if self.is_overridden(operation) {
+            usize::MAX
+        } else {
+            LEVELS
+        };
+        read.checked(move |outcome| {
+            if levels(&outcome.value) <= most {
+                return Ok(());
             }
+            let what = format!(
+                "questions on more than {LEVELS} levels; a document of your own can read more"
+            );
+            Err(Error::protocol(what).with_operation(operation))
         })
     }
+}
+
+/// How many levels of questions there are.
+pub(super) fn levels(questions: &[Question]) -> usize {
+    let below = questions
+        .iter()
+        .map(|question| 1 + levels(&question.child_questions));
+    below.max().unwrap_or(0)
 }

@@ -6,12 +6,15 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::ConsignmentFilter;
+use super::questions::levels;
 use crate::client::{Account, Client, Connection};
+use crate::graphql::Outcome;
 use crate::graphql::generated::{
     CreateOrSaveConsignment, consignment, consignments, create_or_save_consignment, questions,
 };
-use crate::graphql::{Outcome, levels};
-use crate::model::{Consignment, ConsignmentId, List, PageInfo, QuestionList, SavedConsignment};
+use crate::model::{
+    Consignment, ConsignmentId, List, PageInfo, QuestionList, SavedConsignment, reply_memory,
+};
 use crate::send::Call;
 use crate::send::pages::Pager;
 
@@ -62,12 +65,10 @@ impl<'de> Deserialize<'de> for ReceivedQuestionList {
 impl Client {
     /// As [`questions`](Self::questions), with the JSON.
     pub(crate) fn received_questions(&self) -> Call<Outcome<ReceivedQuestionList>> {
-        let read = |client: &Self| {
-            let variables = questions::Variables {};
-            client.operation_with(questions::QUERY, &variables, |data: ReceivedQuestions| {
-                data.questions
-            })
-        };
+        let variables = questions::Variables {};
+        let read = self.operation_with(questions::QUERY, &variables, |data: ReceivedQuestions| {
+            data.questions
+        });
         self.all_levels("questions", read, |received: &ReceivedQuestionList| {
             levels(&received.list.items)
         })
@@ -105,18 +106,16 @@ impl Account {
             id: id.into(),
             envd_account_id: self.id().clone(),
         };
-        let read = move |client: &Client| {
-            client.operation_with(consignment::QUERY, &variables, |data: ReceivedRecord| {
-                Some(data.consignment)
-            })
-        };
-        self.client()
-            .all_levels("consignment", read, |record: &Option<Box<RawValue>>| {
-                let record = record.as_ref().map_or("null", |record| record.get());
-                let record = serde_json::from_str::<Option<Consignment>>(record);
-                let record = record.ok().flatten();
-                record.map_or(0, |record| levels(&record.questions))
-            })
+        let client = self.client();
+        let read = client.operation_with(consignment::QUERY, &variables, |data: ReceivedRecord| {
+            Some(data.consignment)
+        });
+        client.all_levels("consignment", read, |record: &Option<Box<RawValue>>| {
+            let record = record.as_ref().map_or("null", |record| record.get());
+            let record = reply_memory::from_str::<Option<Consignment>>(record);
+            let record = record.ok().flatten();
+            record.map_or(0, |record| levels(&record.questions))
+        })
     }
 }
 

@@ -8,9 +8,9 @@ use url::Url;
 
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
-use crate::error::{Error, Kind, Result, json_fault};
+use crate::error::{Error, Kind, Received, Result, json_fault};
 use crate::graphql::{SalvagedList, Unreadable, salvage_list};
-use crate::model::{List, Property};
+use crate::model::{List, Property, reply_memory};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
@@ -110,7 +110,8 @@ fn decode(reply: Reply) -> Result<Subset> {
         Ok(text) => {
             // A byte order mark may be ignored (RFC 8259 section 8.1).
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-            match serde_json::from_str::<Envelope>(text) {
+            let read = reply_memory::limited(text.len(), || serde_json::from_str::<Envelope>(text));
+            match read.ok_or_else(|| too_much(&reply))? {
                 Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
                 Err(failure) => match mended(status, text) {
                     Some(subset) => return Ok(subset),
@@ -139,11 +140,17 @@ fn decode(reply: Reply) -> Result<Subset> {
     })
 }
 
+fn too_much(reply: &Reply) -> Error {
+    let media_type = reply.media_type();
+    let received = Received::new(reply.status, media_type.as_deref(), &reply.body, None);
+    Error::protocol(reply_memory::TOO_MUCH).with_received(received)
+}
+
 /// Reads the reply again, record by record.
 fn mended(status: u16, text: &str) -> Option<Subset> {
     let SalvagedList { text, unreadable } =
         salvage_list::<Envelope>(text, "", &["Value", "SubSet"], status)?;
-    let mut subset = serde_json::from_str::<Envelope>(&text).ok()?.value?;
+    let mut subset = reply_memory::from_str::<Envelope>(&text).ok()?.value?;
     let named = |record: Unreadable| Unreadable {
         error: record.error.with_operation(OPERATION),
         ..record
@@ -157,8 +164,12 @@ fn located(text: &str, failure: &serde_json::Error) -> (Option<String>, String) 
     let (line, column) = (failure.line(), failure.column());
     let detail = format!("{}, line {line} column {column}", json_fault(failure));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let located = serde_path_to_error::deserialize::<_, Envelope>(&mut reader).err();
-    let path = located.filter(|_| failure.classify() == Category::Data);
+    let located = reply_memory::limited(text.len(), || {
+        serde_path_to_error::deserialize::<_, Envelope>(&mut reader).err()
+    });
+    let path = located
+        .flatten()
+        .filter(|_| failure.classify() == Category::Data);
     (path.map(|error| error.path().to_string()), detail)
 }
 

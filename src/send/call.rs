@@ -129,6 +129,18 @@ impl<T: Send + 'static> Call<T> {
         Call::new(&self.sender, self.settings, work)
     }
 
+    /// Judges the value of this call.
+    pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
+        let work = self.work.map(|Work { request, start }| {
+            let both = |request, settings: Arc<Settings>| async {
+                let value = start(request, settings).await?;
+                check(&value).map(|()| value)
+            };
+            (request, both)
+        });
+        Call::new(&self.sender, self.settings, work)
+    }
+
     /// Continues with the value of this call. Further requests take the settings.
     pub(crate) fn then<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,

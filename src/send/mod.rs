@@ -7,9 +7,6 @@ mod backpressure;
 mod call;
 #[cfg(feature = "sync")]
 mod condition;
-mod gate;
-#[cfg(all(feature = "postgres", feature = "sync"))]
-mod gated;
 mod headers;
 pub(crate) mod pages;
 mod response;
@@ -23,7 +20,5 @@ use self::headers::Headers;
 pub use self::response::{DryRun, Response};
 
 pub(crate) use self::call::Settings;
-#[cfg(all(feature = "postgres", feature = "sync"))]
-pub(crate) use self::gated::{Backpressure, Gate};
 pub(crate) use self::sender::{Operation, Sender, SenderOptions};
 pub(crate) use self::trace::{adapted, decode_failure};

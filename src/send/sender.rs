@@ -9,7 +9,6 @@ use tracing::Instrument;
 use url::Url;
 
 use super::backpressure::Backpressure;
-use super::gate::Gate;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, Failure, Kind, Result, Unsent};
@@ -40,7 +39,6 @@ pub(crate) struct Sender {
     pub(super) tokens: Option<Arc<dyn TokenSource>>,
     /// Defers the requests of this user.
     pub(super) limited: Arc<Backpressure>,
-    pub(super) gate: Option<Arc<dyn Gate>>,
 }
 
 /// What all users of a client share.
@@ -129,7 +127,6 @@ impl SenderOptions {
             pool,
             tokens,
             limited: Arc::default(),
-            gate: None,
         })
     }
 }
@@ -141,7 +138,6 @@ impl Sender {
             pool: Arc::clone(&self.pool),
             tokens: Some(Arc::new(source)),
             limited: Arc::default(),
-            gate: self.gate.clone(),
         }
     }
 
@@ -250,11 +246,8 @@ impl<O: Operation> Exchange<'_, O> {
 
     /// Again until it succeeds, or the failure or the policy allows no further attempt.
     async fn retried(&mut self, policy: &RetryPolicy) -> Judged<O> {
-        let (pool, gate) = (&self.sender.pool, &self.sender.gate);
-        if let Some(refusal) = gate.as_ref().and_then(|gate| gate.refusal()) {
-            return Err(refusal);
-        }
-        if gate.is_none() && self.sender.paused_for().is_some() {
+        let pool = &self.sender.pool;
+        if self.sender.paused_for().is_some() {
             // Waits are rare, and in boxes: the futures around them stay small.
             for (_, pause) in self.sender.pauses() {
                 Box::pin(pause.wait(&pool.clock, policy)).await?;
@@ -278,7 +271,6 @@ impl<O: Operation> Exchange<'_, O> {
             let elapsed = pool.clock.boot().saturating_sub(start);
             let wait = Some(&error)
                 .filter(|error| self.safety.allows_retry(error))
-                .filter(|_| gate.as_ref().is_none_or(|gate| gate.refusal().is_none()))
                 .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
                 // Last, so that only a retry that is made costs something.
                 .filter(|_| pool.budget.take());
@@ -340,9 +332,6 @@ impl<O: Operation> Exchange<'_, O> {
         // Before the facts below: a call whose time runs out here has not been sent.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
-        if let Some(gate) = &sender.gate {
-            gate.enter().await?;
-        }
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
             return Err(Error::new(Kind::Transport(Failure {
                 what: "it was too late when the request could be sent",
@@ -360,9 +349,6 @@ impl<O: Operation> Exchange<'_, O> {
             tokio::task::yield_now().await;
         }
         let result = reply.and_then(|reply| self.judge(reply));
-        if let Some(gate) = &sender.gate {
-            gate.note(result.as_ref().map(|_| ()));
-        }
         self.in_doubt =
             was_in_doubt || matches!(&result, Err(error) if self.safety.may_have_applied(error));
         result
@@ -394,7 +380,7 @@ impl<O: Operation> Exchange<'_, O> {
             trace::decode_failure(&error);
             error.with_retry_after(wait)
         });
-        if let (None, Err(error)) = (&self.sender.gate, &judged) {
+        if let Err(error) = &judged {
             for (status, pause) in self.sender.pauses() {
                 pause.note(&pool.clock, status, error);
             }

@@ -8,8 +8,8 @@
 //! | react to changes, each at least once and in order | [`Replica::changes`](replica::Replica::changes), [`Changes`](replica::Changes) |
 //! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
 //! | fill in forms without reception, and keep them | [`Account::banks`](crate::Account::banks), [`bank`] |
-//! | keep the copy in a file, in Postgres or in your own database | [`store`]: [`SyncStore`](store::SyncStore) |
-//! | serve thousands of accounts from many hosts | `sync::fleet`, with the feature `postgres` |
+//! | keep the copy in memory, in a file or in Postgres | [`store`] |
+//! | serve thousands of accounts from many hosts | `store::PostgresSync` and a job queue: `guide::many_hosts` |
 //!
 //! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;
 //! [`guide::outbox`](crate::guide::outbox) does so for what is sent.
@@ -49,8 +49,6 @@
 // As in `validate`, whose numbers of questions it uses.
 #[allow(clippy::indexing_slicing)]
 pub mod bank;
-#[cfg(feature = "postgres")]
-pub mod fleet;
 mod loop_control;
 pub mod outbox;
 pub mod replica;

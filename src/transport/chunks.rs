@@ -4,8 +4,8 @@ use bytes::{Bytes, BytesMut};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Watch;
+use super::failure::{failed, too_large};
 use super::gzip::Decoder;
-use super::http::{failed, too_large};
 use crate::error::Error;
 
 /// What came of a body, and why it ended too early, if it did.

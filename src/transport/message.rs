@@ -99,7 +99,13 @@ impl Reply {
         Error::http(self.received())
     }
 
-    pub(super) fn received(&self) -> Received {
+    /// The error with the wait that the reply asks for, if trying again may help.
+    pub(crate) fn with_wait(&self, error: Error, now: SystemTime) -> Error {
+        let wait = retry_after(&self.headers, now).filter(|_| error.is_retryable());
+        error.with_retry_after(wait)
+    }
+
+    pub(crate) fn received(&self) -> Received {
         let location = self.headers.get(LOCATION);
         let location = location.map(|address| address.to_str().unwrap_or_default());
         Received::new(self.status, self.media_type().as_deref(), &self.body, None)

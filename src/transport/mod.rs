@@ -5,6 +5,7 @@
 
 mod chunks;
 mod clock;
+mod failure;
 mod gzip;
 mod http;
 #[cfg(test)]

@@ -80,6 +80,9 @@ impl HttpOptions {
     }
 
     /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
+    ///
+    /// What becomes of it in memory is limited as well: the lists of the types of this crate take at most 16 MiB or four times
+    /// the text, and a reply with more is [`is_protocol`](crate::Error::is_protocol). A type of your own takes what it takes.
     pub fn max_body_bytes(mut self, limit: usize) -> Self {
         self.max_body_bytes = limit;
         self

@@ -1,131 +1,123 @@
-//! The answers of a consignment by question and row, each looked up once.
+//! The answers of a consignment by question and row.
 
-use super::prepared::{EMPTY, NONE, Prepared, Span, at};
-use crate::model::{AnswerInput, QuestionId};
+use super::question_tree::{ItemKind, MOST_COMPARISONS, QuestionTree};
+use crate::model::AnswerInput;
 
-/// An answer to a question of the list, or to an unknown one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Given {
-    /// The number of the question's id; `NONE` where no question has it.
-    pub(super) id: u32,
-    /// The row; `None` without an index.
+/// A question, with its row if it is inside a REPEATABLE question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Instance {
+    /// Its position in the [`QuestionTree`].
+    pub(super) question: usize,
+    /// The number of the row; `None` outside rows, and for the row of answers without an index, as in the sample payloads
+    /// (spec 2.4).
     pub(super) row: Option<i64>,
-    /// The position in the input.
-    pub(super) position: u32,
-    /// The number of the text; `NONE` where no acceptable answer and no trigger has it.
-    pub(super) value: u32,
-    /// The parts of a list with commas, in `Answers::parts`; empty where the text is no list.
-    parts: Span,
 }
 
-impl Given {
+impl Instance {
+    pub(super) fn outside_rows(question: usize) -> Self {
+        Self {
+            question,
+            row: None,
+        }
+    }
+
+    /// Another question in the same row.
+    pub(super) fn with(self, question: usize) -> Self {
+        Self { question, ..self }
+    }
+}
+
+/// An answer to a question of the list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GivenAnswer<'a> {
+    /// The question, with the index of the answer: outside rows as well, where the index does not matter.
+    pub(super) instance: Instance,
+    /// The position in the input.
+    pub(super) position: usize,
+    pub(super) text: &'a str,
+}
+
+/// The answers to questions of a list, once for each question with the id.
+#[derive(Debug, Default)]
+pub(super) struct GivenAnswers<'a> {
+    /// By question, then by row, then as in the input.
+    all: Vec<GivenAnswer<'a>>,
+    /// By question: where its answers start; they end where those of the next question start.
+    starts: Vec<usize>,
+}
+
+impl<'a> GivenAnswers<'a> {
+    /// `None` where there is too much to compare.
+    pub(super) fn read(tree: &QuestionTree, input: &'a [AnswerInput]) -> Option<Self> {
+        let mut given = Vec::with_capacity(input.len());
+        let mut comparisons = 0;
+        for (position, answer) in input.iter().enumerate() {
+            for question in tree.with(answer.question_id.value()) {
+                comparisons += tree[*question].cost;
+                if comparisons > MOST_COMPARISONS {
+                    return None;
+                }
+                given.push(GivenAnswer {
+                    instance: Instance {
+                        question: *question,
+                        row: row(answer),
+                    },
+                    position,
+                    text: text(answer),
+                });
+            }
+        }
+        given.sort_by_key(|given| given.instance);
+        let mut starts = Vec::with_capacity(tree.len() + 1);
+        let mut questions = given.iter().map(|given| given.instance.question).peekable();
+        let mut start = 0;
+        for question in 0..=tree.len() {
+            while questions.next_if(|other| *other < question).is_some() {
+                start += 1;
+            }
+            starts.push(start);
+        }
+        Some(Self { all: given, starts })
+    }
+
+    pub(super) fn all(&self) -> &[GivenAnswer<'a>] {
+        &self.all
+    }
+
+    /// The answers to a question in all rows.
+    pub(super) fn of(&self, question: usize) -> &[GivenAnswer<'a>] {
+        let range = self.starts.get(question).zip(self.starts.get(question + 1));
+        range
+            .and_then(|(start, end)| self.all.get(*start..*end))
+            .unwrap_or_default()
+    }
+
+    /// The answers to a question in one row.
+    pub(super) fn in_row(&self, instance: Instance) -> &[GivenAnswer<'a>] {
+        let given = self.of(instance.question);
+        let start = given.partition_point(|given| given.instance < instance);
+        let given = given.get(start..).unwrap_or_default();
+        let count = given.partition_point(|given| given.instance == instance);
+        given.get(..count).unwrap_or_default()
+    }
+}
+
+impl<'a> GivenAnswer<'a> {
     /// An empty text is no answer.
     pub(super) fn is_empty(&self) -> bool {
-        self.value == EMPTY
-    }
-}
-
-/// The answers of a consignment.
-#[derive(Debug)]
-pub(super) struct Answers<'a> {
-    input: &'a [AnswerInput],
-    /// By id, then by row, then as in the input.
-    given: Vec<Given>,
-    /// By id: its answers in `given`.
-    of_id: Vec<Span>,
-    /// Numbers of texts.
-    parts: Vec<u32>,
-}
-
-impl<'a> Answers<'a> {
-    pub(super) fn new(prepared: &Prepared, input: &'a [AnswerInput]) -> Self {
-        let mut answers = Self {
-            input,
-            given: Vec::with_capacity(input.len()),
-            of_id: vec![Span::default(); prepared.ids.len()],
-            parts: Vec::new(),
-        };
-        let (mut id, mut value, mut parts) = (NONE, NONE, Span::default());
-        for (position, answer) in input.iter().enumerate() {
-            let text = text(answer);
-            id = match answer.question_id.value() {
-                Some(name) => prepared
-                    .ids
-                    .number_guessed(name.as_str(), id.wrapping_add(1)),
-                None => NONE,
-            };
-            let before = value;
-            value = prepared.values.number_guessed(text, before);
-            if value != before || value == NONE {
-                parts = answers.split(prepared, text);
-            }
-            answers.given.push(Given {
-                id,
-                row: row(answer),
-                position: at(position),
-                value,
-                parts,
-            });
-        }
-        answers.given.sort_by_key(|given| (given.id, given.row));
-        let mut start = 0;
-        for same in answers.given.chunk_by(|one, other| one.id == other.id) {
-            let end = start + at(same.len());
-            if let Some(span) = answers.of_id.get_mut(same[0].id as usize) {
-                *span = Span { start, end };
-            }
-            start = end;
-        }
-        answers
+        self.text.is_empty()
     }
 
-    #[inline]
-    fn split(&mut self, prepared: &Prepared, text: &str) -> Span {
-        let start = at(self.parts.len());
-        if text.contains(',') || text.trim().len() < text.len() {
-            let parts = text.split(',').map(str::trim);
-            let number = |part: &str| prepared.values.number(part);
-            self.parts.extend(parts.map(number));
-        }
-        let end = at(self.parts.len());
-        Span { start, end }
-    }
-
-    /// All answers.
-    pub(super) fn all(&self) -> &[Given] {
-        &self.given
-    }
-
-    /// The answers to an id.
-    #[inline]
-    pub(super) fn of(&self, id: u32) -> &[Given] {
-        let span = self.of_id.get(id as usize);
-        span.map_or(&[], |span| &self.given[span.range()])
-    }
-
-    /// The answers to an id in a row.
-    pub(super) fn in_row(&self, id: u32, row: Option<i64>) -> &[Given] {
-        let given = self.of(id);
-        let start = given.partition_point(|given| given.row < row);
-        let count = given[start..].partition_point(|given| given.row == row);
-        &given[start..start + count]
+    /// Whether this is the value, or a list of several choices that has it.
+    pub(super) fn has(&self, value: &str, kind: ItemKind) -> bool {
+        !value.is_empty()
+            && (self.text == value
+                || kind == ItemKind::MultipleChoice && self.parts().any(|part| part == value))
     }
 
     /// The parts of a list with commas.
-    #[inline]
-    pub(super) fn parts(&self, given: &Given) -> &[u32] {
-        &self.parts[given.parts.range()]
-    }
-
-    /// The text of the question's id.
-    pub(super) fn id(&self, given: &Given) -> &'a str {
-        let answer = &self.input[given.position as usize];
-        answer.question_id.value().map_or("", QuestionId::as_str)
-    }
-
-    #[inline]
-    pub(super) fn text(&self, given: &Given) -> &'a str {
-        text(&self.input[given.position as usize])
+    pub(super) fn parts(&self) -> impl Iterator<Item = &'a str> {
+        self.text.split(',').map(str::trim)
     }
 }
 

@@ -1,373 +1,374 @@
 //! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` says whether their answers are right.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use super::answers::{Answers, Given};
-use super::prepared::{EMPTY, Group, Kind, NONE, Node, Prepared, at};
-use super::{order, size};
-use crate::model::{ConsignmentInput, FormType, QuestionId};
+use ecow::EcoString;
 
-/// A row of an outermost REPEATABLE question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Row {
-    scope: u32,
-    /// Its number; `None` for the row of answers without an index, as in the sample payloads (spec 2.4).
-    pub(super) index: Option<i64>,
-    /// The cell of the first question below the REPEATABLE question.
-    start: u32,
-}
+use super::answers::{GivenAnswer, GivenAnswers, Instance};
+use super::question_tree::{ItemKind, MOST_COMPARISONS, QuestionTree, TreeQuestion, TriggerGroup};
+use super::{Finding, QuestionRef, Rule};
+use crate::model::{AnswerInput, ConsignmentInput, FormType, QuestionId};
+
+/// Questions in rows. The sample list has 16 below its longest REPEATABLE question, which makes 6,250 rows; a consignment that
+/// people fill in has some dozens.
+const MOST_IN_ROWS: usize = 100_000;
 
 /// Rows that a form has opened, by REPEATABLE question: they are there before anything in them is answered.
 pub(super) type OpenedRows = BTreeSet<(QuestionId, Option<i64>)>;
 
 /// Which questions of a list apply to a consignment, row by row.
-///
-/// A cell is a question in a row. Cells of questions outside rows come first and are numbered as the questions are.
 #[derive(Debug)]
 pub(super) struct Applicability<'a> {
-    pub(super) prepared: &'a Prepared,
-    pub(super) answers: Answers<'a>,
-    opened: Option<&'a OpenedRows>,
-    /// By scope, then by index.
-    rows: Vec<Row>,
-    /// By question: whether it and those above it appear in the forms.
-    on_forms: Vec<bool>,
-    /// By question: whether it waits for itself; empty when the list has no ring.
-    in_ring: Vec<bool>,
-    /// By cell.
-    applies: Vec<bool>,
+    pub(super) tree: &'a QuestionTree,
+    /// The answers as they were sent, those to unknown questions included.
+    pub(super) input: &'a [AnswerInput],
+    pub(super) answers: GivenAnswers<'a>,
+    /// The questions that apply, in display order, rows one after the other.
+    pub(super) applied: Vec<Instance>,
     /// Whether there is too much to judge; then nothing applies, and there are no rows.
-    pub(super) too_large: bool,
+    pub(super) is_too_large: bool,
     /// Whether the consignment has the form LPAHRG0, so that question 185 is judged with the fields.
     pub(super) has_rangeland_goats: bool,
+    /// By question: whether it and those above it appear in the forms.
+    on_forms: Vec<bool>,
+    /// Questions that depend on themselves, in these forms.
+    cyclic: HashSet<usize>,
+    /// The rows of all REPEATABLE questions, sorted: the indexes of answers below them, and those that a form has opened.
+    rows: Vec<Instance>,
+    /// Those of the opened rows in which nothing is answered.
+    empty_rows: HashSet<Instance>,
+    /// By question: whether it applies outside rows.
+    applies_outside: Vec<bool>,
+    /// The questions that apply in rows.
+    applies_inside: HashSet<Instance>,
+}
+
+/// What keeps a question from applying.
+pub(super) enum HiddenBy<'t> {
+    /// The question above does not apply.
+    Parent(Instance),
+    /// The question above has no answer.
+    UnansweredParent(Instance),
+    /// No answer that counts has one of the values.
+    Trigger(&'t TriggerGroup),
 }
 
 impl<'a> Applicability<'a> {
-    pub(super) fn new(prepared: &'a Prepared, input: &'a ConsignmentInput) -> Self {
-        Self::with_rows(prepared, input, None)
+    pub(super) fn new(tree: &'a QuestionTree, input: &'a ConsignmentInput) -> Self {
+        Self::with_rows(tree, input, &OpenedRows::new())
     }
 
     /// As `new`, with rows that a form has opened.
     pub(super) fn with_rows(
-        prepared: &'a Prepared,
+        tree: &'a QuestionTree,
         input: &'a ConsignmentInput,
-        opened: Option<&'a OpenedRows>,
+        opened: &OpenedRows,
     ) -> Self {
         let mut this = Self {
-            prepared,
-            answers: Answers::new(prepared, input.answers()),
-            opened,
-            rows: Vec::new(),
-            on_forms: on_forms(prepared, &input.forms),
-            in_ring: Vec::new(),
-            applies: Vec::new(),
-            too_large: false,
+            tree,
+            input: input.answers(),
+            answers: GivenAnswers::default(),
+            applied: Vec::new(),
+            is_too_large: true,
             has_rangeland_goats: input.forms.contains(&FormType::Lpahrg0),
+            on_forms: tree.on_forms(&input.forms),
+            cyclic: HashSet::new(),
+            rows: Vec::new(),
+            empty_rows: HashSet::new(),
+            applies_outside: vec![false; tree.len()],
+            applies_inside: HashSet::new(),
         };
-        this.too_large = prepared.too_large || !this.find_rows();
-        if this.too_large {
-            this.rows.clear();
-            this.applies = vec![false; prepared.nodes.len()];
-        } else if prepared.has_rings {
-            // A ring may lead through questions of other forms; then it is none for these forms.
-            let on_forms = |node| this.on_forms[node as usize];
-            let order = order::sort(&prepared.waits_for, on_forms);
-            this.in_ring = vec![false; prepared.nodes.len()];
-            for member in order.rings.into_iter().flatten() {
-                this.in_ring[member as usize] = true;
-            }
-            this.evaluate(&order.positions);
-        } else {
-            this.evaluate(&prepared.evaluation);
+        if tree.is_too_large {
+            return this;
         }
+        let Some(answers) = GivenAnswers::read(tree, this.input) else {
+            return this;
+        };
+        this.answers = answers;
+        this.make_rows(opened, true);
+        let Some(count) = this.count_in_rows() else {
+            this.rows.clear();
+            return this;
+        };
+        this.applies_inside.reserve(count);
+        this.is_too_large = false;
+        this.make_rows(opened, false);
+        if tree.order.cyclic.is_empty() {
+            this.evaluate(&tree.order.positions);
+        } else {
+            // A cycle may lead through questions of other forms; then it is none for these forms.
+            let order = tree.order_among(|question| this.is_on_forms(question));
+            this.cyclic = HashSet::from_iter(order.cyclic);
+            this.evaluate(&order.positions);
+        }
+        this.applied = this.in_display_order();
         this
     }
 
-    /// The rows of a REPEATABLE question are the distinct indexes of answers below it, and those that a form has opened.
-    /// False when there are too many.
-    fn find_rows(&mut self) -> bool {
-        let prepared = self.prepared;
-        let ids = self.answers.all().iter().map(|given| given.id);
-        let steps = prepared.weights.of_answers(ids);
-        if !size::fits(prepared, steps, std::iter::empty()) {
-            return false;
-        }
+    /// An answer makes a row of each REPEATABLE question above it, and a form may have opened others. Rows of the outermost
+    /// ones are made first, and are few enough when the others are.
+    fn make_rows(&mut self, opened: &OpenedRows, outermost: bool) {
+        let tree = self.tree;
+        let is_wanted = |section: usize| {
+            let section = &tree[section];
+            section.kind == ItemKind::Rows && section.is_outermost_section() == outermost
+        };
+        let mut made = HashSet::new();
         for given in self.answers.all() {
-            for position in prepared.nodes_of_number(given.id) {
-                let (scope, index) = (prepared.nodes[position].scope, given.row);
-                let start = 0;
-                let row = Row {
-                    scope,
-                    index,
-                    start,
+            let Instance { question, row } = given.instance;
+            let TreeQuestion {
+                section, rows_of, ..
+            } = tree[question];
+            let mut section = if outermost { rows_of } else { section };
+            // What has the row already has it from an answer, and so have those above it.
+            while let Some(question) = section.filter(|section| is_wanted(*section))
+                && self.is_on_forms(given.instance.question)
+                && made.insert(Instance { question, row })
+            {
+                section = tree[question].section;
+            }
+        }
+        for (id, row) in opened {
+            for question in tree.with(Some(id)).iter().copied() {
+                let row = Instance {
+                    question,
+                    row: *row,
                 };
-                if scope != 0 && self.on_forms[position] && self.rows.last() != Some(&row) {
-                    self.rows.push(row);
+                if is_wanted(question) && self.is_on_forms(question) && made.insert(row) {
+                    self.empty_rows.insert(row);
                 }
             }
         }
-        for (id, index) in self.opened.into_iter().flatten() {
-            let nodes = prepared
-                .nodes_of(id.as_str())
-                .filter(|node| self.on_forms[*node]);
-            let outermost = nodes.filter(|node| prepared.opens_scope(*node));
-            self.rows.extend(outermost.map(|node| Row {
-                scope: prepared.scope_below(node),
-                index: *index,
-                start: 0,
-            }));
-        }
+        self.rows.extend(made);
         self.rows.sort_unstable();
-        self.rows.dedup();
-        let mut cells = prepared.nodes.len();
-        for row in &mut self.rows {
-            let scope = prepared.scopes[row.scope as usize];
-            row.start = at(cells);
-            // A cell beyond all numbers is one too many as well.
-            cells = cells.saturating_add((scope.end - scope.start - 1) as usize);
-        }
-        let scopes = 0..at(prepared.scopes.len());
-        let rows = scopes.map(|scope| self.rows(scope).len() as u64);
-        if !size::fits(prepared, steps, rows) {
-            return false;
-        }
-        self.applies = vec![false; cells];
-        true
     }
 
-    /// Settles all questions, each behind what it waits for.
-    fn evaluate(&mut self, order: &[u32]) {
-        let order = order.iter().map(|position| *position as usize);
-        for position in order {
-            if !self.on_forms[position] || self.is_in_ring(position) {
+    /// How many questions in rows there are, unless they are too many: rows, choices and triggers multiply each other, so that
+    /// a short list could cost hours of work or all of the memory.
+    fn count_in_rows(&self) -> Option<usize> {
+        let (mut count, mut comparisons) = (0_usize, 0_usize);
+        for rows in self
+            .rows
+            .chunk_by(|row, next| row.question == next.question)
+        {
+            let section = rows.first()?.question;
+            for below in section + 1..self.tree[section].end {
+                let question = &self.tree[below];
+                let of_other_rows = question.cost_of_other_rows.saturating_mul(self.rows.len());
+                let cost = question.cost.saturating_add(of_other_rows);
+                count = count.saturating_add(rows.len());
+                comparisons = comparisons.saturating_add(rows.len().saturating_mul(cost));
+            }
+        }
+        (count <= MOST_IN_ROWS && comparisons <= MOST_COMPARISONS).then_some(count)
+    }
+
+    /// Decides for all questions, each after those that it depends on.
+    fn evaluate(&mut self, order: &[usize]) {
+        for question in order.iter().copied() {
+            if !self.is_on_forms(question) || self.is_in_cycle(question) {
                 continue;
             }
-            let scope = self.prepared.nodes[position].scope;
-            if scope == 0 {
-                self.applies[position] = self.decide(position, None);
-            }
-            for nth in self.rows_of(scope) {
-                let row = Some(&self.rows[nth]);
-                let cell = self.cell(position, row);
-                self.applies[cell] = self.decide(position, row);
+            if let Some(section) = self.tree[question].rows_of {
+                let mut nth = 0;
+                while let Some(row) = self.rows(section).get(nth) {
+                    let instance = row.with(question);
+                    if self.hidden_by(instance).is_none() {
+                        self.applies_inside.insert(instance);
+                    }
+                    nth += 1;
+                }
+            } else if self.hidden_by(Instance::outside_rows(question)).is_none()
+                && let Some(applies) = self.applies_outside.get_mut(question)
+            {
+                *applies = true;
             }
         }
     }
 
-    /// Whether a question of the forms applies, when all that it waits for has been settled (spec 2.6).
-    #[inline]
-    fn decide(&self, position: usize, row: Option<&Row>) -> bool {
-        size::step();
-        let node = &self.prepared.nodes[position];
-        let groups = self.prepared.groups(node);
-        if let Some(parent) = self.prepared.parent(position) {
-            if !self.applies(parent, row) || !self.opens(parent, row) {
-                return false;
+    /// What keeps a question of the forms from applying (spec 2.6), when all that it depends on is decided.
+    pub(super) fn hidden_by(&self, instance: Instance) -> Option<HiddenBy<'a>> {
+        let triggers = &self.tree[instance.question].triggers;
+        if let Some(above) = self.above(instance) {
+            if !self.applies(above) {
+                return Some(HiddenBy::Parent(above));
             }
-            if groups.is_empty() {
-                return self.is_answered(parent, row);
+            if !self.opens(above) || triggers.is_empty() && !self.is_answered(above) {
+                return Some(HiddenBy::UnansweredParent(above));
             }
         }
-        groups.iter().all(|group| self.is_met(group, node, row))
+        let mut triggers = triggers.iter();
+        let unmet = triggers.find(|trigger| self.trigger_value(trigger, instance).is_none());
+        unmet.map(HiddenBy::Trigger)
     }
 
-    /// Whether a question lets anything below it apply. Rows inside rows: without an answer there is no such row.
-    pub(super) fn opens(&self, position: usize, row: Option<&Row>) -> bool {
-        let node = &self.prepared.nodes[position];
-        node.kind != Kind::Rows || node.scope == 0 || self.is_there(position, row)
+    /// The question above, in the same row.
+    fn above(&self, instance: Instance) -> Option<Instance> {
+        let question = self.tree[instance.question].parent?;
+        let row = instance
+            .row
+            .filter(|_| self.tree[question].rows_of.is_some());
+        Some(Instance { question, row })
+    }
+
+    /// Whether a question lets anything below it apply. A REPEATABLE question inside a row may be missing there.
+    fn opens(&self, instance: Instance) -> bool {
+        let question = &self.tree[instance.question];
+        question.kind != ItemKind::Rows
+            || question.is_outermost_section()
+            || self.has_rows(instance)
     }
 
     /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an
     /// empty text (public); what cannot have an answer of its own counts as answered. assumed
-    fn is_answered(&self, position: usize, row: Option<&Row>) -> bool {
-        match self.prepared.nodes[position].kind {
-            Kind::Rows | Kind::Display => true,
-            Kind::Several => !self.given(position, row).is_empty(),
-            _ => self.is_filled(position, row),
+    fn is_answered(&self, instance: Instance) -> bool {
+        match self.tree[instance.question].kind {
+            ItemKind::Rows | ItemKind::Display => true,
+            ItemKind::MultipleChoice => !self.given(instance).is_empty(),
+            _ => self.is_filled(instance),
         }
     }
 
-    /// Whether some answer that counts has one of the values: in the same row if there is an answer in it, else anywhere.
-    /// assumed
-    #[inline]
-    pub(super) fn is_met(&self, group: &Group, asking: &Node, row: Option<&Row>) -> bool {
-        let sources = self.prepared.nodes_of_number(group.source);
-        if asking.scope != 0 {
-            let in_row = sources.clone().filter(|source| {
-                self.prepared.nodes[*source].scope == asking.scope && self.counts(*source, row)
-            });
-            let mut in_row = in_row.filter(|source| !self.given(*source, row).is_empty());
-            if let Some(first) = in_row.next() {
-                return self.triggers(first, row, group)
-                    || in_row.any(|source| self.triggers(source, row, group));
+    /// The first of a trigger's values that was answered.
+    pub(super) fn trigger_value<'t>(
+        &self,
+        trigger: &'t TriggerGroup,
+        asking: Instance,
+    ) -> Option<&'t str> {
+        let rows_of = self.tree[asking.question].rows_of;
+        let section = |source: &usize| self.tree[*source].rows_of;
+        let in_row = |source: &usize| asking.with(*source);
+        let here = trigger.sources.iter().filter(|source| {
+            rows_of.is_some()
+                && section(source) == rows_of
+                && self.counts(in_row(source))
+                && !self.given(in_row(source)).is_empty()
+        });
+        // In the same row if there is an answer in it, else anywhere but in other rows of its own section. assumed
+        let is_in_row = here.clone().next().is_some();
+        let mut values = trigger.values.iter().map(EcoString::as_str);
+        values.find(|value| {
+            if is_in_row {
+                return here
+                    .clone()
+                    .any(|source| self.has_value(in_row(source), value));
             }
-        }
-        sources.into_iter().any(|source| {
-            match self.prepared.nodes[source].scope {
-                0 => self.counts(source, None) && self.triggers(source, None, group),
-                // Other rows of the asking question's own scope do not count.
-                scope if scope == asking.scope => false,
-                scope => self.rows(scope).iter().any(|row| {
-                    self.counts(source, Some(row)) && self.triggers(source, Some(row), group)
-                }),
-            }
+            trigger.sources.iter().any(|source| match section(source) {
+                None => self.has_value(in_row(source), value),
+                own if own == rows_of => false,
+                Some(other) => {
+                    let mut rows = self.rows(other).iter();
+                    rows.any(|row| self.has_value(row.with(*source), value))
+                }
+            })
         })
+    }
+
+    /// Whether an answer that counts has a value.
+    fn has_value(&self, source: Instance, value: &str) -> bool {
+        let kind = self.tree[source.question].kind;
+        let mut given = self.given(source).iter();
+        given.any(|given| given.has(value, kind)) && self.counts(source)
     }
 
     /// Whether answers to a question trigger others: stale ones do only if the policy says so.
-    #[inline]
-    fn counts(&self, source: usize, row: Option<&Row>) -> bool {
-        self.applies(source, row)
-            || self.prepared.policy.stale_answers_count && self.on_forms[source]
-    }
-
-    /// Whether an answer to the question is one of the values, or a list of several choices that has it.
-    #[inline]
-    fn triggers(&self, source: usize, row: Option<&Row>, group: &Group) -> bool {
-        let wanted = &self.prepared.wanted[group.wanted.range()];
-        let is_wanted = |value: u32| {
-            let mut wanted = wanted.iter().inspect(|_| size::step());
-            // An empty text is no answer.
-            value != EMPTY && wanted.any(|wanted| *wanted == value)
-        };
-        let several = self.prepared.nodes[source].kind == Kind::Several;
-        self.given(source, row).iter().any(|given| {
-            is_wanted(given.value)
-                || several
-                    && self
-                        .answers
-                        .parts(given)
-                        .iter()
-                        .any(|part| is_wanted(*part))
-        })
+    fn counts(&self, source: Instance) -> bool {
+        self.applies(source)
+            || self.tree.policy.stale_answers_count && self.is_on_forms(source.question)
     }
 
     /// The answers to a question: in its row, or all of them outside rows, whatever their index.
-    #[inline]
-    pub(super) fn given(&self, position: usize, row: Option<&Row>) -> &[Given] {
-        let node = &self.prepared.nodes[position];
-        match row {
-            Some(row) if node.scope != 0 => self.answers.in_row(node.id, row.index),
-            _ => self.answers.of(node.id),
+    pub(super) fn given(&self, instance: Instance) -> &[GivenAnswer<'a>] {
+        match self.tree[instance.question].rows_of {
+            None => self.answers.of(instance.question),
+            Some(_) => self.answers.in_row(instance),
         }
     }
 
     /// Whether some answer is not empty.
-    #[inline]
-    pub(super) fn is_filled(&self, position: usize, row: Option<&Row>) -> bool {
-        let mut given = self.given(position, row).iter();
+    pub(super) fn is_filled(&self, instance: Instance) -> bool {
+        let mut given = self.given(instance).iter();
         given.any(|given| !given.is_empty())
     }
 
-    /// Whether a REPEATABLE question inside another is there in a row: opened, or something below it is answered.
-    fn is_there(&self, position: usize, row: Option<&Row>) -> bool {
-        let is_opened = |row: &Row| {
-            let opened =
-                |opened: &OpenedRows| opened.contains(&(self.prepared.id_of(position), row.index));
-            self.opened.is_some_and(opened)
+    /// Whether a REPEATABLE question has a row; inside another one there is at most that of the other one.
+    pub(super) fn has_rows(&self, section: Instance) -> bool {
+        match self.tree[section.question].rows_of {
+            Some(_) => self.has_row(section),
+            None => !self.rows(section.question).is_empty(),
+        }
+    }
+
+    /// Whether a REPEATABLE question has this row.
+    pub(super) fn has_row(&self, row: Instance) -> bool {
+        self.rows.binary_search(&row).is_ok()
+    }
+
+    /// Whether something is answered in a row of a REPEATABLE question.
+    pub(super) fn is_answered_below(&self, row: Instance) -> bool {
+        self.has_row(row) && !self.empty_rows.contains(&row)
+    }
+
+    /// The rows of a REPEATABLE question by their index.
+    pub(super) fn rows(&self, section: usize) -> &[Instance] {
+        let start = self.rows.partition_point(|row| row.question < section);
+        let rows = self.rows.get(start..).unwrap_or_default();
+        let count = rows.partition_point(|row| row.question == section);
+        rows.get(..count).unwrap_or_default()
+    }
+
+    /// Whether a question applies; outside rows the row does not matter.
+    pub(super) fn applies(&self, instance: Instance) -> bool {
+        match self.tree[instance.question].rows_of {
+            None => self.applies_outside.get(instance.question) == Some(&true),
+            Some(_) => self.applies_inside.contains(&instance),
+        }
+    }
+
+    /// Whether a question applies outside rows or in some row.
+    pub(super) fn applies_somewhere(&self, question: usize) -> bool {
+        let Some(section) = self.tree[question].rows_of else {
+            return self.applies(Instance::outside_rows(question));
         };
-        row.is_some_and(is_opened) || self.is_answered_below(position, row)
+        let mut rows = self.rows(section).iter();
+        rows.any(|row| self.applies(row.with(question)))
     }
 
-    /// Whether there is an answer in the row below a REPEATABLE question, to a question of the forms.
-    pub(super) fn is_answered_below(&self, position: usize, row: Option<&Row>) -> bool {
-        let mut below = self.prepared.below(position);
-        row.is_some() && below.any(|node| self.on_forms[node] && !self.given(node, row).is_empty())
+    pub(super) fn is_on_forms(&self, question: usize) -> bool {
+        self.on_forms.get(question) == Some(&true)
     }
 
-    /// Whether there is a row of a REPEATABLE question.
-    pub(super) fn has_rows(&self, position: usize, row: Option<&Row>) -> bool {
-        if self.prepared.nodes[position].scope != 0 {
-            return self.is_there(position, row);
-        }
-        !self.rows(self.prepared.scope_below(position)).is_empty()
+    pub(super) fn is_in_cycle(&self, question: usize) -> bool {
+        self.cyclic.contains(&question)
     }
 
-    /// The rows of a scope, by their index.
-    pub(super) fn rows(&self, scope: u32) -> &[Row] {
-        &self.rows[self.rows_of(scope)]
+    /// What a question and its row are called outside of the validator.
+    pub(super) fn reference(&self, instance: Instance) -> QuestionRef {
+        QuestionRef::new(self.tree[instance.question].id.clone(), instance.row)
     }
 
-    fn rows_of(&self, scope: u32) -> std::ops::Range<usize> {
-        let start = self.rows.partition_point(|row| row.scope < scope);
-        let end = self.rows[start..].partition_point(|row| row.scope == scope);
-        start..start + end
-    }
-
-    /// The row of a question with an index; `None` outside rows, and where no such row is.
-    pub(super) fn row(&self, position: usize, index: Option<i64>) -> Option<&Row> {
-        let rows = self.rows(self.prepared.nodes[position].scope);
-        let nth = rows.binary_search_by_key(&index, |row| row.index).ok()?;
-        Some(&rows[nth])
-    }
-
-    /// The cell of a question; the row is that of its scope and is not looked at outside rows.
-    #[inline]
-    fn cell(&self, position: usize, row: Option<&Row>) -> usize {
-        match (self.prepared.nodes[position].scope as usize, row) {
-            (0, _) | (_, None) => position,
-            (scope, Some(row)) => {
-                row.start as usize + position - self.prepared.scopes[scope].start as usize - 1
+    fn in_display_order(&self) -> Vec<Instance> {
+        let mut applied = Vec::with_capacity(self.tree.len());
+        for (question, at) in self.tree.iter().filter(|(_, at)| at.rows_of.is_none()) {
+            let outside = Instance::outside_rows(question);
+            if !self.applies(outside) {
+                continue;
             }
-        }
-    }
-
-    /// Whether a question applies; the row is that of its scope and is not looked at outside rows.
-    #[inline]
-    pub(super) fn applies(&self, position: usize, row: Option<&Row>) -> bool {
-        self.applies[self.cell(position, row)]
-    }
-
-    /// Whether a question applies in the row with an index. Outside rows the index does not matter.
-    pub(super) fn applies_in(&self, position: usize, index: Option<i64>) -> bool {
-        let row = self.row(position, index);
-        (self.prepared.nodes[position].scope == 0 || row.is_some()) && self.applies(position, row)
-    }
-
-    /// Whether a question applies anywhere.
-    pub(super) fn applies_somewhere(&self, position: usize) -> bool {
-        let rows = self.rows(self.prepared.nodes[position].scope);
-        // Outside rows there are none, and below a question without rows nothing applies.
-        self.applies[position] || rows.iter().any(|row| self.applies(position, Some(row)))
-    }
-
-    pub(super) fn is_on_forms(&self, position: usize) -> bool {
-        self.on_forms[position]
-    }
-
-    pub(super) fn is_in_ring(&self, position: usize) -> bool {
-        self.in_ring.get(position) == Some(&true)
-    }
-
-    /// Calls back for each question that applies, in display order, rows one after the other.
-    #[inline]
-    pub(super) fn walk(&self, mut visit: impl FnMut(usize, Option<&Row>)) {
-        let mut position = 0;
-        while let Some(node) = self.prepared.nodes.get(position) {
-            if self.applies[position] {
-                visit(position, None);
-            }
-            position += 1;
-            if node.kind == Kind::Rows {
-                let below = position..node.end as usize;
-                for row in self.rows(self.prepared.scope_below(position - 1)) {
-                    let inside = below.clone();
-                    let inside = inside.filter(|inner| self.applies(*inner, Some(row)));
-                    inside.for_each(|inner| visit(inner, Some(row)));
+            applied.push(outside);
+            if at.kind == ItemKind::Rows {
+                for row in self.rows(question) {
+                    let below = question + 1..at.end;
+                    let inside = below.map(|question| row.with(question));
+                    applied.extend(inside.filter(|instance| self.applies(*instance)));
                 }
-                position = below.end;
             }
         }
+        applied
     }
 }
 
-/// By question: whether it and those above it appear in the forms. A form hides with a question all that stand below it.
-fn on_forms(prepared: &Prepared, forms: &[FormType]) -> Vec<bool> {
-    let forms = prepared.forms.bits(forms);
-    let mut on_forms: Vec<bool> = Vec::with_capacity(prepared.nodes.len());
-    for node in &prepared.nodes {
-        let above = node.parent == NONE || on_forms[node.parent as usize];
-        on_forms.push(above && node.forms & forms != 0);
-    }
-    on_forms
+/// The finding that the answers were not checked. The server is not known to have such a limit.
+pub(super) fn too_large() -> Finding {
+    let message = "The answers were not checked: the questions, rows and choices are too many";
+    Finding::whole(Rule::Size, message)
 }

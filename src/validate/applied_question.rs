@@ -5,8 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::QuestionRef;
-use super::applicability::{Applicability, Row};
-use super::prepared::{Group, Kind, Prepared, Span, at};
+use super::answers::Instance;
+use super::applicability::Applicability;
+use super::question_tree::{Choice, ItemKind};
 use crate::model::{QuestionId, QuestionType};
 
 /// A question that applies, in a row where it stands inside a REPEATABLE question.
@@ -51,27 +52,6 @@ pub struct AppliedQuestion {
     pub answered: bool,
     /// Whether the user can answer it: not a heading, and not only presentation.
     pub answerable: bool,
-}
-
-/// One of the answers to choose from.
-///
-/// Of an [`AppliedQuestion`], whose page has an example, or of an [`Item`](super::Item).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Choice {
-    /// What is sent as the answer.
-    pub value: String,
-    /// What people see; the value where the server gives no name.
-    pub name: String,
-}
-
-impl From<(&str, &str)> for Choice {
-    fn from((value, name): (&str, &str)) -> Self {
-        Self {
-            value: value.to_owned(),
-            name: if name.is_empty() { value } else { name }.to_owned(),
-        }
-    }
 }
 
 /// An answer by which a question applies. `Display` says it in words.
@@ -135,72 +115,50 @@ pub struct Progress {
 
 /// All questions that apply, in display order.
 pub(super) fn list(questions: &Applicability<'_>) -> Vec<AppliedQuestion> {
-    let mut applied = Vec::new();
-    questions.walk(|position, row| applied.push(describe(questions, position, row)));
+    let applied = questions.applied.iter();
     applied
+        .map(|instance| describe(questions, *instance))
+        .collect()
 }
 
-pub(super) fn describe(
-    questions: &Applicability<'_>,
-    position: usize,
-    row: Option<&Row>,
-) -> AppliedQuestion {
-    let prepared = questions.prepared;
-    let (node, presentation) = (&prepared.nodes[position], &prepared.presentations[position]);
+pub(super) fn describe(questions: &Applicability<'_>, instance: Instance) -> AppliedQuestion {
+    let question = &questions.tree[instance.question];
     AppliedQuestion {
-        question: QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index)),
-        text: presentation.text.to_string(),
-        order: presentation.order,
-        question_type: presentation.question_type.clone(),
-        choices: choices(prepared, position),
-        because: because(questions, position, row),
-        required: node.required,
-        answered: match node.kind {
-            Kind::Rows => questions.has_rows(position, row),
-            _ => questions.is_filled(position, row),
+        question: questions.reference(instance),
+        text: question.text.clone(),
+        order: question.order,
+        question_type: question.question_type.clone(),
+        choices: question.choices.iter().map(Choice::from).collect(),
+        because: because(questions, instance),
+        required: question.required,
+        answered: match question.kind {
+            ItemKind::Rows => questions.has_rows(instance),
+            _ => questions.is_filled(instance),
         },
-        answerable: node.kind != Kind::Display && !node.read_only,
+        answerable: question.kind != ItemKind::Display && !question.read_only,
     }
 }
 
-fn choices(prepared: &Prepared, position: usize) -> Vec<Choice> {
-    let node = &prepared.nodes[position];
-    let names = prepared.choice_names[node.choices.range()].iter();
-    let choices = prepared.choices(node).iter().zip(names);
-    let choices = choices.map(|(value, name)| (prepared.values.text(*value), name.as_str()));
-    choices.map(Choice::from).collect()
-}
-
-fn because(questions: &Applicability<'_>, position: usize, row: Option<&Row>) -> Vec<Because> {
-    let prepared = questions.prepared;
-    let node = &prepared.nodes[position];
-    if node.groups.is_empty() {
-        let above = prepared.parent(position).map(|above| Because {
-            question: prepared.id_of(above),
-            text: prepared.presentations[above].text.to_string(),
+fn because(questions: &Applicability<'_>, instance: Instance) -> Vec<Because> {
+    let tree = questions.tree;
+    let question = &tree[instance.question];
+    if question.triggers.is_empty() {
+        let above = question.parent.map(|above| Because {
+            question: tree[above].id.clone(),
+            text: tree[above].text.clone(),
             answer: None,
         });
         return above.into_iter().collect();
     }
-    let groups = prepared.groups(node).iter();
-    let met = groups.filter_map(|group| {
-        // One wanted value at a time tells which was found.
-        let mut values = group.wanted.range().map(|nth| Group {
-            source: group.source,
-            wanted: Span {
-                start: at(nth),
-                end: at(nth + 1),
-            },
-        });
-        let found = values.find(|one| questions.is_met(one, node, row))?;
-        let value = prepared.wanted(&found).next()?;
-        let source = prepared.nodes_of_number(group.source).next()?;
-        let mut choices = choices(prepared, source).into_iter();
+    let met = question.triggers.iter().filter_map(|trigger| {
+        let value = questions.trigger_value(trigger, instance)?;
+        let source = &tree[*trigger.sources.first()?];
+        let mut choices = source.choices.iter();
         let choice = choices.find(|choice| choice.value == value);
         Some(Because {
-            question: prepared.id_of(source),
-            text: prepared.presentations[source].text.to_string(),
-            answer: choice.or_else(|| Some((value, "").into())),
+            question: source.id.clone(),
+            text: source.text.clone(),
+            answer: Some(choice.map_or_else(|| Choice::new(value, ""), Choice::from)),
         })
     });
     met.collect()
@@ -209,17 +167,17 @@ fn because(questions: &Applicability<'_>, position: usize, row: Option<&Row>) ->
 /// Counts without describing.
 pub(super) fn progress(questions: &Applicability<'_>) -> Progress {
     let mut progress = Progress::default();
-    questions.walk(|position, row| {
-        let node = &questions.prepared.nodes[position];
-        if node.takes_answers() && !node.read_only {
-            let answered = usize::from(questions.is_filled(position, row));
+    for instance in &questions.applied {
+        let question = &questions.tree[instance.question];
+        if question.takes_answers() && !question.read_only {
+            let answered = usize::from(questions.is_filled(*instance));
             progress.questions += 1;
             progress.answered += answered;
-            if node.required {
+            if question.required {
                 progress.required += 1;
                 progress.required_answered += answered;
             }
         }
-    });
+    }
     progress
 }

@@ -76,7 +76,8 @@ pub fn compare(mirror: &Report, server: &Report) -> Comparison {
     }
     only_mirror.retain(|finding| {
         let position = same.get_mut(&key(finding)).and_then(VecDeque::pop_front);
-        position.map(|at| only_server[at].take()).is_none()
+        let found = position.and_then(|at| only_server.get_mut(at));
+        found.map(Option::take).is_none()
     });
     let mut rest: HashMap<(Severity, &str), Vec<(usize, String)>> = HashMap::new();
     for ((severity, code, message), positions) in same {
@@ -95,7 +96,8 @@ pub fn compare(mirror: &Report, server: &Report) -> Comparison {
                 .position(|(_, whole)| is_cut_from(&cut, whole))?;
             Some(rest.remove(at).0)
         });
-        position.map(|at| only_server[at].take()).is_none()
+        let found = position.and_then(|at| only_server.get_mut(at));
+        found.map(Option::take).is_none()
     });
     Comparison {
         only_mirror: only_mirror.into_iter().cloned().collect(),

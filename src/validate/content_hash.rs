@@ -75,8 +75,9 @@ impl Content {
     }
 
     /// Adds a question without those under it, which come next and name it as their parent by its position.
-    pub(super) fn add(&mut self, question: &Question, parent: u32) {
-        self.0.extend(parent.to_le_bytes());
+    pub(super) fn add(&mut self, question: &Question, parent: Option<usize>) {
+        let parent = parent.and_then(|parent| u32::try_from(parent).ok());
+        self.0.extend(parent.unwrap_or(u32::MAX).to_le_bytes());
         self.text(question.id.as_ref().map(QuestionId::as_str));
         self.text(question.text.as_deref());
         self.text(question.help.as_deref());

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::QuestionRef;
-use super::applicability::Applicability;
+use super::answers::Instance;
+use super::applicability::{Applicability, HiddenBy};
 use crate::model::QuestionId;
 
 /// Why a question applies, or what keeps it from doing so. `Display` is a text of it.
@@ -75,47 +76,42 @@ impl fmt::Display for Explanation {
 }
 
 /// Of several questions with the id, the first that applies, else the first of the forms.
-pub(super) fn explain(questions: &Applicability<'_>, id: &str, index: Option<i64>) -> Explanation {
-    let mut nodes = questions.prepared.nodes_of(id).peekable();
-    if nodes.peek().is_none() {
+pub(super) fn explain(questions: &Applicability<'_>, id: &str, row: Option<i64>) -> Explanation {
+    let with_id = questions.tree.with_id(id).iter().copied();
+    let mut instances = with_id.map(|question| Instance { question, row });
+    if instances.len() == 0 {
         return Explanation::Unknown;
     }
-    if questions.too_large {
+    if questions.is_too_large {
         return Explanation::TooLarge;
     }
-    if nodes.clone().any(|node| questions.applies_in(node, index)) {
+    let mut all = instances.clone();
+    if all.any(|instance| questions.applies(instance)) {
         return Explanation::Applies;
     }
-    let on_forms = nodes.find(|node| questions.is_on_forms(*node));
-    on_forms.map_or(Explanation::OtherForms, |node| {
-        of_node(questions, node, index)
+    let on_forms = instances.find(|instance| questions.is_on_forms(instance.question));
+    on_forms.map_or(Explanation::OtherForms, |instance| {
+        of_hidden(questions, instance)
     })
 }
 
-fn of_node(questions: &Applicability<'_>, position: usize, index: Option<i64>) -> Explanation {
-    let prepared = questions.prepared;
-    let node = &prepared.nodes[position];
-    if questions.is_in_ring(position) {
+fn of_hidden(questions: &Applicability<'_>, instance: Instance) -> Explanation {
+    let question = &questions.tree[instance.question];
+    if questions.is_in_cycle(instance.question) {
         return Explanation::Ring;
     }
-    let row = questions.row(position, index);
-    if node.scope != 0 && row.is_none() {
+    let is_missing = |section| !questions.has_row(instance.with(section));
+    if question.rows_of.is_some_and(is_missing) {
         return Explanation::NoSuchRow;
     }
-    if let Some(above) = prepared.parent(position) {
-        let index = index.filter(|_| prepared.nodes[above].scope != 0);
-        let question = QuestionRef::new(prepared.id_of(above), index);
-        if !questions.applies(above, row) {
-            return Explanation::ParentHidden(question);
-        }
-        if node.groups.is_empty() || !questions.opens(above, row) {
-            return Explanation::ParentUnanswered(question);
-        }
+    let named = |above| questions.reference(above);
+    match questions.hidden_by(instance) {
+        Some(HiddenBy::Parent(above)) => Explanation::ParentHidden(named(above)),
+        Some(HiddenBy::UnansweredParent(above)) => Explanation::ParentUnanswered(named(above)),
+        Some(HiddenBy::Trigger(trigger)) => Explanation::TriggerNotMet {
+            source: trigger.source.clone().unwrap_or_default(),
+            wanted: trigger.values.iter().map(ToString::to_string).collect(),
+        },
+        None => Explanation::Ring,
     }
-    let mut groups = prepared.groups(node).iter();
-    let unmet = groups.find(|group| !questions.is_met(group, node, row));
-    unmet.map_or(Explanation::Ring, |group| Explanation::TriggerNotMet {
-        source: prepared.ids.text(group.source).into(),
-        wanted: prepared.wanted(group).map(str::to_owned).collect(),
-    })
 }

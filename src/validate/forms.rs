@@ -83,7 +83,7 @@ pub(super) fn check(
 /// A form is named once.
 pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
     for (position, form) in forms.iter().enumerate() {
-        if forms[..position].contains(form) {
+        if forms.iter().take(position).any(|other| other == form) {
             let message = format!("{form} is named more than once");
             let finding = Finding::field(Rule::FormOnce, "forms[]", message);
             advice.push(finding.of_value(form.as_str()).advice());
@@ -93,7 +93,8 @@ pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
 
 fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
     let forms_before = forms.iter().enumerate();
-    let first = forms_before.filter(|(position, form)| !forms[..*position].contains(form));
+    let first = forms_before
+        .filter(|(position, form)| forms.iter().take(*position).all(|other| other != *form));
     first.map(|(_, form)| form)
 }
 

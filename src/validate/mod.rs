@@ -1,5 +1,12 @@
 //! Checks a consignment before it is sent, by the rules that the server applies (spec 2, 7.2, 7.3, 8, 9).
 //!
+//! A [`Questionnaire`] is a list of questions that was read once, as a tree. A [`Finding`] is one thing that is wrong, a
+//! [`Report`] has all findings about a consignment. A [`Form`] is a consignment while it is filled in. A *row* is a set of
+//! answers inside a REPEATABLE question, which is a *section* on a screen.
+//!
+//! All checks go one way: the fields are checked; the answers are sorted by question and row; forms, questions above and
+//! triggers decide which questions apply in which rows; the answers to those are judged; the report has what was found.
+//!
 //! The validator mirrors the server and blocks nothing: no other part of the crate calls it. A finding is an error or a warning
 //! only where the specification shows that the server gives one, with the server's message; everything else is advice, separate
 //! and off by default. It reads no clock and no network: today is an argument.
@@ -100,9 +107,8 @@
 //!
 //! # Speed
 //!
-//! Texts of ids, acceptable answers and triggers get small numbers when a list is prepared, so each answer is looked up
-//! once and triggers compare numbers. A form judges everything again after each change, which takes microseconds;
-//! `cargo bench --bench validate` measures it.
+//! A list is read once and walked with the answers of each consignment, in some microseconds for a list of the service. A form
+//! judges everything again after each change; `cargo bench --bench validate` measures both.
 
 mod answers;
 mod applicability;
@@ -111,6 +117,7 @@ mod comparison;
 mod content_hash;
 mod context;
 mod draft;
+mod evaluation_order;
 mod expected;
 mod explanation;
 mod fields;
@@ -119,19 +126,16 @@ mod form;
 mod format;
 mod forms;
 mod judge;
-mod order;
-mod prepare;
-mod prepared;
 mod prune;
+mod question_tree;
 mod questionnaire;
 mod report;
 mod sentences;
-mod size;
 #[cfg(test)]
 mod tests;
 mod year;
 
-pub use self::applied_question::{AppliedQuestion, Because, Choice, Progress};
+pub use self::applied_question::{AppliedQuestion, Because, Progress};
 pub use self::comparison::{Comparison, compare};
 pub use self::content_hash::ContentHash;
 pub use self::context::{Context, Operation, Policy};
@@ -141,8 +145,9 @@ pub use self::explanation::Explanation;
 pub use self::fields::validate_fields;
 pub use self::finding::{Finding, QuestionRef, QuestionText, Rule, Source};
 pub use self::form::{
-    Blocker, Change, EditError, Form, Item, ItemKind, ItemRow, Items, QuestionsChanged, SavedForm,
+    Blocker, Change, EditError, Form, Item, ItemRow, Items, QuestionsChanged, SavedForm,
 };
+pub use self::question_tree::{Choice, ItemKind};
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
 pub use self::sentences::Sentences;

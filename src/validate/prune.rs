@@ -2,73 +2,72 @@
 
 use std::collections::HashSet;
 
-use super::answers::Given;
+use super::answers::{GivenAnswer, Instance};
 use super::applicability::Applicability;
-use super::prepared::Kind;
-use super::size::step;
 use crate::model::{AnswerInput, ConsignmentInput};
 
 /// Whether each answer of the input counts. Answers to unknown ids are kept: the list may be old.
 pub(super) fn kept(questions: &Applicability<'_>) -> Vec<bool> {
-    let mut kept = vec![true; questions.answers.all().len()];
-    if questions.too_large {
+    let mut kept = vec![true; questions.input.len()];
+    if questions.is_too_large {
         return kept;
     }
+    // An answer counts where it counts for one of the questions with its id.
+    let answers = questions.answers.all();
     let sources = sources(questions);
-    let mut rows = HashSet::new();
-    let mut others = Vec::new();
-    for given in questions.answers.all() {
-        if counts(questions, given, &sources) {
-            makes_row(questions, given, &mut rows);
-        } else {
-            others.push(given);
+    let counts = |given: &&GivenAnswer<'_>| counts(questions, given.instance, &sources);
+    let mark = |kept: &mut Vec<bool>, given: &GivenAnswer<'_>, is_kept| {
+        if let Some(kept) = kept.get_mut(given.position) {
+            *kept = is_kept;
         }
+    };
+    for given in answers {
+        mark(&mut kept, given, false);
+    }
+    for given in answers.iter().filter(counts) {
+        mark(&mut kept, given, true);
     }
     // An answer that alone makes a row stays, although its question does not apply: the row would go with it.
-    others.sort_unstable_by_key(|given| given.position);
-    for given in others {
-        kept[given.position as usize] = makes_row(questions, given, &mut rows);
+    let is_kept = |kept: &[bool], given: &GivenAnswer<'_>| kept.get(given.position) == Some(&true);
+    let mut kept_first: Vec<_> = answers.iter().collect();
+    kept_first.sort_by_key(|given| (!is_kept(&kept, given), given.position));
+    let mut rows = HashSet::new();
+    for given in kept_first {
+        if makes_row(questions, given.instance, &mut rows) {
+            mark(&mut kept, given, true);
+        }
     }
     kept
 }
 
-/// Whether the question applies, is unknown, or triggers others although it does not apply.
-fn counts(questions: &Applicability<'_>, given: &Given, sources: &HashSet<u32>) -> bool {
-    let mut nodes = questions.prepared.nodes_of_number(given.id).peekable();
-    nodes.peek().is_none()
-        || nodes.any(|node| {
-            questions.applies_in(node, given.row)
-                || questions.is_on_forms(node) && sources.contains(&given.id)
-        })
+/// Whether the question applies, or triggers others although it does not apply.
+fn counts(questions: &Applicability<'_>, answered: Instance, sources: &HashSet<usize>) -> bool {
+    questions.applies(answered)
+        || questions.is_on_forms(answered.question) && sources.contains(&answered.question)
 }
 
-/// The numbers of the ids whose answers may trigger others although their questions do not apply.
-fn sources(questions: &Applicability<'_>) -> HashSet<u32> {
-    let prepared = questions.prepared;
-    let groups = prepared.groups.iter();
-    let groups = groups.filter(|_| prepared.policy.stale_answers_count);
-    groups.map(|group| group.source).collect()
+/// The questions whose answers may trigger others although they do not apply.
+fn sources(questions: &Applicability<'_>) -> HashSet<usize> {
+    let triggers = questions.tree.iter().flat_map(|(_, at)| &at.triggers);
+    let triggers = triggers.filter(|_| questions.tree.policy.stale_answers_count);
+    let sources = triggers.flat_map(|trigger| &trigger.sources);
+    sources.copied().collect()
 }
 
 /// Notes the REPEATABLE questions that have a row by an answer; true when one that applies had none before.
 fn makes_row(
     questions: &Applicability<'_>,
-    given: &Given,
-    rows: &mut HashSet<(usize, Option<i64>)>,
+    answered: Instance,
+    rows: &mut HashSet<Instance>,
 ) -> bool {
-    let prepared = questions.prepared;
     let mut is_new = false;
-    let nodes = prepared.nodes_of_number(given.id);
-    for mut node in nodes.filter(|node| questions.is_on_forms(*node)) {
-        while prepared.nodes[node].scope != 0
-            && let Some(parent) = prepared.parent(node)
-            && rows.insert((parent, given.row))
-        {
-            step();
-            is_new |= prepared.nodes[parent].kind == Kind::Rows
-                && questions.applies_in(parent, given.row);
-            node = parent;
-        }
+    let mut section = questions.tree[answered.question].section;
+    while let Some(question) = section
+        && questions.is_on_forms(answered.question)
+        && rows.insert(answered.with(question))
+    {
+        is_new |= questions.applies(answered.with(question));
+        section = questions.tree[question].section;
     }
     is_new
 }

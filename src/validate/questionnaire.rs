@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::applicability::Applicability;
 use super::draft::Draft;
 use super::explanation::{Explanation, explain};
-use super::prepared::Prepared;
+use super::question_tree::QuestionTree;
 use super::{
     AppliedQuestion, ContentHash, Context, Policy, Progress, QuestionRules, Report,
     applied_question, fields, forms, judge, prune,
@@ -32,7 +32,7 @@ use crate::model::{AnswerInput, ConsignmentInput, Question};
 /// ```
 #[doc(alias("validator", "rules"))]
 #[derive(Clone)]
-pub struct Questionnaire(pub(super) Arc<Prepared>);
+pub struct Questionnaire(pub(super) Arc<QuestionTree>);
 
 impl Questionnaire {
     /// Prepares the questions. It never fails: what it cannot check is in [`Report::unchecked`].
@@ -44,7 +44,7 @@ impl Questionnaire {
     /// As [`prepare`](Self::prepare), with other readings of what the specification leaves open.
     #[must_use]
     pub fn prepare_with(questions: &[Question], policy: Policy) -> Self {
-        Self(Arc::new(Prepared::of(questions, policy)))
+        Self(Arc::new(QuestionTree::read(questions, policy)))
     }
 
     /// Checks a consignment: its fields, then the answers to the questions that apply.
@@ -150,7 +150,7 @@ impl Questionnaire {
     /// was filled in with. Another [`Policy`] does not change it.
     #[must_use]
     pub fn content_hash(&self) -> ContentHash {
-        *self.0.hash.get_or_init(|| self.0.content.hash())
+        self.0.content_hash()
     }
 
     /// What applies of the questions to a consignment.
@@ -162,7 +162,7 @@ impl Questionnaire {
 impl fmt::Debug for Questionnaire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Questionnaire")
-            .field("questions", &self.0.nodes.len())
+            .field("questions", &self.0.len())
             .finish_non_exhaustive()
     }
 }

@@ -18,6 +18,15 @@ impl Years {
         self == Self::default()
     }
 
+    /// The stricter of both on each side.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            min: self.min.max(other.min),
+            max: self.max.into_iter().chain(other.max).min(),
+            not_future: self.not_future || other.not_future,
+        }
+    }
+
     pub(super) fn expected(self, today: Day) -> Expected {
         Expected::Years {
             from: self.min,

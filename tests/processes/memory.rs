@@ -6,15 +6,17 @@ use std::path::Path;
 
 use envd_sdk::auth::{AccessToken, StaticToken, StoreFuture};
 use envd_sdk::model::{ConsignmentInput, Day, Question};
+use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
+use envd_sdk::register::Register;
 use envd_sdk::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, MemorySync, Query, Row, SyncStore,
 };
 use envd_sdk::validate::{Context, Questionnaire, validate_fields};
-use envd_sdk::{Client, HttpOptions};
+use envd_sdk::{Client, Error, HttpOptions};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use zlib_rs::{DeflateConfig, compress_slice};
+use zlib_rs::{DeflateConfig, ReturnCode, compress_slice};
 
 #[path = "../../benches/questions/mod.rs"]
 mod questions;
@@ -164,21 +166,167 @@ fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
     }
 }
 
-#[test]
-fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
-    const LIMIT: usize = 4 << 20;
+fn gzip(text: &[u8]) -> Vec<u8> {
     let config = DeflateConfig {
         // With the head and the end of gzip.
         window_bits: 16 + 15,
         ..DeflateConfig::default()
     };
-    let mut member = vec![0; 4_096];
-    let (member, _) = compress_slice(&mut member, &vec![0; 1 << 20], config);
-    let body = member.repeat(1_000);
-    let reply = Reply::new(200)
-        .header("content-encoding", "gzip")
-        .body(body);
-    let server = Server::script([reply]);
+    let mut packed = vec![0; 4_096 + text.len() / 50];
+    let (packed, code) = compress_slice(&mut packed, text, config);
+    assert_eq!(code, ReturnCode::Ok);
+    packed.to_vec()
+}
+
+fn compressed(body: Vec<u8>) -> Reply {
+    let reply = Reply::json(200, "");
+    reply.header("content-encoding", "gzip").body(body)
+}
+
+/// The most bytes that a server may send for the next test, and the most memory that a reply of that size may take.
+const WIRE: usize = 64 << 10;
+const MEMORY: u64 = 64 << 20;
+
+/// A reply of 64 KB that becomes as long as one may: the elements are repeated between the two texts. The name of a file in its head
+/// (RFC 1952 section 2.3) makes up the bytes.
+fn dense(start: &str, element: &str, end: &str) -> Reply {
+    const PARTS: usize = 50;
+    let length = (WIRE * 100 - 10_000) / PARTS;
+    let part = gzip(
+        format!("{element},")
+            .repeat(length / (element.len() + 1))
+            .as_bytes(),
+    );
+    let end = gzip(format!("{element}{end}").as_bytes());
+    let mut packed = [gzip(start.as_bytes()), part.repeat(PARTS), end].concat();
+    let name = vec![b'n'; WIRE - packed.len() - 1];
+    packed[3] = 8;
+    packed.splice(10..10, [name, vec![0]].concat());
+    assert_eq!(packed.len(), WIRE);
+    compressed(packed)
+}
+
+/// Calls one operation against replies in which each place for a list has many small elements.
+fn call_with_dense_replies<T, F>(places: &[(&str, &str)], call: impl Fn(&Server) -> F)
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    for &(start, end) in places {
+        for element in ["{}", r#""""#, r#"{"":0}"#] {
+            let server = Server::script([dense(start, element, end)]);
+            let runtime = runtime();
+            let memory = allocation_counter::measure(|| {
+                let result = runtime.block_on(call(&server));
+                drop(result.map_err(|error| error.report()));
+            });
+            let bytes = memory.bytes_max;
+            assert!(bytes <= MEMORY, "{start}{element}: {bytes} bytes");
+        }
+    }
+}
+
+/// Where any reply of the interface may have a list.
+const ANYWHERE: [(&str, &str); 6] = [
+    (r#"{"data":{"userDetails":{}},"extensions":["#, "]}"),
+    (r#"{"errors":["#, "]}"),
+    (r#"{"errors":[{"message":"","extensions":["#, "]}]}"),
+    (r#"{"data":["#, "]}"),
+    (r#"{"data":{"other":["#, "]}}"),
+    (r#"{"errors":[{"message":"no"}],"data":{"x":["#, "]}}"),
+];
+
+#[test]
+fn no_reply_of_64_kb_takes_more_than_64_mb() {
+    let account = |server: &Server| client(server, HttpOptions::default()).account("envd-1");
+    call_with_dense_replies(&ANYWHERE, |server| {
+        client(server, HttpOptions::default())
+            .user_details()
+            .into_future()
+    });
+    let accounts = [
+        (r#"{"data":{"userDetails":{"accounts":["#, "]}}}"),
+        (
+            r#"{"data":{"userDetails":{"accounts":[{"properties":["#,
+            "]}]}}}",
+        ),
+    ];
+    call_with_dense_replies(&accounts, |server| {
+        client(server, HttpOptions::default())
+            .user_details()
+            .into_future()
+    });
+    let questions = [(r#"{"data":{"questions":{"items":["#, "]}}}")];
+    call_with_dense_replies(&questions, |server| {
+        client(server, HttpOptions::default())
+            .questions()
+            .into_future()
+    });
+    let lists = [(r#"{"data":{"consignments":{"edges":["#, "]}}}")];
+    call_with_dense_replies(&lists, |server| {
+        let filter = ConsignmentFilter::default();
+        account(server)
+            .consignments_page(&filter, None)
+            .into_future()
+    });
+    call_with_dense_replies(&lists, |server| {
+        let mut pages = account(server).full_consignments(&ConsignmentFilter::default());
+        async move { pages.next_page().await }
+    });
+    let record = [(r#"{"data":{"consignment":{"answers":["#, "]}}}")];
+    call_with_dense_replies(&record, |server| {
+        account(server).consignment("c-1").into_future()
+    });
+    let saved = [
+        (
+            r#"{"data":{"createOrSaveConsignment":{"data":{"answers":["#,
+            "]}}}}",
+        ),
+        (r#"{"data":{"createOrSaveConsignment":{"answers":["#, "]}}}"),
+        (r#"{"data":{"createOrSaveConsignment":["#, "]}}"),
+    ];
+    call_with_dense_replies(&saved, |server| {
+        account(server)
+            .save_consignment(ConsignmentInput::default())
+            .into_future()
+    });
+    let templates = [(r#"{"data":{"templates":{"edges":["#, "]}}}")];
+    call_with_dense_replies(&templates, |server| {
+        account(server)
+            .templates_page(&TemplateFilter::default(), None)
+            .into_future()
+    });
+    let comments = [(r#"{"data":{"comments":["#, "]}}")];
+    call_with_dense_replies(&comments, |server| {
+        account(server).comments("C-1").into_future()
+    });
+    let edecs = [(r#"{"data":{"edecs":["#, "]}}")];
+    call_with_dense_replies(&edecs, |server| account(server).edecs().into_future());
+    let mappings = [(r#"{"data":{"consignmentUserMapping":["#, "]}}")];
+    call_with_dense_replies(&mappings, |server| {
+        account(server)
+            .user_mappings("C-1", "PRODUCER")
+            .into_future()
+    });
+    let register = [
+        (r#"{"Value":{"SubSet":["#, "]}}"),
+        (r#"{"Value":["#, "]}"),
+        (r#"{"Message":["#, "]}"),
+    ];
+    call_with_dense_replies(&register, |server| {
+        let register = Register::builder(format!("http://{}", server.address()));
+        let register = register
+            .token_source(StaticToken::new("b34r3r").unwrap())
+            .build()
+            .unwrap();
+        async move { register.property(&"QAZZ7777".parse().unwrap()).await }
+    });
+}
+
+#[test]
+fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
+    const LIMIT: usize = 4 << 20;
+    let body = gzip(&vec![0; 1 << 20]).repeat(1_000);
+    let server = Server::script([compressed(body)]);
     let http = HttpOptions::default().max_body_bytes(LIMIT);
     let (client, runtime) = (client(&server, http), runtime());
     let mut error = None;

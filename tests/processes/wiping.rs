@@ -371,7 +371,7 @@ fn the_codes_of_a_login_on_another_device_are_wiped() {
         let provider = provider.clock(clock.clone()).build().unwrap();
         runtime().block_on(async {
             let manager = TokenManager::builder(provider.clone()).build().unwrap();
-            let login = provider.device_authorization().start().await.unwrap();
+            let login = provider.authorization().start_device().await.unwrap();
             assert_eq!(login.user_code(), CODE);
             clock.advance(login.interval());
             manager.complete_device_login(login).await.unwrap();

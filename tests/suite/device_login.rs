@@ -22,7 +22,7 @@ fn manual() -> FakeBuilder {
 async fn begun_with(provider: ProviderBuilder) -> (TokenManager, DeviceLogin) {
     let manager = TokenManager::builder(provider.build().unwrap());
     let manager = manager.build().unwrap();
-    let login = manager.provider().device_authorization().start().await;
+    let login = manager.provider().authorization().start_device().await;
     (manager, login.unwrap())
 }
 
@@ -56,7 +56,7 @@ async fn a_provider_that_is_down_is_not_a_refused_device_login() {
     fake.on_path("/oauth/device/code")
         .fault(Fault::dropped_before())
         .fault(Fault::status(503).header("retry-after", "7"));
-    let start = || manager.provider().device_authorization().start();
+    let start = || manager.provider().authorization().start_device();
     assert!(start().await.unwrap_err().is_retryable());
     let error = start().await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
@@ -67,7 +67,7 @@ async fn a_provider_that_is_down_is_not_a_refused_device_login() {
 async fn rfc_8628_3_1_a_confidential_client_authenticates_at_both_endpoints() {
     let fake = manual().client_secret("s3cr3t").start().await.unwrap();
     let provider = fake.provider().build().unwrap();
-    let anonymous = provider.device_authorization().start().await;
+    let anonymous = provider.authorization().start_device().await;
     assert!(anonymous.unwrap_err().is_config());
     let provider = fake.provider().client_secret_basic("s3cr3t");
     let (manager, login) = begun_with(provider).await;

@@ -177,7 +177,10 @@ async fn rfc_8414_3_2_what_is_no_metadata_is_refused() {
     assert!(paths(&fake).iter().all(|path| path == OPENID));
     for (field, value) in [
         ("/token_endpoint", json!("http://id.example/token")),
-        ("/jwks_uri", json!("https://sam:pw@id.example/keys")),
+        (
+            "/revocation_endpoint",
+            json!("https://sam:pw@id.example/revoke"),
+        ),
         ("/code_challenge_methods_supported", json!(["plain"])),
     ] {
         fake.on_path(OPENID).fault(Fault::replaced(field, value));
@@ -211,15 +214,24 @@ async fn private_and_link_local_addresses_are_refused_unless_allowed() {
 
         // What a provider publishes, of which each address is used later.
         let fake = start_fake().await;
-        for field in ["token_endpoint", "revocation_endpoint", "jwks_uri"] {
-            let metadata = json!({"issuer": fake.issuer(), field: format!("{issuer}oauth")});
-            let published = Fault::status(200).json(metadata);
+        for field in [
+            "token_endpoint",
+            "revocation_endpoint",
+            "device_authorization_endpoint",
+        ] {
+            let metadata = || json!({"issuer": fake.issuer(), field: format!("{issuer}oauth")});
+            let published = Fault::status(200).json(metadata());
             fake.on_path(OPENID).fault(published.clone());
             let error = refusal(&fake).await;
             assert!(error.is_config(), "{host} {field}: {error}");
             fake.on_path(OPENID).fault(published);
             let allowed = settings(&fake).allow_private_addresses(true);
-            assert!(allowed.discover().await.is_ok(), "{host} {field}");
+            assert!(allowed.clone().discover().await.is_ok(), "{host} {field}");
+            // Nothing that was let in is used when it is no longer allowed.
+            fake.on_path(OPENID)
+                .fault(Fault::status(200).json(metadata()));
+            let refused = allowed.allow_private_addresses(false).discover().await;
+            assert!(refused.unwrap_err().is_config(), "{host} {field}");
         }
     }
 }

@@ -89,8 +89,8 @@ async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
     let mut lookups = register.lookup_many(["QAZZ7777"]);
     let next_item = size_of_val(&items.next());
     let provider = manager.provider();
-    let device_login = provider.device_authorization().start().await.unwrap();
-    let start = provider.device_authorization().start();
+    let device_login = provider.authorization().start_device().await.unwrap();
+    let start = provider.authorization().start_device();
     let complete = manager.complete_device_login(device_login);
     #[rustfmt::skip]
     let sizes = [

@@ -14,8 +14,9 @@ use envd_sdk::validate::{Context, Questionnaire, Report, compare, validate_field
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A character of two bytes and a digit of three: they cut the places at which formats are read.
-const HOSTILE: [&str; 2] = ["é", "１"];
+/// Characters of 2, 3 and 4 bytes, digits of other scripts, and controls: they cut the places at which formats are read, and are
+/// no digits where `char::is_numeric` says so.
+const HOSTILE: [&str; 7] = ["é", "牧", "🐄", "１", "٣", "\u{1b}", "\0"];
 
 fn read(path: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -42,29 +43,57 @@ fn texts(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// The value with each of its texts spoilt at each of its first 12 places: a character put in, or put in place of as many bytes.
+/// The value with texts spoilt at each of their first 12 places: a character put in, or put in place of as many bytes.
+///
+/// Each text alone, with one of the characters in one of the two ways at each place in turn; and all characters in both ways at all
+/// places, of each fourth text at once.
 fn each_spoilt(value: &Value, mut check: impl FnMut(&str, &Value)) {
     let mut found = Vec::new();
     texts(value, "", &mut found);
     assert!(!found.is_empty());
     let mut spoilt = value.clone();
-    for (place, text) in found {
-        let ends = (0..=text.len().min(12)).filter(|at| text.is_char_boundary(*at));
-        for at in ends {
-            let (before, after) = text.split_at(at);
-            for hostile in HOSTILE {
-                let rest = after.get(hostile.len()..).unwrap_or_default();
-                for bad in [
-                    format!("{before}{hostile}{after}"),
-                    format!("{before}{hostile}{rest}"),
-                ] {
-                    *spoilt.pointer_mut(&place).unwrap() = bad.into();
-                    check(&place, &spoilt);
-                }
+    let restore = |spoilt: &mut Value, place: &str, text: &str| {
+        *spoilt.pointer_mut(place).unwrap() = text.into();
+    };
+    for (index, (place, text)) in found.iter().enumerate() {
+        for at in 0..=text.len().min(12) {
+            let hostile = HOSTILE[(index + at) % HOSTILE.len()];
+            if let Some(bad) = bad_texts(text, at, hostile).nth((index + at) % 2) {
+                *spoilt.pointer_mut(place).unwrap() = bad.into();
+                check(place, &spoilt);
             }
         }
-        *spoilt.pointer_mut(&place).unwrap() = text.into();
+        restore(&mut spoilt, place, text);
     }
+    for first in 0..found.len().min(4) {
+        let some = || found.iter().skip(first).step_by(4);
+        for (at, hostile) in (0..=12).flat_map(|at| HOSTILE.map(|hostile| (at, hostile))) {
+            for way in 0..2 {
+                for (place, text) in some() {
+                    if let Some(bad) = bad_texts(text, at, hostile).nth(way) {
+                        *spoilt.pointer_mut(place).unwrap() = bad.into();
+                    }
+                }
+                check("/answers", &spoilt);
+            }
+        }
+        for (place, text) in some() {
+            restore(&mut spoilt, place, text);
+        }
+    }
+}
+
+/// The text with a character put in at this byte, and put in place of as many bytes; nothing within a character.
+fn bad_texts(text: &str, at: usize, hostile: &str) -> impl Iterator<Item = String> {
+    let parts = text.split_at_checked(at);
+    let bad = parts.map(|(before, after)| {
+        let rest = after.get(hostile.len()..).unwrap_or_default();
+        [
+            format!("{before}{hostile}{after}"),
+            format!("{before}{hostile}{rest}"),
+        ]
+    });
+    bad.into_iter().flatten()
 }
 
 fn decoded<T: DeserializeOwned + Debug>(value: &Value) -> Option<T> {
@@ -88,6 +117,18 @@ fn judge(place: &str, input: &ConsignmentInput, checks: &(Context, Questionnaire
             .1
             .validate_json(&serde_json::to_value(input).unwrap(), &checks.0);
         let _ = compare(&report, &again);
+        let errors = report.to_server_errors("saveConsignment");
+        let _ = (
+            report.ready_to_submit(),
+            Report::from_server_errors(&errors),
+        );
+        let applicable = checks.1.applicable(input);
+        let _ = (
+            applicable,
+            checks.1.progress(input),
+            checks.1.next_questions(input),
+        );
+        let _ = checks.1.prune(&mut input.clone());
     }
     for finding in validate_fields(input, &checks.0).findings() {
         let _ = finding.to_string();
@@ -147,7 +188,8 @@ fn errors_of_the_server() {
             {
                 let error = ServerError::from_value(error.clone());
                 let said = (error.condition(), error.severity(), error.input_path());
-                let _ = format!("{error} {error:?} {said:?}");
+                let codes = (error.code(), error.description(), error.schema_code());
+                let _ = format!("{error} {error:?} {said:?} {codes:?}");
                 let _ = Report::from_server_errors(&[error]);
             }
         });
@@ -163,7 +205,7 @@ fn properties_and_users() {
             .into_iter()
             .flatten()
         {
-            let _ = decoded::<Property>(property);
+            let _ = decoded::<Property>(property).map(|property| property.is_active());
         }
     });
     each_spoilt(&read("user-details.json"), |_, value| {

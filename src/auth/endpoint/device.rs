@@ -13,7 +13,7 @@ use crate::auth::failure::{auth, error_code, login_error, unavailable};
 use crate::auth::{Provider, secret_json};
 use crate::error::{AuthProblem, Error, Result};
 use crate::secret::Secret;
-use crate::transport::{Reply, Request, parse_endpoint, retry_after};
+use crate::transport::{Reply, Request, parse_endpoint};
 
 /// RFC 8628 section 3.2: without an `interval` clients must use 5 seconds. Also in the place of 0, which would mean polls
 /// without a pause.
@@ -93,11 +93,8 @@ fn read_reply(reply: &Reply, now: SystemTime) -> Result<DeviceCodes> {
         (code, fields) => {
             let fields = fields.as_ref();
             let description = fields.and_then(|fields| fields.error_description.as_str());
-            let error = refusal(code.as_deref(), reply.status);
-            let wait = retry_after(&reply.headers, now).filter(|_| error.is_retryable());
-            Err(error
-                .with_error_description(description)
-                .with_retry_after(wait))
+            let error = reply.with_wait(refusal(code.as_deref(), reply.status), now);
+            Err(error.with_error_description(description))
         }
     }
 }

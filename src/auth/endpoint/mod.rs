@@ -47,20 +47,27 @@ async fn send(
     }
 }
 
-/// Revokes a refresh token. Does nothing when no address for it is set.
-///
-/// RFC 7009 section 2.2: the reply to an unknown token is 200 as well.
-pub(super) async fn revoke(provider: &Provider, token: &Secret) -> Result<()> {
-    let Some(url) = &provider.0.revoke_url else {
-        return Ok(());
-    };
-    let request = revoke_request(provider, url, token).await?;
-    let reply = provider.0.http.send(request).await?;
-    match reply.status {
-        200..=299 => Ok(()),
-        _ => Err(reply.into_error()),
+impl Provider {
+    /// Revokes a refresh token that no manager holds, and its session (RFC 7009). A manager revokes its own at
+    /// [`logout`](super::TokenManager::logout). Does nothing when no [`revoke_url`](super::ProviderBuilder::revoke_url) is set.
+    ///
+    /// A token that the server does not know is not an error (section 2.2).
+    ///
+    /// # Errors
+    ///
+    /// [`is_retryable`](Error::is_retryable) when the server could not be reached or has a temporary problem.
+    pub async fn revoke(&self, refresh_token: &Secret) -> Result<()> {
+        let Some(url) = &self.0.revoke_url else {
+            return Ok(());
+        };
+        let request = revoke_request(self, url, refresh_token).await?;
+        let reply = self.0.http.send(request).await?;
+        match reply.status {
+            200..=299 => Ok(()),
+            _ => Err(reply.into_error()),
+        }
+        .map_err(|error: Error| error.with_operation("revoke"))
     }
-    .map_err(|error: Error| error.with_operation("revoke"))
 }
 
 /// Spec 5.3 and 5.4.

@@ -47,7 +47,7 @@ struct StoredEntry<'a> {
 ///     Ok(keyring) => Arc::new(keyring),
 ///     // No keyring: tokens in a file are less protected, so tell the user.
 ///     Err(error) if error.is_unsupported() => Arc::new(FileStore::new(folder.join("my-app-tokens.json"))),
-///     Err(error) => return Err(error),
+///     Err(error) => return Err(error.into()),
 /// };
 /// # drop(store);
 /// # Ok(()) });

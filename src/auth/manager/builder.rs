@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::TokenManager;
+use super::policy::Policy;
 use super::shared::Shared;
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
-use crate::transport::Clock;
 
 /// Settings of a [`TokenManager`].
 ///
@@ -31,7 +31,7 @@ use crate::transport::Clock;
 #[must_use]
 pub struct TokenManagerBuilder {
     provider: Provider,
-    store: Option<Arc<dyn TokenStore>>,
+    store: Arc<dyn TokenStore>,
     account: String,
     /// Shared by the managers of one template.
     policy: Arc<Policy>,
@@ -41,21 +41,20 @@ impl TokenManagerBuilder {
     pub(super) fn new(provider: Provider) -> Self {
         Self {
             provider,
-            store: None,
+            store: Arc::new(MemoryStore::new()),
             account: "default".to_owned(),
             policy: Arc::default(),
         }
     }
 
-    /// Where the tokens are stored; a [`MemoryStore`] of its own unless set.
-    pub fn store(mut self, store: impl TokenStore) -> Self {
-        self.store = Some(Arc::new(store));
-        self
+    /// Where the tokens are stored; a [`MemoryStore`] unless set, which managers of clones of these settings share.
+    pub fn store(self, store: impl TokenStore) -> Self {
+        self.shared_store(Arc::new(store))
     }
 
     /// As [`store`](Self::store), for a store that managers share.
     pub fn shared_store(mut self, store: Arc<dyn TokenStore>) -> Self {
-        self.store = Some(store);
+        self.store = store;
         self
     }
 
@@ -141,18 +140,6 @@ impl TokenManagerBuilder {
         self
     }
 
-    /// The clock of the provider.
-    pub(in crate::auth) fn clock(&self) -> &Clock {
-        self.provider.clock()
-    }
-
-    /// Makes the default store now, so that managers built from clones share it.
-    pub(in crate::auth) fn with_one_store(mut self) -> Self {
-        self.store
-            .get_or_insert_with(|| Arc::new(MemoryStore::new()));
-        self
-    }
-
     /// Builds the manager. Nothing is read or sent yet.
     ///
     /// # Errors
@@ -162,8 +149,7 @@ impl TokenManagerBuilder {
         if self.account.is_empty() {
             return Err(Error::config("account key of the token manager is empty"));
         }
-        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
-        let shared = Shared::new(self.provider, store, self.account, self.policy);
+        let shared = Shared::new(self.provider, self.store, self.account, self.policy);
         Ok(TokenManager(Arc::new(shared)))
     }
 }
@@ -175,65 +161,5 @@ impl fmt::Debug for TokenManagerBuilder {
             .field("provider", &self.provider)
             .field("policy", &self.policy)
             .finish_non_exhaustive()
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Policy {
-    pub(super) wait: Duration,
-    pub(super) lock_wait: Duration,
-    pub(super) background: bool,
-    pub(super) strict: bool,
-    pub(super) margin: Duration,
-    pub(super) between_forced: Duration,
-    /// Computed from the provider's time-out unless set.
-    pub(super) mark_wait: Option<Duration>,
-    pub(super) store_check: Duration,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            // As long as one request to the token endpoint may take.
-            wait: Duration::from_secs(30),
-            lock_wait: Duration::from_secs(30),
-            background: true,
-            strict: false,
-            // Clocks a little off, and the time that a request takes.
-            margin: Duration::from_secs(30),
-            // A server that refuses every token must not cause a refresh for every call.
-            between_forced: Duration::from_secs(30),
-            mark_wait: None,
-            store_check: Duration::from_secs(60),
-        }
-    }
-}
-
-impl Policy {
-    /// How long the refresh mark of another process stands; by default a request that is sent twice, and a minute to store
-    /// its reply. `timeout` is that of one request, and `signing` how much of it may pass before it is sent.
-    pub(super) fn mark_wait(&self, timeout: Duration, signing: Duration) -> Duration {
-        self.mark_wait.unwrap_or_else(|| {
-            let first = timeout.max(Duration::from_secs(30).saturating_add(signing));
-            let store = Duration::from_secs(60);
-            first.saturating_add(timeout).saturating_add(store)
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mark_wait_covers_two_requests_and_the_time_to_store_the_reply() {
-        let secs = Duration::from_secs;
-        let wait = |timeout, signing| Policy::default().mark_wait(secs(timeout), secs(signing));
-        assert_eq!(wait(30, 0), secs(120));
-        assert_eq!(wait(10, 0), secs(100));
-        assert_eq!(wait(60, 0), secs(180));
-        // A first request that is sent when its assertion is signed.
-        assert_eq!(wait(30, 10), secs(130));
-        assert_eq!(wait(60, 10), secs(180));
     }
 }

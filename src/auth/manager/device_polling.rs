@@ -37,7 +37,7 @@ impl TokenManager {
     /// let clock = Clock::manual(std::time::SystemTime::now());
     /// let fake = Fake::builder().clock(clock.clone()).start().await?;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
-    /// let login = manager.provider().device_authorization().start().await?;
+    /// let login = manager.provider().authorization().start_device().await?;
     /// println!("Open {} and type {}", login.verification_url(), login.user_code());
     /// // Sam does so.
     /// fake.approve_device(login.user_code())?;
@@ -172,20 +172,6 @@ impl DevicePolling {
 /// revoked.
 async fn poll(login: Arc<Login>, device_code: Secret) -> Result<Result<TokenSet>, Refusal> {
     let provider = &login.shared.provider;
-    if let Err(error) = login.prepare_keys().await {
-        let retry_after = error.retry_after();
-        let class = if error.is_retryable() {
-            Class::NotSent
-        } else {
-            Class::Refused
-        };
-        return Err(Refusal {
-            class,
-            error,
-            retry_after,
-            salvaged: None,
-        });
-    }
     let sent_at = provider.clock().now();
     match endpoint::poll(provider, &device_code).await {
         Ok(issued) => Ok(login.accept(issued, sent_at).await),

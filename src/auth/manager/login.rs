@@ -8,7 +8,7 @@ use super::epoch::Epoch;
 use super::lease::{Lease, save_or_report};
 use super::shared::Shared;
 use super::state::{CachedTokens, Stop};
-use crate::auth::claims::{Claims, Expected, ExpectedIdToken};
+use crate::auth::claims::ExpectedIdToken;
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
 use crate::auth::{CheckedCallback, StoreError, TokenSet};
@@ -39,24 +39,14 @@ impl Login {
     }
 
     async fn exchange_and_accept(&self, callback: &CheckedCallback) -> Result<TokenSet> {
-        self.prepare_keys().await?;
         let sent_at = self.shared.clock().now();
         let issued = self.exchange(callback).await?;
         self.accept(issued, sent_at).await
     }
 
-    /// Fetches the keys that verify the id token. Before the code is sent: it can be exchanged once, and for tokens that
-    /// cannot be checked it would be used up in vain.
-    pub(super) async fn prepare_keys(&self) -> Result<()> {
-        match &self.shared.provider.0.id_token_keys {
-            Some(keys) if self.expected.is_required => keys.prepare().await,
-            _ => Ok(()),
-        }
-    }
-
     /// Checks the tokens of a request that was sent at this time, and stores them.
     pub(super) async fn accept(&self, issued: Issued, sent_at: SystemTime) -> Result<TokenSet> {
-        if let Err(error) = self.check_id_token(&issued).await {
+        if let Err(error) = self.check_id_token(&issued) {
             self.revoke(issued.refresh_token.as_ref()).await;
             return Err(error);
         }
@@ -107,28 +97,22 @@ impl Login {
     pub(super) async fn revoke(&self, refresh_token: Option<&Secret>) {
         if let Some(token) = refresh_token {
             // OK to ignore: the error of the login is returned.
-            let _ = endpoint::revoke(&self.shared.provider, token).await;
+            let _ = self.shared.provider.revoke(token).await;
         }
     }
 
-    async fn check_id_token(&self, issued: &Issued) -> Result<()> {
-        let (expected, settings) = (&self.expected, &self.shared.provider.0);
-        let id_token = match &issued.id_token {
-            Some(id_token) => id_token,
-            None if expected.is_required => return Err(login_refused("id_token_missing")),
-            None => return Ok(()),
-        };
-        Claims::read(id_token.expose())
-            .ok_or_else(|| login_refused("id_token_unreadable"))?
-            .check(&Expected {
-                issuer: settings.issuer.as_deref(),
-                client_id: &settings.client_id,
-                nonce: expected.nonce.as_ref(),
-                subject: expected.subject.as_ref().map(Secret::expose),
-                now: settings.clock.now(),
-            })?;
-        match &settings.id_token_keys {
-            Some(keys) => keys.verify(id_token).await,
+    fn check_id_token(&self, issued: &Issued) -> Result<()> {
+        let ExpectedIdToken {
+            is_required,
+            nonce,
+            subject,
+        } = &self.expected;
+        match &issued.id_token {
+            Some(id_token) => {
+                let provider = &self.shared.provider;
+                provider.check_id_token(id_token, nonce.as_ref(), subject.as_ref())
+            }
+            None if *is_required => Err(login_refused("id_token_missing")),
             None => Ok(()),
         }
     }

@@ -10,8 +10,8 @@ use super::Event;
 use super::epoch::Epoch;
 use super::lease::Lease;
 use super::shared::Shared;
+use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind;
-use crate::auth::{StoreError, endpoint};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
@@ -148,7 +148,7 @@ impl Logout {
 async fn revoke(shared: &Shared, token: &Secret) -> Result<()> {
     let mut attempts = 1;
     loop {
-        match endpoint::revoke(&shared.provider, token).await {
+        match shared.provider.revoke(token).await {
             Err(error) if error.is_retryable() && attempts < 3 => {
                 shared.clock().sleep(Duration::from_secs(attempts)).await;
                 attempts += 1;

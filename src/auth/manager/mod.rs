@@ -2,8 +2,8 @@
 //!
 //! [`token_manager`] is what callers use: it serves the [`snapshot`], or starts and awaits a [`refresh_task`]. [`refresh`]
 //! is one refresh from the lock to the new tokens; [`lease`] has the store's lock and stores later what could not be stored
-//! at once, [`refresh_mark`] handles marks of unfinished refreshes, [`renewed_id_token`] judges what may come along. [`login`],
-//! which [`device_polling`] uses too, and [`logout`] start a new [`epoch`]: tasks of an earlier one change nothing.
+//! at once, [`refresh_mark`] handles marks of unfinished refreshes. [`login`], which [`device_polling`] uses too, and
+//! [`logout`] start a new [`epoch`]: tasks of an earlier one change nothing.
 //! [`inspection`] reports the session for support.
 
 mod builder;
@@ -14,10 +14,10 @@ mod inspection;
 mod lease;
 mod login;
 mod logout;
+mod policy;
 mod refresh;
 mod refresh_mark;
 mod refresh_task;
-mod renewed_id_token;
 mod shared;
 mod snapshot;
 mod state;

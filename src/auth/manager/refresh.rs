@@ -13,7 +13,8 @@ use super::state::{CachedTokens, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::Ended;
-use crate::auth::{AccessToken, Record, TokenSet};
+use crate::auth::{AccessToken, Provider, Record, TokenSet};
+use crate::error::{AuthProblem, Kind};
 use crate::secret::Secret;
 
 /// Wrong settings, or a provider that needs the user, do not change within seconds.
@@ -39,7 +40,6 @@ impl Refresh {
             return Ok(token);
         }
         let (shared, mark) = (&self.epoch.shared, self.mark());
-        self.epoch.run(shared.prepare_keys()).await?;
         let clock = shared.clock();
         let until = clock.boot().saturating_add(shared.policy.lock_wait);
         loop {
@@ -220,11 +220,11 @@ impl Refresh {
             if let Some(token) = issued.refresh_token {
                 let provider = shared.provider.clone();
                 // OK to ignore the result: the error of the refresh is reported.
-                shared.spawn(async move { endpoint::revoke(&provider, &token).await })?;
+                shared.spawn(async move { provider.revoke(&token).await })?;
             }
             return self.end_session(old, Ended::AnotherUser).await;
         }
-        shared.drop_invalid_id_token(&mut issued);
+        drop_invalid_id_token(&shared.provider, &mut issued);
         let lifetime = shared.provider.0.default_lifetime;
         let tokens = issued.into_set(Some(&old.tokens), sent_at, lifetime);
         let new = tokens.refresh_token.clone();
@@ -300,5 +300,21 @@ impl Refresh {
             }),
         }
         Err(self.epoch.give_up(reauth(ended.reason())))
+    }
+}
+
+/// Removes an id token that does not pass: it is optional here (OIDC Core 12.2), and that of the login stays. It is checked as in
+/// a login, without a nonce: no authorization request asked for it. Its user is compared before.
+fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
+    if let Some(id_token) = &issued.id_token
+        && let Err(error) = provider.check_id_token(id_token, None, None)
+    {
+        // The code alone: the source may be the application's.
+        let reason = match error.kind() {
+            Kind::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
+            _ => "unreadable",
+        };
+        tracing::warn!(reason, "the id token of a refresh is not kept");
+        issued.id_token = None;
     }
 }

@@ -8,12 +8,12 @@ use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::builder::Policy;
+use super::policy::Policy;
 use super::snapshot::Snapshot;
 use super::state::{CachedTokens, State};
 use super::{Event, LastFailure};
 use crate::auth::{
-    AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned, endpoint,
+    AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
 use crate::error::{AuthProblem, Error, Kind, Result};
 use crate::secret::Secret;
@@ -179,7 +179,7 @@ impl Shared {
     pub(super) async fn discard(&self, refresh_token: Option<&Secret>) {
         let logged_out = self.state().cached.is_none();
         if let Some(token) = refresh_token.filter(|_| logged_out)
-            && let Err(error) = endpoint::revoke(&self.provider, token).await
+            && let Err(error) = self.provider.revoke(token).await
         {
             tracing::debug!("a late refresh token could not be revoked: {error}");
         }

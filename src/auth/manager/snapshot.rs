@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::builder::Policy;
+use super::policy::Policy;
 use crate::auth::{AccessToken, TokenSet};
 use crate::error::Result;
 use crate::transport::Moment;

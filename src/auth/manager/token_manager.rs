@@ -78,8 +78,7 @@ impl TokenManager {
     ///
     /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
     /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new
-    /// login later. [`is_protocol`](Error::is_protocol): the token endpoint issued a token of another type than Bearer, or
-    /// `jwks_uri` does not serve keys. [`is_config`](Error::is_config): the login was started with another provider.
+    /// login later. [`is_protocol`](Error::is_protocol): the token endpoint issued a token of another type than Bearer. [`is_config`](Error::is_config): the login was started with another provider.
     /// [`is_store`](Error::is_store): a strict manager could not store the tokens; it keeps them and retries. With a
     /// [`StoreError`](crate::auth::StoreError) as source that [is
     /// unreadable](crate::auth::StoreError::is_unreadable): the user is logged in for as long as this process lives, and
@@ -207,15 +206,6 @@ impl TokenManager {
         snapshot
             .is_fresh(self.0.now())
             .then(|| read(&snapshot.token))
-    }
-
-    /// Whether no caller and no task holds this manager, and nothing is lost if it is dropped.
-    pub(in crate::auth) fn is_idle(&self) -> bool {
-        let state = self.0.state();
-        Arc::strong_count(&self.0) == 1
-            && state.refresh.is_none()
-            && !state.has_unsaved()
-            && state.paused(self.0.clock().boot()).is_none()
     }
 
     /// The provider's settings.

@@ -13,7 +13,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::connection::{Connection, DatabaseError};
-use super::postgres_store::LOAD;
 use super::schema::Schema;
 use crate::auth::StoreError;
 
@@ -24,6 +23,10 @@ use crate::auth::StoreError;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL search_path = pg_catalog, pg_temp;
     SET LOCAL idle_in_transaction_session_timeout = '5min'";
+
+/// The record of an account, read under the lock or without it.
+pub(super) const LOAD: &str =
+    "SELECT version, record FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
 
 /// The seed has the type of the parameter: any other type lets a function of another role match better.
 const TRY: &str = "SELECT pg_catalog.pg_try_advisory_xact_lock(

@@ -51,7 +51,7 @@
 //! settings of the pool's connections stay as they are.
 //!
 //! The owner of a table, and of its schema, can change what is stored, so both must belong to the connection's role, the
-//! owner of the database, a superuser, or the role of [`PostgresStoreBuilder::owner`]. Any other owner is refused with
+//! owner of the database, a superuser, or the role of [`PostgresBuilder::owner`]. Any other owner is refused with
 //! [`is_insecure`](crate::auth::StoreError::is_insecure), in `migrate` and before the tables are first used.
 //!
 //! The lock of an account is an advisory lock. Any role that may connect to the same database can take it by its number and
@@ -62,10 +62,12 @@
 mod account_lock;
 pub(crate) mod connection;
 pub(crate) mod database;
+mod postgres_builder;
 mod postgres_store;
 pub(crate) mod schema;
 
 pub use deadpool_postgres;
 
 pub use self::connection::loopback_pool;
-pub use self::postgres_store::{PostgresStore, PostgresStoreBuilder};
+pub use self::postgres_builder::PostgresBuilder;
+pub use self::postgres_store::PostgresStore;

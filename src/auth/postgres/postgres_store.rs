@@ -13,9 +13,10 @@ use deadpool_postgres::tokio_postgres::types::Type;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::account_lock::AccountLock;
+use super::account_lock::{AccountLock, LOAD};
 use super::connection::DatabaseError;
-use super::database::{Database, DatabaseSettings, Parameter};
+use super::database::{Database, Parameter};
+use super::postgres_builder::PostgresBuilder;
 use super::schema::{Layout, Migration};
 use crate::auth::store::token_store::RetryPauses;
 use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
@@ -26,9 +27,6 @@ const MIGRATIONS: [Migration; 1] = [Migration {
     oldest: None,
     statements: include_str!("migrations/1.sql"),
 }];
-
-pub(super) const LOAD: &str =
-    "SELECT version, record FROM {table} WHERE account OPERATOR(pg_catalog.=) $1";
 
 /// A first write. Each write returns the version if it succeeded. If the new version is stored already, this very write was
 /// sent before: versions are random.
@@ -55,43 +53,11 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(250);
 /// Longer waits end here: they may be too long for a clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(366 * 24 * 3_600);
 
-/// Settings of a [`PostgresStore`].
-///
-/// See [`PostgresStore`] for an example.
-#[must_use]
-pub struct PostgresStoreBuilder {
-    database: DatabaseSettings,
-    table: String,
-}
-
-impl PostgresStoreBuilder {
-    /// The schema of the tables; `envd_sdk` unless set.
-    pub fn schema(mut self, name: impl Into<String>) -> Self {
-        self.database.schema = name.into();
-        self
-    }
-
+impl PostgresBuilder<PostgresStore> {
     /// The table of the tokens; `tokens` unless set. Another one beside it, with `_migrations` at the end, counts the
     /// migrations.
     pub fn table(mut self, name: impl Into<String>) -> Self {
-        self.table = name.into();
-        self
-    }
-
-    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
-    /// nor a superuser: such as one that only deploys.
-    ///
-    /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
-    /// migrated and before they are first used: their owner could read and replace what is stored.
-    pub fn owner(mut self, role: impl Into<String>) -> Self {
-        self.database.owner = role.into();
-        self
-    }
-
-    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
-    /// that was cut without a word is noticed by this alone.
-    pub fn time_out(mut self, limit: Duration) -> Self {
-        self.database.time_out = limit;
+        self.prefix = name.into();
         self
     }
 
@@ -103,8 +69,8 @@ impl PostgresStoreBuilder {
     /// like, or the pool has room for fewer than two connections: a refresh holds one, and writes over another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
         let layout = Layout {
-            tables: &[("{table}", &self.table)],
-            prefix: &self.table,
+            tables: &[("{table}", &self.prefix)],
+            prefix: &self.prefix,
             migrations: &MIGRATIONS,
         };
         let size = self.database.pool.status().max_size;
@@ -119,17 +85,6 @@ impl PostgresStoreBuilder {
             // One is left for reads and writes, so that locks never wait for each other's ends.
             locks: Arc::new(Semaphore::new(size - 1)),
         })))
-    }
-}
-
-impl fmt::Debug for PostgresStoreBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresStoreBuilder")
-            .field("schema", &self.database.schema)
-            .field("table", &self.table)
-            .field("owner", &self.database.owner)
-            .field("time_out", &self.database.time_out)
-            .finish_non_exhaustive()
     }
 }
 
@@ -164,11 +119,8 @@ struct Shared {
 
 impl PostgresStore {
     /// Starts the settings of a store over a pool of yours.
-    pub fn builder(pool: Pool) -> PostgresStoreBuilder {
-        PostgresStoreBuilder {
-            database: DatabaseSettings::new(pool),
-            table: "tokens".to_owned(),
-        }
+    pub fn builder(pool: Pool) -> PostgresBuilder<Self> {
+        PostgresBuilder::new(pool, "tokens")
     }
 
     /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
@@ -179,7 +131,7 @@ impl PostgresStore {
     /// [`is_newer_version`](StoreError::is_newer_version) when a newer version of this crate was here before;
     /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
     /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
-    /// [`owner`](PostgresStoreBuilder::owner).
+    /// [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         self.0.database.migrate().await
     }

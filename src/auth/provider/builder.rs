@@ -11,17 +11,15 @@ use url::Url;
 use super::discovery::MetadataCache;
 use super::metadata::Metadata;
 use super::{Provider, Settings};
+use crate::auth::AssertionSigner;
 use crate::auth::client_authentication::AuthenticationSettings;
-use crate::auth::{AssertionSigner, IdTokenKeys};
+use crate::auth::id_token::IdTokenCheck;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::{Clock, Http, HttpOptions, parse_endpoint};
 
 /// Spec 5.2.
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
-
-/// Makes the keys that verify id tokens from `jwks_uri`.
-type MakeKeys = fn(Option<&Url>, &Http, &Clock) -> Result<IdTokenKeys>;
 
 /// Settings of a [`Provider`], checked by [`build`](Self::build).
 #[derive(Clone)]
@@ -34,7 +32,6 @@ pub struct ProviderBuilder {
     pub(super) revoke_url: Option<String>,
     logout_url: Option<String>,
     pub(super) device_authorization_url: Option<String>,
-    pub(super) jwks_uri: Option<String>,
     pub(super) issuer: Option<String>,
     pub(super) require_iss: Option<bool>,
     pub(super) private_addresses: bool,
@@ -49,8 +46,7 @@ pub struct ProviderBuilder {
     pub(super) clock: Clock,
     rotation_overlap: Duration,
     default_lifetime: Duration,
-    /// `None` when signatures of id tokens are not verified.
-    pub(in crate::auth) id_token_keys: Option<MakeKeys>,
+    pub(in crate::auth) id_token_check: Option<IdTokenCheck>,
 }
 
 impl ProviderBuilder {
@@ -63,7 +59,6 @@ impl ProviderBuilder {
             revoke_url: None,
             logout_url: None,
             device_authorization_url: None,
-            jwks_uri: None,
             issuer: None,
             require_iss: None,
             private_addresses: false,
@@ -80,7 +75,7 @@ impl ProviderBuilder {
             rotation_overlap: Duration::ZERO,
             // Well under the usual 24 hours (spec 5.6): a wrong guess costs a refresh, not a failed call.
             default_lifetime: Duration::from_secs(3_600),
-            id_token_keys: None,
+            id_token_check: None,
         }
     }
 
@@ -172,13 +167,6 @@ impl ProviderBuilder {
         self
     }
 
-    /// Where the keys are that sign id tokens (RFC 7517 section 5), such as
-    /// `https://sso.example.com/.well-known/jwks.json`. Needed only where signatures are checked.
-    pub fn jwks_uri(mut self, uri: impl Into<String>) -> Self {
-        self.jwks_uri = Some(uri.into());
-        self
-    }
-
     /// The issuer, exactly as in `iss` of its tokens. Auth0's ends in a slash.
     ///
     /// Without it `iss` is not compared, neither in callbacks (RFC 9207) nor in id tokens. [`discover`](Self::discover)
@@ -201,9 +189,12 @@ impl ProviderBuilder {
     }
 
     /// Lets [`discover`](Self::discover) use an issuer and published addresses that are private or link-local numbers (RFC 1918,
-    /// RFC 3927, RFC 4193), as of a provider in the own network. Off unless set; addresses that are set here need it not.
+    /// RFC 3927, RFC 4193), as of a provider in the own network. Off unless set; addresses that are set here need it not. What was discovered before is discarded.
     pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
         self.private_addresses = allowed;
+        // What it holds was checked by the setting before.
+        self.metadata_cache = MetadataCache::default();
+        self.found = None;
         self
     }
 
@@ -278,7 +269,6 @@ impl ProviderBuilder {
         let logout_url = optional("logout_url", self.logout_url)?;
         let device_authorization_url =
             optional("device_authorization_url", self.device_authorization_url)?;
-        let jwks_uri = optional("jwks_uri", self.jwks_uri)?;
         let authentication = self.authentication;
         let authentication =
             authentication.check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
@@ -290,10 +280,7 @@ impl ProviderBuilder {
         let mut endpoints = vec![&token_url];
         endpoints.extend(&revoke_url);
         endpoints.extend(&device_authorization_url);
-        endpoints.extend(&jwks_uri);
         let http = Http::new(&http, &endpoints)?;
-        let keys = self.id_token_keys;
-        let keys = keys.map(|new| new(jwks_uri.as_ref(), &http, &self.clock));
 
         let browser = authorize_url
             .zip(redirect_uri)
@@ -319,7 +306,7 @@ impl ProviderBuilder {
             timeout: self.timeout,
             rotation_overlap: self.rotation_overlap,
             default_lifetime: self.default_lifetime,
-            id_token_keys: keys.transpose()?,
+            id_token_check: self.id_token_check,
         })))
     }
 

@@ -10,7 +10,7 @@ use super::ProviderBuilder;
 use super::metadata::{self, Metadata};
 use crate::error::{Error, Result};
 use crate::transport::header::{ACCEPT, HeaderValue};
-use crate::transport::{Http, Reply, Request, retry_after};
+use crate::transport::{Http, Reply, Request};
 
 /// How long old metadata is used without another try, after one that failed: callers during an outage must not wait for
 /// a time-out each.
@@ -36,7 +36,7 @@ impl ProviderBuilder {
     /// that answers 4xx, at `/.well-known/oauth-authorization-server` before the issuer's path (RFC 8414 section 3).
     /// Redirects are not followed. From it come
     /// [`authorize_url`](Self::authorize_url), [`token_url`](Self::token_url), [`revoke_url`](Self::revoke_url),
-    /// [`device_authorization_url`](Self::device_authorization_url), [`jwks_uri`](Self::jwks_uri) and
+    /// [`device_authorization_url`](Self::device_authorization_url) and
     /// [`require_iss`](Self::require_iss). With a [`client_certificate`](crate::HttpOptions::client_certificate) the
     /// addresses are those of `mtls_endpoint_aliases`, where the metadata has them (RFC 8705 section 5). Not
     /// [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes
@@ -129,10 +129,7 @@ impl ProviderBuilder {
         if matches!(reply.status, 200..=299) {
             return Ok(reply);
         }
-        let wait = retry_after(&reply.headers, self.clock.now());
-        let error = reply.into_error();
-        let wait = wait.filter(|_| error.is_retryable());
-        Err(error.with_retry_after(wait))
+        Err(reply.with_wait(Error::http(reply.received()), self.clock.now()))
     }
 
     /// Fills what is not set.
@@ -157,7 +154,6 @@ impl ProviderBuilder {
         fill(&mut self.revoke_url, &found.revocation_endpoint);
         let device = &found.device_authorization_endpoint;
         fill(&mut self.device_authorization_url, device);
-        fill(&mut self.jwks_uri, &found.jwks_uri);
         self.require_iss.get_or_insert(found.announces_iss());
         self
     }

@@ -26,7 +26,6 @@ pub(super) struct Metadata {
     pub(super) revocation_endpoint: Option<String>,
     /// RFC 8628 section 4.
     pub(super) device_authorization_endpoint: Option<String>,
-    pub(super) jwks_uri: Option<String>,
     pub(super) mtls_endpoint_aliases: Option<MtlsAliases>,
     code_challenge_methods_supported: Option<Vec<String>>,
     /// RFC 9207 section 3.
@@ -93,7 +92,6 @@ impl Metadata {
                 "device_authorization_endpoint",
                 &self.device_authorization_endpoint,
             ),
-            ("jwks_uri", &self.jwks_uri),
             ("token_endpoint", &aliases.token),
             ("revocation_endpoint", &aliases.revocation),
             (
@@ -256,7 +254,6 @@ mod tests {
             "token_endpoint",
             "revocation_endpoint",
             "device_authorization_endpoint",
-            "jwks_uri",
         ] {
             for address in [
                 "http://id.example/pr1vate",
@@ -275,7 +272,7 @@ mod tests {
             read(json!({ (field): null })).unwrap();
             let aliases = json!({ (field): "http://id.example/pr1vate" });
             // Those that have no alias are not read.
-            let is_alias = !matches!(field, "authorization_endpoint" | "jwks_uri");
+            let is_alias = field != "authorization_endpoint";
             let refused = read(json!({ "mtls_endpoint_aliases": aliases })).is_err();
             assert_eq!(refused, is_alias, "{field}");
         }

@@ -18,7 +18,7 @@ pub(crate) fn settings() -> ProviderBuilder {
 #[test]
 fn a_missing_or_unsafe_setting_is_named() {
     type Set = fn(ProviderBuilder, &str) -> ProviderBuilder;
-    let addresses: [(&str, Set); 7] = [
+    let addresses: [(&str, Set); 6] = [
         ("authorize_url", |b, url| b.authorize_url(url)),
         ("token_url", |b, url| b.token_url(url)),
         ("revoke_url", |b, url| b.revoke_url(url)),
@@ -26,7 +26,6 @@ fn a_missing_or_unsafe_setting_is_named() {
         ("device_authorization_url", |b, url| {
             b.device_authorization_url(url)
         }),
-        ("jwks_uri", |b, url| b.jwks_uri(url)),
         ("redirect_uri", |b, url| b.redirect_uri(url)),
     ];
     settings().build().unwrap();
@@ -104,7 +103,6 @@ fn debug_shows_only_the_host_of_addresses() {
         .revoke_url("https://id.example/pr1vate")
         .logout_url("https://id.example/pr1vate?pr1vate=1")
         .device_authorization_url("https://id.example/pr1vate?pr1vate=1")
-        .jwks_uri("https://id.example/pr1vate?pr1vate=1")
         .audience("https://api.example/pr1vate?pr1vate=1")
         .issuer("https://id.example/pr1vate")
         .redirect_uri("https://app.example/pr1vate?pr1vate=1");

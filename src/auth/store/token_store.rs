@@ -26,8 +26,8 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// so keep it where only your application can read it.
 ///
 /// Examples: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time limit in
-/// Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. The feature `fake` has a module that checks
-/// yours, `store_conformance`.
+/// Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. The feature `fake` has a function that checks
+/// yours, `check_token_store`.
 ///
 /// ```
 /// use envd_sdk::auth::{Record, StoreError, Version, Versioned};

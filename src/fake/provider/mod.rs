@@ -3,9 +3,6 @@
 mod client_check;
 mod device;
 mod endpoints;
-#[cfg(not(feature = "jwks"))]
-mod no_signing;
-#[cfg(feature = "jwks")]
 mod signing;
 mod token_endpoint;
 
@@ -20,9 +17,6 @@ use url::form_urlencoded;
 
 pub(super) use self::client_check::ClientCheck;
 use self::device::DeviceGrant;
-#[cfg(not(feature = "jwks"))]
-use self::no_signing::{ALGORITHM, Signing};
-#[cfg(feature = "jwks")]
 use self::signing::{ALGORITHM, Signing};
 use super::instant::epoch_seconds;
 use super::reply::Reply;

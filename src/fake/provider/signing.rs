@@ -72,9 +72,34 @@ impl Signing {
 
 impl Fake {
     /// Replaces the key that signs id tokens, as providers do now and then: tokens that are issued from now on have another
-    /// key id, and [`jwks_uri`](Self::jwks_uri) serves the new key alone. With the feature `jwks`; without it id tokens are
-    /// not signed.
+    /// key id, and [`jwks_uri`](Self::jwks_uri) serves the new key alone.
     pub fn rotate_signing_key(&self) {
         self.state.parts().provider.signing.rotations += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+
+    use super::*;
+
+    #[test]
+    fn each_key_signs_what_its_published_half_verifies() {
+        for rotations in 0..3 {
+            let signing = Signing { rotations };
+            let token = signing.jwt(&json!({"sub": "sam"}));
+            let key = &signing.public_keys()["keys"][0];
+            let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
+            let member = |name: &str| key[name].as_str().unwrap();
+            let point = [vec![4], bytes(member("x")), bytes(member("y"))].concat();
+            let (signed, signature) = token.rsplit_once('.').unwrap();
+            UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
+                .verify(signed.as_bytes(), &bytes(signature))
+                .unwrap();
+            let header: Value =
+                serde_json::from_slice(&bytes(signed.split('.').next().unwrap())).unwrap();
+            assert_eq!(header["kid"], key["kid"]);
+        }
     }
 }

@@ -11,8 +11,9 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
-use crate::model::{List, PropertyStatus, lenient};
+use crate::model::{List, PropertyStatus, lenient, reply_memory};
 
 /// Makes a record of the wire; the wire's name of each field is written once.
 macro_rules! wire_record {
@@ -40,7 +41,7 @@ macro_rules! wire_record {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use $crate::model::property::wire_record::{Plain, Read};
+                use $crate::model::property::wire_record::{AnyValue, Plain, Read};
 
                 #[allow(non_camel_case_types)] // The names of the fields.
                 enum Key {
@@ -89,7 +90,10 @@ macro_rules! wire_record {
                                         Read::<wire_record!(@format $($format)?), _>::new(),
                                     )?;
                                 })*
-                                Key::Unknown(name) => record.unknown.insert(name, map.next_value()?),
+                                Key::Unknown(name) => {
+                                    let value = map.next_value_seed(Read::<AnyValue, _>::new())?;
+                                    record.unknown.insert(name, value);
+                                }
                             }
                         }
                         Ok(record)
@@ -137,6 +141,19 @@ impl<T: Serialize + DeserializeOwned> WireFormat<T> for Plain {
     }
 
     fn write<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        value.serialize(serializer)
+    }
+}
+
+/// A field that this version of the crate does not know.
+pub(super) struct AnyValue;
+
+impl WireFormat<Value> for AnyValue {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        reply_memory::any_value(deserializer)
+    }
+
+    fn write<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
         value.serialize(serializer)
     }
 }
@@ -274,7 +291,9 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for CodesVisitor<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<List<T>, A::Error> {
         let mut codes = Vec::new();
         while let Some(element) = sequence.next_element::<Option<Wire<T>>>()? {
-            codes.extend(element.and_then(|Wire(fields)| fields.code));
+            if let Some(code) = element.and_then(|Wire(fields)| fields.code) {
+                reply_memory::push(&mut codes, code)?;
+            }
         }
         Ok(codes.into())
     }

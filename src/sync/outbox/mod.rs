@@ -5,6 +5,7 @@
 //! | write a declaration down, and have it sent once | [`Outbox::save`], [`Outbox::submit`] |
 //! | change a record of the service | [`Outbox::update`], [`Outbox::delete`], [`Outbox::comment`], [`Outbox::copy`] |
 //! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
+//! | send what is due, from a scheduler of your own | [`Outbox::send_due`] |
 //! | show what waits and what became of it | [`Outbox::entries`], [`Outbox::events`], [`Outbox::history`] |
 //! | answer what only a person can | [`Outbox::decide`], [`Decision`] |
 //!
@@ -43,8 +44,6 @@ mod due;
 mod edits;
 mod entry;
 mod events;
-#[cfg(feature = "postgres")]
-mod fleet_pass;
 mod history;
 mod input_text;
 mod journal;

@@ -120,19 +120,6 @@ impl Outbox {
     }
 }
 
-impl Outbox {
-    /// Wakes the sender of this process, and through the store those of other hosts.
-    ///
-    /// What was written is in the store, so a failure is no error of the caller: all senders look again at intervals.
-    pub(super) async fn wake_senders(&self) {
-        self.shared.written.notify_one();
-        let journal = self.journal();
-        if let Err(error) = journal.store().announce(journal.account()).await {
-            tracing::warn!("senders on other hosts are not woken: {error}");
-        }
-    }
-}
-
 impl OutboxLoop {
     /// Is called after each pass. It must not block.
     pub fn on_event(mut self, report: impl FnMut(&OutboxEvent) + Send + 'static) -> Self {

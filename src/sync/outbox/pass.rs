@@ -54,6 +54,33 @@ impl Outbox {
         }
     }
 
+    /// Sends what is due now, and ends without a wait for what is due later, such as the second look for a lost reply: for a
+    /// scheduler, which calls it again at [`next_at`](OutboxReport::next_at), or at once when something is written.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// outbox.save(input).await?;
+    /// # fake.on_operation("CreateOrSaveConsignment").fault(envd_sdk::fake::Fault::dropped_before());
+    /// // The request is lost on its way. It is sent again when it cannot arrive any more.
+    /// let report = outbox.send_due().await?;
+    /// assert_eq!(report.waiting, 1);
+    /// assert!(report.next_at.is_some());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    pub async fn send_due(&self) -> Result<OutboxReport> {
+        let (report, _) = Box::pin(self.pass()).await?;
+        Ok(report)
+    }
+
     /// One pass, after those of this process that run.
     pub(super) async fn pass(&self) -> Result<(OutboxReport, Due)> {
         let _alone = self.shared.passing.lock().await;

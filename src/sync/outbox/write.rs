@@ -297,7 +297,7 @@ impl Outbox {
 
     /// The entry as it is shown, after it was written.
     pub(super) async fn written(&self, id: u64) -> Result<Entry> {
-        self.wake_senders().await;
+        self.shared.written.notify_one();
         let entry = self.entry_written(EntryId(id)).await?;
         entry.ok_or_else(|| Error::config(format!("entry {id} was removed meanwhile")))
     }

@@ -12,7 +12,7 @@ use super::local_record::{Depth, LocalRecord};
 use super::sync_report::SyncMode;
 use super::sync_state::{Shown, SyncState, Walk};
 use crate::error::json_fault;
-use crate::model::{ConsignmentSummary, Position};
+use crate::model::{ConsignmentSummary, Position, reply_memory};
 use crate::send::pages::Page;
 use crate::sync::store::{Row, StoreError};
 
@@ -73,7 +73,7 @@ impl ListedPage {
 
 impl ListedRecord {
     fn new(json: Box<RawValue>) -> Result<Self, String> {
-        let record: ConsignmentSummary = serde_json::from_str(json.get())
+        let record: ConsignmentSummary = reply_memory::from_str(json.get())
             .map_err(|error| format!("a record cannot be read: {}", json_fault(&error)))?;
         // A number is no substitute: a draft may have none, and get one later.
         let id = record.id.filter(|id| !id.as_str().is_empty());
@@ -102,7 +102,7 @@ pub(super) fn needs_read(
 
 /// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
 fn is_as_listed(listed: &ListedRecord, before: &LocalRecord) -> bool {
-    let shown = serde_json::from_str(listed.json.get()).unwrap_or_default();
+    let shown = reply_memory::from_str(listed.json.get()).unwrap_or_default();
     let updated = before.updated_at().as_ref().and_then(Shown::new);
     updated == listed.updated && !differs_from_summary(&before.value(), &shown)
 }

@@ -14,7 +14,7 @@ use super::round::{Round, is_answer};
 use super::sync_report::{SyncMode, WalkProgress};
 use super::sync_state::Walk;
 use crate::error::{Error, Kind, Result};
-use crate::model::{Consignment, Position};
+use crate::model::{Consignment, Position, reply_memory};
 use crate::ops::ConsignmentFilter;
 use crate::send::pages::Pager;
 use crate::sync::store::{Row, StoreError};
@@ -215,7 +215,7 @@ impl Round<'_> {
             Ok(outcome) => {
                 let record = outcome
                     .value
-                    .filter(|record| serde_json::from_str::<Consignment>(record.get()).is_ok());
+                    .filter(|record| reply_memory::from_str::<Consignment>(record.get()).is_ok());
                 Ok((id, record))
             }
             Err(error) if is_answer(&error) => Ok((id, None)),

@@ -1,4 +1,4 @@
-//! Where the copy is kept: [`SyncStore`], for you to implement on your database.
+//! Where the copy is kept: the stores, and [`SyncStore`], which all of them implement.
 //!
 //! | store | feature | for |
 //! | --- | --- | --- |
@@ -8,10 +8,6 @@
 //! | `SealedSync` | `sealed` | around one of them, where a dump must show nothing |
 
 mod batch;
-#[cfg(any(test, feature = "fake"))]
-// It runs in tests, where a panic is a report.
-#[allow(clippy::indexing_slicing)]
-pub mod conformance;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod integers;
 mod memory_sync;
@@ -29,7 +25,7 @@ pub(in crate::sync) mod tests;
 pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;
 #[cfg(feature = "postgres")]
-pub use self::postgres::{PostgresSync, PostgresSyncBuilder};
+pub use self::postgres::PostgresSync;
 pub use self::row::{ChangeRange, ChangeRow, Order, Query, Row, RowKeys};
 #[cfg(feature = "sealed")]
 pub use self::sealed::SealedSync;

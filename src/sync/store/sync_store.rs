@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
 
-/// Keeps the copies of accounts; implement it on whatever your processes share.
+/// Keeps the copies of accounts. The stores of [this module](super) implement it; methods may be added in any version.
 ///
 /// A store holds rows, changes and small documents, apart for each account, and interprets none of them. One rule matters
 /// most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected versions. Several
@@ -12,7 +12,7 @@ use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
 ///
 /// When [`commit`](Self::commit) has returned, what it wrote survives the end of the process and of the machine.
 ///
-/// [`conformance`](super::conformance) checks a store of yours. What it is given, and what it returns:
+/// What a store is given, and what it returns:
 ///
 /// ```
 /// # equipment::example(async {
@@ -60,13 +60,6 @@ pub trait SyncStore: Send + Sync + 'static {
 
     /// Writes a batch, and returns whether it did: `false` if a document does not have its expected version.
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool>;
-
-    /// Tells senders on other hosts that an account has something new to send; does nothing unless implemented. Called after
-    /// the commit of a user's entry. It need not reach anyone: senders look at intervals as well.
-    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
-        let _ = account;
-        Box::pin(async { Ok(()) })
-    }
 }
 
 /// A store that several replicas share.
@@ -102,9 +95,5 @@ impl<S: SyncStore + ?Sized> SyncStore for Arc<S> {
 
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
         (**self).commit(account, batch)
-    }
-
-    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
-        (**self).announce(account)
     }
 }

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use crate::error::{Error, Failure, Kind, Unsent};
+use crate::transport::failure::too_large;
 use crate::transport::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
-use crate::transport::http::too_large;
 use crate::transport::message::content_encoding;
 
 /// Whether requests ask for compressed replies unless set.
@@ -20,6 +20,14 @@ const RATIO: usize = 8;
 /// The smallest memory to decompress into.
 const LEAST: usize = 4 << 10;
 
+/// How many times its bytes a long body may become, and what any body may. A page of a hundred records that differ in their numbers
+/// alone becomes eighty times its bytes; a body made for the purpose, a thousand times.
+const MAX_RATIO: usize = 100;
+const FREE: usize = 4 << 20;
+
+/// How many members a body may have; encoders write one. Each costs fifty kilobytes of memory to clear.
+const MAX_MEMBERS: usize = 1_000;
+
 /// A body that is decompressed chunk by chunk. It may have several members, one after the other (RFC 1952 section 2.2); lengths
 /// and checksums are checked, and bytes that belong to no member are an error.
 pub(in crate::transport) struct Decoder {
@@ -27,8 +35,12 @@ pub(in crate::transport) struct Decoder {
     limit: usize,
     /// How many more bytes may go in: a member may be empty, so the first limit alone would not end an endless body.
     left: usize,
+    /// How many bytes went in.
+    read: usize,
     /// The member that has begun.
     member: Option<Inflate>,
+    /// How many members have begun.
+    members: usize,
     /// What came out, and memory for more.
     buffer: Vec<u8>,
     length: usize,
@@ -55,7 +67,9 @@ impl Decoder {
             limit,
             // An encoder adds 18 bytes, and 5 for each 16 KB that do not shrink.
             left: limit.saturating_add(limit / 8).saturating_add(LEAST),
+            read: 0,
             member: None,
+            members: 0,
             buffer: Vec::new(),
             length: 0,
         }
@@ -66,6 +80,7 @@ impl Decoder {
     /// After an error the body is over: what has come out so far is [`decoded`](Self::decoded).
     pub(in crate::transport) fn push(&mut self, mut chunk: &[u8]) -> Result<(), Error> {
         self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_large)?;
+        self.read += chunk.len();
         while !chunk.is_empty() {
             let read = self.member(chunk)?;
             chunk = chunk.get(read..).unwrap_or_default();
@@ -92,7 +107,11 @@ impl Decoder {
     fn member(&mut self, chunk: &[u8]) -> Result<usize, Error> {
         let mut member = match self.member.take() {
             Some(member) => member,
-            None => Inflate::new(true, GZIP),
+            None if self.members == MAX_MEMBERS => return Err(suspicious()),
+            None => {
+                self.members += 1;
+                Inflate::new(true, GZIP)
+            }
         };
         let mut read = 0;
         loop {
@@ -110,6 +129,9 @@ impl Decoder {
             self.length += (member.total_out() - before.1) as usize;
             if self.length > self.limit {
                 return Err(too_large());
+            }
+            if self.length > FREE.max(self.read.saturating_mul(MAX_RATIO)) {
+                return Err(suspicious());
             }
             if status == Status::StreamEnd {
                 return Ok(read);
@@ -143,6 +165,11 @@ impl Decoder {
 /// The server's mistake: the same request would fail again.
 fn damaged() -> Error {
     Error::protocol("the gzip body of the reply is damaged, see HttpOptions::gzip")
+}
+
+/// A body that is made to cost memory or time.
+fn suspicious() -> Error {
+    Error::protocol("the gzip body of the reply grows too much, see HttpOptions::gzip")
 }
 
 /// As when a connection is lost: another attempt may succeed.
@@ -317,9 +344,31 @@ mod tests {
         });
         assert_eq!(failed, Some(0));
         assert!(decoder.finish().0.len() <= limit);
-        // Nothing comes out of these, and they end too.
-        let empty = gzip(b"").repeat(100_000);
-        let error = decode([empty.as_slice()], 1 << 20).unwrap_err();
-        assert_eq!(error.to_string(), too_large().to_string());
+    }
+
+    #[test]
+    fn a_long_body_becomes_at_most_a_hundred_times_its_bytes() {
+        // Deflate makes 1,030 bytes of one.
+        let grows = |length: usize| decode([gzip(&vec![b'0'; length]).as_slice()], 1 << 30);
+        assert_eq!(grows(FREE).unwrap().len(), FREE);
+        let error = grows(FREE + 1).unwrap_err();
+        assert!(error.is_protocol() && !error.is_transient(), "{error}");
+        assert!(error.to_string().contains("grows too much"), "{error}");
+        // As large, and less than a hundred times.
+        let mut body = text(60_000);
+        body.resize(FREE + 1, b'0');
+        assert_eq!(decode([gzip(&body).as_slice()], 1 << 30).unwrap(), body);
+    }
+
+    #[test]
+    fn a_body_has_at_most_a_thousand_members() {
+        let member = gzip(b"1");
+        let body = decode([member.repeat(MAX_MEMBERS).as_slice()], 1 << 20).unwrap();
+        assert_eq!(body.len(), MAX_MEMBERS);
+        for member in [member, gzip(b"")] {
+            let packed = member.repeat(MAX_MEMBERS + 1);
+            let error = decode(packed.chunks(1_000), 1 << 20).unwrap_err();
+            assert!(error.to_string().contains("grows too much"), "{error}");
+        }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::applicability::{Applicability, Row};
-use super::super::prepared::Kind;
+use super::super::answers::Instance;
+use super::super::applicability::Applicability;
+use super::super::question_tree::ItemKind;
 use super::super::{Finding, QuestionRef, Rule, Severity};
 use super::Form;
 
@@ -83,11 +84,11 @@ impl Form {
             findings.filter(|f| f.severity == Severity::Error || f.rule == Rule::Required);
         let mut blockers: Vec<Blocker> = blocking.cloned().map(Blocker::Finding).collect();
         let questions = self.questions();
-        questions.walk(|position, row| {
-            if questions.prepared.nodes[position].kind == Kind::Rows {
-                self.section(&questions, position, row, &mut blockers);
+        for instance in &questions.applied {
+            if questions.tree[instance.question].kind == ItemKind::Rows {
+                self.section(&questions, *instance, &mut blockers);
             }
-        });
+        }
         blockers.sort_by_key(|blocker| !blocker.blocks_creating());
         blockers
     }
@@ -95,37 +96,31 @@ impl Form {
     fn section(
         &self,
         questions: &Applicability<'_>,
-        position: usize,
-        row: Option<&Row>,
+        instance: Instance,
         blockers: &mut Vec<Blocker>,
     ) {
-        let prepared = questions.prepared;
-        let is_required = |node: &usize| prepared.nodes[*node].required;
-        let text = || prepared.presentations[position].text.to_string();
-        let section = QuestionRef::new(prepared.id_of(position), row.and_then(|row| row.index));
-        if !questions.has_rows(position, row) {
-            let mut below = prepared
-                .below(position)
-                .filter(|node| questions.is_on_forms(*node));
-            if below.any(|node| is_required(&node)) && self.is_open(questions, position, row) {
-                let text = text();
+        let tree = questions.tree;
+        let at = &tree[instance.question];
+        let mut required = (instance.question + 1..at.end).filter(|below| tree[*below].required);
+        let (section, text) = (questions.reference(instance), at.text.clone());
+        if !questions.has_rows(instance) {
+            if required.any(|below| questions.is_on_forms(below))
+                && self.is_open(questions, instance)
+            {
                 blockers.push(Blocker::NoRow { section, text });
             }
             return;
         }
-        let rows = match row {
-            Some(row) => std::slice::from_ref(row),
-            None => questions.rows(prepared.scope_below(position)),
-        };
-        for row in rows {
-            let mut required = prepared.below(position).filter(is_required);
-            if !questions.is_answered_below(position, Some(row))
-                && required.any(|node| questions.applies(node, Some(row)))
+        let rows = questions.rows(instance.question).iter();
+        for row in rows.filter(|row| at.rows_of.is_none() || **row == instance) {
+            let mut required = required.clone();
+            if !questions.is_answered_below(*row)
+                && required.any(|question| questions.applies(row.with(question)))
             {
                 blockers.push(Blocker::EmptyRow {
                     section: section.clone(),
-                    text: text(),
-                    row: row.index,
+                    text: text.clone(),
+                    row: row.row,
                 });
             }
         }

@@ -103,11 +103,11 @@ pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (V
         .zip(after)
         .take_while(|(one, other)| one == other);
     let start = same.count();
-    let (before, after) = (&before[start..], &after[start..]);
+    let ((_, before), (_, after)) = (before.split_at(start), after.split_at(start));
     let same = before.iter().rev().zip(after.iter().rev());
     let end = same.take_while(|(one, other)| one == other).count();
-    let before = &before[..before.len() - end];
-    let after = &after[..after.len() - end];
+    let (before, _) = before.split_at(before.len() - end);
+    let (after, _) = after.split_at(after.len() - end);
     let only = |all: &[T], others: &[T]| {
         let mut counts: HashMap<&T, usize> = HashMap::new();
         for other in others {

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::super::answers::{self, Instance};
 use super::super::draft::Draft;
-use super::super::prepared::{Kind, Prepared};
-use super::super::{Explanation, QuestionRef, answers, explanation};
+use super::super::question_tree::{ItemKind, QuestionTree};
+use super::super::{Explanation, QuestionRef, explanation};
 use super::change::{Change, EditError, differences};
 use super::{Form, Judged, State};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
@@ -34,10 +35,10 @@ impl Form {
     ) -> Result<Change, EditError> {
         let question = QuestionRef::new(id, row.into());
         let position = self.position(&question, |kind| {
-            !matches!(kind, Kind::Rows | Kind::Display)
+            !matches!(kind, ItemKind::Rows | ItemKind::Display)
         })?;
         let questionnaire = self.questionnaire.clone();
-        if questionnaire.0.nodes[position].read_only {
+        if questionnaire.0[position].read_only {
             return Err(EditError::ReadOnly(question.id));
         }
         let value = value.into().filter(|value| !value.is_empty());
@@ -56,26 +57,32 @@ impl Form {
     /// [`EditError`] if there is no such section, or no room for a row.
     pub fn add_row(&mut self, section: impl Into<QuestionRef>) -> Result<Change, EditError> {
         let section = section.into();
-        let first = self.position(&section, |kind| kind == Kind::Rows)?;
+        let first = self.position(&section, |kind| kind == ItemKind::Rows)?;
         let questions = self.questions();
+        let tree = questions.tree;
         // Where several sections have the id, the one that waits for its first row.
-        let position = questions
-            .prepared
-            .nodes_of(section.id.as_str())
-            .find(|node| {
-                let row = questions.row(*node, section.row);
-                let is_there = self.judged.cells.contains(&(*node, section.row));
-                is_there
-                    && questions.prepared.nodes[*node].kind == Kind::Rows
-                    && !questions.has_rows(*node, row)
-            });
-        let position = position.unwrap_or(first);
-        let index = if questions.prepared.opens_scope(position) {
-            let rows = questions.rows(questions.prepared.scope_below(position));
-            let last = rows.last().and_then(|row| row.index).unwrap_or(-1);
-            let next = last.max(-1).checked_add(1);
+        let with_id = tree.with_id(section.id.as_str()).iter().copied();
+        let mut instances = with_id.map(|question| Instance {
+            question,
+            row: section.row,
+        });
+        let waiting = instances.find(|instance| {
+            self.judged.applied.contains(instance)
+                && tree[instance.question].kind == ItemKind::Rows
+                && !questions.has_rows(*instance)
+        });
+        let instance = waiting.unwrap_or(Instance {
+            question: first,
+            row: section.row,
+        });
+        let index = if tree[instance.question].is_outermost_section() {
+            let last = questions
+                .rows(instance.question)
+                .last()
+                .and_then(|row| row.row);
+            let next = last.unwrap_or(-1).max(-1).checked_add(1);
             Some(next.ok_or(EditError::TooLarge)?)
-        } else if questions.has_rows(position, questions.row(position, section.row)) {
+        } else if questions.has_rows(instance) {
             return Err(EditError::RowExists(section));
         } else {
             section.row
@@ -98,27 +105,22 @@ impl Form {
     ) -> Result<Change, EditError> {
         let (id, index) = (section.into(), row.into());
         let questionnaire = self.questionnaire.clone();
-        let prepared = &questionnaire.0;
+        let tree = &questionnaire.0;
         let at = QuestionRef::new(id.clone(), index);
-        let is_inner = |node| !prepared.opens_scope(node);
-        let inner = prepared.nodes_of(id.as_str()).all(is_inner);
+        let mut with_id = tree.with_id(id.as_str()).iter();
+        let is_inner = with_id.all(|question| !tree[*question].is_outermost_section());
         let outside = QuestionRef::new(id.clone(), None);
-        let section = if inner { &at } else { &outside };
-        let position = self.position(section, |kind| kind == Kind::Rows)?;
-        let questions = self.questions();
-        let is_there = if inner {
-            questions.has_rows(position, questions.row(position, index))
-        } else {
-            let rows = questions.rows(prepared.scope_below(position));
-            rows.iter().any(|row| row.index == index)
+        let section = if is_inner { &at } else { &outside };
+        let question = self.position(section, |kind| kind == ItemKind::Rows)?;
+        let row = Instance {
+            question,
+            row: index,
         };
-        if !is_there {
+        if !self.questions().has_row(row) {
             return Err(EditError::NoSuchRow(at));
         }
-        let ids: Vec<QuestionId> = prepared
-            .below(position)
-            .map(|n| prepared.id_of(n))
-            .collect();
+        let below = question + 1..tree[question].end;
+        let ids: Vec<QuestionId> = below.map(|below| tree[below].id.clone()).collect();
         let is_below = |other: &QuestionId| *other == id || ids.contains(other);
         self.edit(|state| {
             state
@@ -222,18 +224,17 @@ impl Form {
 
     fn show(&mut self, judged: Judged) -> Change {
         let before = std::mem::replace(&mut self.judged, judged);
-        let prepared = &self.questionnaire.0;
-        let questions = |cells: Vec<(usize, Option<i64>)>| -> Vec<QuestionRef> {
-            let cells = cells.into_iter();
-            cells
-                .map(|(position, row)| QuestionRef::new(prepared.id_of(position), row))
-                .collect()
+        let tree = &self.questionnaire.0;
+        let references = |instances: Vec<Instance>| -> Vec<QuestionRef> {
+            let instances = instances.into_iter();
+            let reference = |Instance { question, row }| QuestionRef::new(&tree[question].id, row);
+            instances.map(reference).collect()
         };
-        let (vanished, appeared) = differences(&before.cells, &self.judged.cells);
+        let (vanished, appeared) = differences(&before.applied, &self.judged.applied);
         let (removed, added) = differences(&before.report.findings, &self.judged.report.findings);
         Change {
-            appeared: questions(appeared),
-            vanished: questions(vanished),
+            appeared: references(appeared),
+            vanished: references(vanished),
             added,
             removed,
         }
@@ -243,31 +244,30 @@ impl Form {
     fn position(
         &self,
         question: &QuestionRef,
-        is_wanted: impl Fn(Kind) -> bool,
+        is_wanted: impl Fn(ItemKind) -> bool,
     ) -> Result<usize, EditError> {
-        let prepared = &self.questionnaire.0;
-        let id = question.id.clone();
-        let nodes = prepared.nodes_of_number(prepared.ids.number(id.as_str()));
-        let nodes = nodes.filter(|_| !question.id.as_str().is_empty());
-        let kind = |node: usize| prepared.nodes[node].kind;
-        let applying = |node: &usize| self.judged.cells.contains(&(*node, question.row));
-        if let Some(node) = nodes
-            .clone()
-            .find(|node| applying(node) && is_wanted(kind(*node)))
-        {
-            return Ok(node);
+        let (id, row) = (question.id.clone(), question.row);
+        let tree = &self.questionnaire.0;
+        let with_id = tree.with_id(id.as_str()).iter().copied();
+        let mut with_id = with_id.filter(|_| !id.as_str().is_empty());
+        let kind = |question: usize| tree[question].kind;
+        let applies = |question: &usize| {
+            let question = *question;
+            self.judged.applied.contains(&Instance { question, row })
+        };
+        let mut all = with_id.clone();
+        if let Some(found) = all.find(|question| is_wanted(kind(*question)) && applies(question)) {
+            return Ok(found);
         }
-        let Some(first) = nodes.clone().next() else {
+        let Some(first) = with_id.clone().next() else {
             return Err(EditError::UnknownQuestion(id));
         };
-        Err(
-            match kind(nodes.into_iter().find(applying).unwrap_or(first)) {
-                kind if is_wanted(kind) => self.hidden(question),
-                Kind::Rows => EditError::Section(id),
-                Kind::Display if !is_wanted(Kind::Rows) => EditError::Heading(id),
-                _ => EditError::NotASection(id),
-            },
-        )
+        Err(match kind(with_id.find(applies).unwrap_or(first)) {
+            kind if is_wanted(kind) => self.hidden(question),
+            ItemKind::Rows => EditError::Section(id),
+            ItemKind::Display if !is_wanted(ItemKind::Rows) => EditError::Heading(id),
+            _ => EditError::NotASection(id),
+        })
     }
 
     fn hidden(&self, question: &QuestionRef) -> EditError {
@@ -284,13 +284,13 @@ impl Form {
 
 /// Puts an answer in the place of the first that is there, or takes all of them away.
 fn put(
-    prepared: &Prepared,
+    tree: &QuestionTree,
     input: &mut ConsignmentInput,
     question: &QuestionRef,
     value: Option<&str>,
 ) {
-    let is_outside = |node: usize| prepared.nodes[node].scope == 0;
-    let is_outside = prepared.nodes_of(question.id.as_str()).all(is_outside);
+    let mut with_id = tree.with_id(question.id.as_str()).iter();
+    let is_outside = with_id.all(|question| tree[*question].rows_of.is_none());
     let mut answer = value.map(|value| {
         let answer = AnswerInput::new(&question.id, value);
         match question.row {

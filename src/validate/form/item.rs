@@ -7,63 +7,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::applicability::{Applicability, Row};
+use super::super::answers::Instance;
+use super::super::applicability::Applicability;
 use super::super::applied_question;
-use super::super::prepared::Kind;
-use super::super::{Choice, Finding, QuestionRef, Report};
-use crate::model::QuestionType;
-
-/// What kind of answer an [`Item`] takes.
-///
-/// See [`Form`](super::Form) for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum ItemKind {
-    /// A heading, or a text to read: no answer.
-    Display,
-    /// A section that is answered row by row: [`Item::rows`].
-    Rows,
-    /// One of the [`Item::choices`].
-    Choice,
-    /// Some of the [`Item::choices`], with commas between their values.
-    MultipleChoice,
-    /// One of the two [`Item::choices`] `True` and `False`.
-    YesNo,
-    /// A text.
-    Text,
-    /// A number.
-    Number,
-    /// A date, yyyy-MM-dd.
-    Date,
-    /// A time, HH:mm.
-    Time,
-    /// A month, yyyy-MM.
-    Month,
-    /// A picture.
-    Image,
-    /// A type of question that this version of the crate does not know: best presentation as a text.
-    Unknown,
-}
-
-impl ItemKind {
-    fn of(question_type: Option<&QuestionType>) -> Self {
-        match question_type {
-            Some(QuestionType::Display) => Self::Display,
-            Some(QuestionType::Repeatable) => Self::Rows,
-            Some(QuestionType::SingleChoice) => Self::Choice,
-            Some(QuestionType::MultipleChoice) => Self::MultipleChoice,
-            Some(QuestionType::Boolean) => Self::YesNo,
-            Some(QuestionType::String) => Self::Text,
-            Some(QuestionType::Number) => Self::Number,
-            Some(QuestionType::Date) => Self::Date,
-            Some(QuestionType::DateTime) => Self::Time,
-            Some(QuestionType::DateMonth) => Self::Month,
-            Some(QuestionType::Image) => Self::Image,
-            Some(QuestionType::Unrecognized(_)) | None => Self::Unknown,
-        }
-    }
-}
+use super::super::question_tree::{Choice, ItemKind};
+use super::super::{Finding, QuestionRef, Report};
 
 /// A question that applies, a heading, or a section with rows: see [`Form::items`](super::Form::items).
 ///
@@ -222,60 +170,49 @@ impl<'a> Builder<'a> {
 
     /// All items, as a tree. Each is made when all below it are, so that nothing is recursive.
     pub(super) fn tree(&self) -> Items {
-        let mut cells = Vec::new();
-        self.questions
-            .walk(|position, row| cells.push((position, row.copied())));
-        // By the cell above: what stands under it, the last one first.
-        let mut below: HashMap<(Option<usize>, Option<Row>), Vec<Item>> = HashMap::new();
+        // By the question above and the row: what stands under it, the last one first.
+        let mut below: HashMap<(Option<usize>, Option<i64>), Vec<Item>> = HashMap::new();
         let take = |items: Option<Vec<Item>>| {
             let mut items = items.unwrap_or_default();
             items.reverse();
             Items(items)
         };
-        let prepared = self.questions.prepared;
-        for (position, row) in cells.into_iter().rev() {
-            let mut item = self.item(position, row.as_ref());
-            if prepared.opens_scope(position) {
-                let rows = self.questions.rows(prepared.scope_below(position)).iter();
+        for instance in self.questions.applied.iter().rev() {
+            let Instance { question, row } = *instance;
+            let at = &self.questions.tree[question];
+            let mut item = self.item(*instance);
+            if at.kind != ItemKind::Rows {
+                item.children = take(below.remove(&(Some(question), row)));
+            } else if at.rows_of.is_none() {
+                let rows = self.questions.rows(question).iter();
                 let rows = rows.map(|row| ItemRow {
-                    index: row.index,
-                    items: take(below.remove(&(Some(position), Some(*row)))),
+                    index: row.row,
+                    items: take(below.remove(&(Some(question), row.row))),
                 });
                 item.rows = rows.collect();
-            } else {
-                let items = take(below.remove(&(Some(position), row)));
-                match row {
-                    Some(row) if item.kind == ItemKind::Rows => {
-                        if self.questions.has_rows(position, Some(&row)) {
-                            let index = row.index;
-                            item.rows.push(ItemRow { index, items });
-                        }
-                    }
-                    _ => item.children = items,
-                }
+            } else if self.questions.has_rows(*instance) {
+                item.rows.push(ItemRow {
+                    index: row,
+                    items: take(below.remove(&(Some(question), row))),
+                });
             }
-            let parent = prepared.parent(position);
-            // The cell above is in no row where this one stands directly in a row of it.
-            below.entry((parent, row)).or_default().push(item);
+            below.entry((at.parent, row)).or_default().push(item);
         }
         take(below.remove(&(None, None)))
     }
 
     /// One item without what stands under it.
-    pub(super) fn item(&self, position: usize, row: Option<&Row>) -> Item {
-        let asked = applied_question::describe(self.questions, position, row);
-        let prepared = self.questions.prepared;
-        let (node, presentation) = (&prepared.nodes[position], &prepared.presentations[position]);
-        let kind = ItemKind::of(asked.question_type.as_ref());
+    pub(super) fn item(&self, instance: Instance) -> Item {
+        let asked = applied_question::describe(self.questions, instance);
+        let question = &self.questions.tree[instance.question];
+        let kind = question.kind;
         let mut choices = asked.choices;
         if kind == ItemKind::YesNo && choices.is_empty() {
-            choices = [("True", "Yes"), ("False", "No")].map(Choice::from).into();
+            choices = vec![Choice::new("True", "Yes"), Choice::new("False", "No")];
         }
-        let given = self.questions.given(position, row).iter();
+        let given = self.questions.given(instance).iter();
         let given = given.filter(|given| !given.is_empty());
-        let texts: Vec<&str> = given
-            .map(|given| self.questions.answers.text(given))
-            .collect();
+        let texts: Vec<&str> = given.map(|given| given.text).collect();
         let because: Vec<String> = asked.because.iter().map(ToString::to_string).collect();
         let findings = self.findings.get(&asked.question).into_iter().flatten();
         Item {
@@ -283,14 +220,14 @@ impl<'a> Builder<'a> {
             question: asked.question,
             kind,
             text: asked.text,
-            help: presentation.help.as_ref().map(ToString::to_string),
-            tip: presentation.tip.as_ref().map(ToString::to_string),
+            help: question.help.clone(),
+            tip: question.tip.clone(),
             choices,
             value: (!texts.is_empty()).then(|| texts.join(", ")),
             required: asked.required,
-            read_only: node.read_only,
+            read_only: question.read_only,
             why: (!because.is_empty()).then(|| because.join(" and ")),
-            can_add: node.kind == Kind::Rows && (node.scope == 0 || !asked.answered),
+            can_add: kind == ItemKind::Rows && (question.rows_of.is_none() || !asked.answered),
             rows: Vec::new(),
             children: Items::default(),
         }

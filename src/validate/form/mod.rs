@@ -14,14 +14,15 @@ use std::collections::HashSet;
 use std::fmt;
 
 use self::item::Builder;
-use super::applicability::{Applicability, OpenedRows, Row};
-use super::prepared::Kind;
+use super::answers::Instance;
+use super::applicability::{Applicability, OpenedRows};
+use super::question_tree::ItemKind;
 use super::{Context, Progress, QuestionRef, Questionnaire, Report, applied_question, prune};
 use crate::model::ConsignmentInput;
 
 pub use self::blocker::Blocker;
 pub use self::change::{Change, EditError};
-pub use self::item::{Item, ItemKind, ItemRow, Items};
+pub use self::item::{Item, ItemRow, Items};
 pub use self::saved::{QuestionsChanged, SavedForm};
 
 /// A consignment while it is filled in, for a screen to show.
@@ -86,7 +87,7 @@ struct State {
 #[derive(Clone)]
 struct Judged {
     /// The questions that apply and their rows, in display order.
-    cells: Vec<(usize, Option<i64>)>,
+    applied: Vec<Instance>,
     report: Report,
     is_too_large: bool,
 }
@@ -169,56 +170,52 @@ impl Form {
     fn first_open(&self, wanted: impl Fn(&Item) -> bool) -> Option<Item> {
         let questions = self.questions();
         let builder = Builder::new(&questions, &self.judged.report);
-        let mut found = None;
-        questions.walk(|position, row| {
-            if found.is_none() && self.is_open(&questions, position, row) {
-                found = Some(builder.item(position, row)).filter(&wanted);
-            }
-        });
-        found
+        let open = questions.applied.iter().copied();
+        let open = open.filter(|instance| self.is_open(&questions, *instance));
+        open.map(|instance| builder.item(instance)).find(wanted)
     }
 
-    fn is_open(&self, questions: &Applicability<'_>, position: usize, row: Option<&Row>) -> bool {
-        let node = &questions.prepared.nodes[position];
-        let is_open = match node.kind {
-            Kind::Display => false,
-            Kind::Rows => !questions.has_rows(position, row),
-            _ => !questions.is_filled(position, row),
+    fn is_open(&self, questions: &Applicability<'_>, instance: Instance) -> bool {
+        let question = &questions.tree[instance.question];
+        let is_open = match question.kind {
+            ItemKind::Display => false,
+            ItemKind::Rows => !questions.has_rows(instance),
+            _ => !questions.is_filled(instance),
         };
-        let question = QuestionRef::new(
-            questions.prepared.id_of(position),
-            row.and_then(|row| row.index),
-        );
         is_open
-            && !node.read_only
+            && !question.read_only
             && !question.id.as_str().is_empty()
-            && !self.state.skipped.contains(&question)
+            && !self.state.skipped.contains(&questions.reference(instance))
     }
 }
 
 impl State {
     /// What applies, with the rows that are opened.
     fn questions<'a>(&'a self, questionnaire: &'a Questionnaire) -> Applicability<'a> {
-        Applicability::with_rows(&questionnaire.0, &self.input, Some(&self.opened))
+        Applicability::with_rows(&questionnaire.0, &self.input, &self.opened)
     }
 }
 
 impl Judged {
     fn new(questionnaire: &Questionnaire, state: &State, context: &Context) -> Self {
         let answered = Applicability::new(&questionnaire.0, &state.input);
-        let report = if prune::kept(&answered).contains(&false) {
-            questionnaire.validate(&questionnaire.to_input(state), context)
+        let kept = prune::kept(&answered);
+        let report = if kept.contains(&false) {
+            let mut input = state.input.clone();
+            let _ = prune::remove(&mut input, &kept);
+            questionnaire.validate(&input, context)
         } else {
             questionnaire.judge(&answered, &state.input, context)
         };
-        let opened = (!state.opened.is_empty()).then(|| state.questions(questionnaire));
-        let questions = opened.as_ref().unwrap_or(&answered);
-        let mut cells = Vec::new();
-        questions.walk(|position, row| cells.push((position, row.and_then(|row| row.index))));
+        let questions = if state.opened.is_empty() {
+            answered
+        } else {
+            state.questions(questionnaire)
+        };
         Self {
-            cells,
+            is_too_large: questions.is_too_large,
+            applied: questions.applied,
             report,
-            is_too_large: questions.too_large,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::SavedForm;
 use crate::model::{ConsignmentInput, QuestionId};
+use crate::validate::answers::{self, Instance};
 use crate::validate::applicability::Applicability;
 use crate::validate::explanation::explain;
-use crate::validate::{ContentHash, Explanation, QuestionRef, Questionnaire, answers};
+use crate::validate::{ContentHash, Explanation, QuestionRef, Questionnaire};
 
 impl SavedForm {
     /// The same with another list of questions and another input. Opened rows and skipped questions stay; those that the list
@@ -35,20 +36,19 @@ impl Questionnaire {
         let explained = input.answers().iter().map(|answer| {
             let id = answer.question_id.value().map_or("", QuestionId::as_str);
             let row = answers::row(answer);
-            let is_outside = |node: &usize| self.0.nodes[*node].scope == 0;
+            let is_outside = |question: usize| self.0[question].rows_of.is_none();
             let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
             let mut places = Vec::new();
-            for node in self.0.nodes_of(id) {
-                let place = place(is_outside(&node));
-                if questions.applies_in(node, row) && !places.contains(&place) {
+            let with_id = self.0.with_id(id);
+            for question in with_id.iter().copied() {
+                let place = place(is_outside(question));
+                if questions.applies(Instance { question, row }) && !places.contains(&place) {
                     places.push(place);
                 }
             }
             if places.is_empty() {
-                let mut nodes = self.0.nodes_of(id).peekable();
-                places.push(place(
-                    nodes.peek().is_some() && nodes.all(|node| is_outside(&node)),
-                ));
+                let mut all = with_id.iter().copied();
+                places.push(place(!with_id.is_empty() && all.all(is_outside)));
             }
             (places, explain(&questions, id, row))
         });

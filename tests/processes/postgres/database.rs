@@ -8,9 +8,9 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
 use envd_sdk::auth::postgres::deadpool_postgres::{Manager, Pool, Runtime};
-use envd_sdk::auth::postgres::{PostgresStore, PostgresStoreBuilder};
+use envd_sdk::auth::postgres::{PostgresBuilder, PostgresStore};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
-use envd_sdk::sync::store::{PostgresSync, PostgresSyncBuilder};
+use envd_sdk::sync::store::PostgresSync;
 use processes::Proxy;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -165,13 +165,13 @@ pub(super) fn sync(pool: &Pool, schema: &str) -> PostgresSync {
     sync_settings(pool, schema).build().unwrap()
 }
 
-pub(super) fn sync_settings(pool: &Pool, schema: &str) -> PostgresSyncBuilder {
+pub(super) fn sync_settings(pool: &Pool, schema: &str) -> PostgresBuilder<PostgresSync> {
     PostgresSync::builder(pool.clone())
         .schema(schema)
         .time_out(Duration::from_secs(10))
 }
 
-pub(super) fn settings(pool: &Pool, schema: &str) -> PostgresStoreBuilder {
+pub(super) fn settings(pool: &Pool, schema: &str) -> PostgresBuilder<PostgresStore> {
     PostgresStore::builder(pool.clone())
         .schema(schema)
         .time_out(Duration::from_secs(10))

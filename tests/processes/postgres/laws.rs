@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use envd_sdk::auth::TokenStore;
-use envd_sdk::fake::store_conformance::check;
+use envd_sdk::fake::check_token_store;
 
 use super::database::{self, Database, pool};
 use crate::stores::host::hold_lock;
@@ -16,16 +16,14 @@ async fn the_store_keeps_the_laws() {
     let database = Database::new().await;
     let schema = database.schema.clone();
     // A new pool for each store: only the server is shared.
-    let report = check(move || database::store(&pool(3), &schema)).await;
-    report.assert_kept();
+    check_token_store(move || database::store(&pool(3), &schema)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sealed_store_keeps_the_laws() {
     let database = Database::new().await;
     let store = database::sealed(database::store(&pool(16), &database.schema));
-    let report = check(move || store.clone()).await;
-    report.assert_kept();
+    check_token_store(move || store.clone()).await;
 }
 
 #[tokio::test]

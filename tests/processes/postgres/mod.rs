@@ -8,8 +8,6 @@ use envd_sdk::auth::{postgres, sealed};
 
 mod database;
 mod faults;
-mod fleet;
-mod fleet_faults;
 mod hostile;
 mod hosts;
 mod laws;

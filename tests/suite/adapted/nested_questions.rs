@@ -1,6 +1,7 @@
 //! Nested questions.
 
 use envd_sdk::fake::World;
+use envd_sdk::model::Question;
 use envd_sdk::ops::ConsignmentFilter;
 use serde_json::{Value, json};
 
@@ -20,76 +21,60 @@ fn nested(level: usize, last: usize) -> Value {
     })
 }
 
+/// How deep the first branch is; each question of it is whole.
+fn depth(mut questions: &[Question]) -> usize {
+    let mut level = 0;
+    while let Some(question) = questions.first() {
+        level += 1;
+        let text = format!("Level {level}");
+        assert_eq!(question.text.as_deref(), Some(text.as_str()));
+        questions = &question.child_questions;
+    }
+    level
+}
+
 #[tokio::test]
-async fn questions_are_requested_until_a_level_is_empty() {
-    for (last, requests) in [(5, 1), (6, 2), (9, 2), (12, 3)] {
+async fn eight_levels_of_questions_are_read_by_one_request() {
+    for last in [5, 8] {
         let fake = fake_builder().world(World::sample().questions([nested(1, last)]));
         let fake = fake.start().await.unwrap();
         let client = fake.client().build().unwrap();
-        let items = client.questions().await.unwrap().value.items;
-        let record = client
-            .account(fake.account_id())
-            .consignment(NUMBER)
-            .await
-            .unwrap()
-            .value;
-        for questions in [&items, &record.questions] {
-            let (mut below, mut level) = (questions, 0);
-            while let Some(question) = below.first() {
-                level += 1;
-                assert_eq!(
-                    question.text.as_deref(),
-                    Some(format!("Level {level}").as_str())
-                );
-                below = &question.child_questions;
-            }
-            assert_eq!(level, last);
-        }
-        assert_eq!(fake.requests().len(), 2 * requests, "{last} levels");
-        client.questions().await.unwrap();
-        assert_eq!(
-            fake.requests().len(),
-            2 * requests + 1,
-            "the document with more levels is reused"
-        );
+        let account = client.account(fake.account_id());
+        assert_eq!(depth(&client.questions().await.unwrap().value.items), last);
+        let record = account.consignment(NUMBER).await.unwrap().value;
+        assert_eq!(depth(&record.questions), last);
+        let mut pager = account.full_consignments(&ConsignmentFilter::default());
+        let records = pager.next_page().await.unwrap().unwrap().records;
+        let depths = records.iter().map(|record| depth(&record.questions));
+        // Some records have other forms, which have no questions.
+        assert_eq!(depths.max(), Some(last));
+        assert_eq!(fake.requests().len(), 3);
     }
 }
 
 #[tokio::test]
-async fn full_records_have_all_levels_of_questions() {
+async fn a_ninth_level_is_an_error_unless_the_document_is_the_callers() {
     let fake = fake_builder().world(World::sample().questions([nested(1, 9)]));
     let fake = fake.start().await.unwrap();
-    let account = fake.client().build().unwrap().account(fake.account_id());
+    let client = fake.client().build().unwrap();
+    let account = client.account(fake.account_id());
     let mut pager = account.full_consignments(&ConsignmentFilter::default());
-    let page = pager.next_page().await.unwrap().unwrap();
-    let mut deepest = 0;
-    for record in page.records {
-        let (mut below, mut level) = (&record.questions, 0);
-        while let Some(question) = below.first() {
-            level += 1;
-            assert!(question.text.is_some());
-            below = &question.child_questions;
-        }
-        // Some records have other forms, which have no questions.
-        assert!([0, 9].contains(&level));
-        deepest = deepest.max(level);
+    for error in [
+        client.questions().await.unwrap_err(),
+        account.consignment(NUMBER).await.unwrap_err(),
+        pager.next_page().await.unwrap_err(),
+    ] {
+        assert!(error.is_protocol(), "{error}");
+        assert!(error.to_string().contains("more than 8 levels"), "{error}");
     }
-    assert_eq!((deepest, fake.requests().len()), (9, 2));
-}
-
-#[tokio::test]
-async fn endless_levels_of_questions_are_refused_at_the_limit() {
-    let fake = fake_builder().world(World::sample().questions([nested(1, 40)]));
-    let fake = fake.start().await.unwrap();
-    let error = fake
+    let levels = (0..9).fold("id text".to_owned(), |below, _| {
+        format!("id text childQuestions {{ {below} }}")
+    });
+    let document = format!("{{ questions {{ items {{ {levels} }} }} }}");
+    let client = fake
         .client()
+        .override_operation("questions", document)
         .build()
-        .unwrap()
-        .questions()
-        .await
-        .unwrap_err();
-    assert!(
-        error.is_protocol() && error.to_string().contains("33"),
-        "{error}"
-    );
+        .unwrap();
+    assert_eq!(depth(&client.questions().await.unwrap().value.items), 9);
 }

@@ -182,6 +182,45 @@ async fn an_override_returns_the_record_with_and_without_its_wrapper() {
 }
 
 #[tokio::test]
+async fn a_query_without_its_record_keeps_the_reply() {
+    let elsewhere = r#""mine": {"id": "c-9"}"#;
+    for (body, is_rejected, data) in [
+        (
+            format!(r#"{{"data": {{{elsewhere}}}}}"#),
+            false,
+            json!({"mine": {"id": "c-9"}}),
+        ),
+        (
+            format!(r#"{{"data": {{{elsewhere}}}, "errors": [{{"message": "s3cr3t"}}]}}"#),
+            true,
+            json!({"mine": {"id": "c-9"}}),
+        ),
+        // As its text: no value holds the number.
+        (
+            r#"{"data": {"mine": 1e999}}"#.to_owned(),
+            false,
+            json!(r#"{"mine": 1e999}"#),
+        ),
+    ] {
+        let (_server, client) = serve(Reply::json(200, &body));
+        let error = client
+            .account("envd-1")
+            .consignment("c-1")
+            .await
+            .unwrap_err();
+        assert_eq!(error.is_rejected(), is_rejected, "{body}");
+        assert_eq!(error.raw_data(), Some(&data), "{body}");
+        assert_eq!(error.http_status(), Some(200), "{body}");
+        assert!(!error.may_have_applied(), "{body}");
+        let shown = format!("{error} {error:?}");
+        assert!(
+            !shown.contains("c-9") && !shown.contains("s3cr3t"),
+            "{shown}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn an_operation_executed_by_its_type_returns_the_unwrapped_record() {
     let body = json!({"data": {"copyConsignment": {"id": "c-9"}}});
     let (_, client) = serve(ok(body));

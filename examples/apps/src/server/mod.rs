@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each application uses a part of it.
 
+mod connections;
 pub(crate) mod fields;
 pub(crate) mod files;
 pub(crate) mod guard;
@@ -48,8 +49,8 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, home: &Url) -> Res
     let port = listener.local_addr()?.port();
     cli::announce(&json!({"url": home.as_str(), "port": port}))?;
     eprintln!("Open {home} in a browser; Ctrl-C stops the server.");
-    let served = axum::serve(listener, app).with_graceful_shutdown(stop);
-    Ok(served.await?)
+    connections::serve(listener, app, stop).await;
+    Ok(())
 }
 
 /// 128 random bits.

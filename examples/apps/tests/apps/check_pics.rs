@@ -9,12 +9,21 @@ use processes::{Ended, Folder, Program};
 use serde_json::json;
 
 use super::app;
-use super::workbook::{day, number, text, time, write};
+use super::workbook::{day, number, text, time, write, write_with};
 
-const HEADINGS: &str = "\u{feff}PIC,NAME,TOWN,STATE,STATUS\n";
-const STATION: &str = "QAZZ7777,Sample Station,Sampleton,QLD,Active\n";
-const DOWNS: &str = "QBZZ2222,Example Downs,Exampleville,QLD,Active\n";
-const YARDS: &str = "QCZZ8888,Test Yards,Test Creek,QLD,Active\n";
+const HEADINGS: &str = concat!("\u{feff}", r#""PIC","NAME","TOWN","STATE","STATUS""#, "\n");
+const STATION: &str = concat!(
+    r#""QAZZ7777","Sample Station","Sampleton","QLD","Active""#,
+    "\n"
+);
+const DOWNS: &str = concat!(
+    r#""QBZZ2222","Example Downs","Exampleville","QLD","Active""#,
+    "\n"
+);
+const YARDS: &str = concat!(
+    r#""QCZZ8888","Test Yards","Test Creek","QLD","Active""#,
+    "\n"
+);
 
 fn check(list: &Path) -> Program {
     app("check_pics").arg(list)
@@ -26,7 +35,7 @@ fn write_out(folder: &Folder, list: &Path) -> Program {
 }
 
 /// The cells of `out.csv`, the headings first.
-fn rows(folder: &Folder) -> Vec<Vec<String>> {
+fn rows_of(folder: &Folder) -> Vec<Vec<String>> {
     let text = folder.read("out.csv");
     let text = text.strip_prefix('\u{feff}').expect("a mark for Excel");
     let mut reader = csv::ReaderBuilder::new();
@@ -78,7 +87,7 @@ fn each_encoding_and_delimiter_is_read_and_all_columns_are_kept() {
             assert_counts(ended, "2 checked: 2 Active")
                 .says("column 2, “Vendor PIC”")
                 .says("the headings are in line 3");
-            let rows = rows(&folder);
+            let rows = rows_of(&folder);
             let headings = "Lot|Vendor PIC|Vendor|Head|NAME|TOWN|STATE|STATUS";
             assert_eq!(rows[0].join("|"), headings);
             let first = "1|QAZZ7777|Müller; Söhne, \"alt\"|12|Sample Station|Sampleton|QLD|Active";
@@ -162,7 +171,7 @@ fn a_workbook_is_read() {
         .with(0)
         .says("column 2 of sheet Sale")
         .says("not checked (Other): choose one with --sheet NAME");
-    let rows = rows(&folder);
+    let rows = rows_of(&folder);
     // The list has a column of that name.
     assert_eq!(rows[0][3..5].join("|"), "Name|REGISTER NAME");
     let first = "2026-11-20|QAZZ7777|12|Müller & Söhne|Sample Station";
@@ -196,7 +205,7 @@ fn a_file_that_cannot_be_used_is_named_with_what_to_do() {
         (b"PIC\nQAZZ7777\nQBZZ\x002222\n", "line 3 has a NUL"),
         (b"\xff\xfeP\0I\0C\0\0\xd8", "not valid UTF-16LE"),
         (b"PK\x03\x04 cut off", "no workbook that can be read"),
-        (&old, "no workbook that can be read"),
+        (&old, "a workbook of the old format (.xls): open it"),
         (&locked, "has a password"),
         (open_to_the_end.as_bytes(), "line 3: this quote is not"),
         (open_to_the_next.as_bytes(), "line 2: this quote is not"),
@@ -273,7 +282,7 @@ fn a_code_that_a_spreadsheet_has_changed_gets_advice() {
     let list = folder.write("list.csv", format!("PIC\n{}\n", cells.join("\n")));
     let ended = write_out(&folder, &list).run().with(0);
     ended.says("1 of the PICs had small letters or blanks");
-    let rows = rows(&folder);
+    let rows = rows_of(&folder);
     assert_eq!(rows.len(), 1 + cells.len());
     for ((cell, status), row) in lines.zip(&rows[1..]) {
         assert!(row[4].starts_with(status), "{cell}: {row:?}");
@@ -291,9 +300,170 @@ async fn a_hundred_thousand_rows_are_checked_with_one_request_for_each_pic() {
     let ended = write_out(&folder, &list).at(&fake).run();
     assert_counts(ended, "100000 checked: 75000 Active, 25000 not a PIC");
     assert_eq!(fake.requests().len(), 3);
-    let rows = rows(&folder);
+    let rows = rows_of(&folder);
     assert_eq!(rows.len(), 100_001);
     assert_eq!(rows[100_000][..2], ["99999", "no"]);
+}
+
+/// Excel and its like cut a line at the separator of the locale, and read a cell without quotes from there on.
+#[test]
+fn each_cell_is_quoted_whatever_a_spreadsheet_takes_for_its_separator() {
+    let folder = Folder::new();
+    let cells = [
+        "x;=1+1", "x,=1+1", "x\t=1+1", "x\n=1+1", "x\r=1+1", "x|=1+1", "x\";=1+1", "=1+1", "x", "",
+    ];
+    let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+    let list: String = cells
+        .iter()
+        .map(|cell| quoted(cell) + ",QAZZ7777\n")
+        .collect();
+    let list = folder.write("list.csv", format!("\"note;=1+1\",PIC\n{list}"));
+    write_out(&folder, &list).run().with(0);
+    let answer = r#""QAZZ7777","Sample Station","Sampleton","QLD","Active""#;
+    let cells = cells.map(|cell| if cell == "=1+1" { "'=1+1" } else { cell });
+    let lines = cells.map(|cell| format!("{},{answer}\n", quoted(cell)));
+    let headings = HEADINGS.replace("\"PIC\"", "\"note;=1+1\",\"PIC\"");
+    assert_eq!(folder.read("out.csv"), headings + &lines.concat());
+}
+
+/// Runs in 256 MB of address space, so that a file which takes more ends the program without its exit code.
+#[cfg(target_os = "linux")]
+fn check_in_little_memory(list: &Path) -> Program {
+    use std::process::Command;
+
+    let Program(check) = check(list);
+    let mut limited = Command::new("sh");
+    let limits = "ulimit -v 262144 && exec \"$@\"";
+    limited
+        .args(["-c", limits, "sh"])
+        .arg(check.get_program())
+        .args(check.get_args());
+    for (name, value) in check.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    // Each thread reserves address space.
+    limited.envs([("TOKIO_WORKER_THREADS", "1"), ("MALLOC_ARENA_MAX", "1")]);
+    Program(limited)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_workbook_with_cells_far_apart_takes_little_memory() {
+    let folder = Folder::new();
+    let file = folder.path("list.xlsx");
+    let row = |number: u32| {
+        let far = format!("<c r=\"XFD{number}\" t=\"inlineStr\"><is><t>far</t></is></c>");
+        vec![text(if number == 1 { "PIC" } else { "QAZZ7777" }), far]
+    };
+    let rows: Vec<Vec<String>> = (1..=4_000).map(row).collect();
+    let sheet: Vec<&[String]> = rows.iter().map(Vec::as_slice).collect();
+    write(&file, &[("Sale", &sheet)]);
+    let out = folder.path("out.csv");
+    let program = check_in_little_memory(&file).arg("--csv").arg(&out);
+    assert_counts(program.run(), "3999 checked: 3999 Active").says("column 1 of sheet Sale");
+    let written = rows_of(&folder);
+    assert_eq!(written[0][..2].join("|"), "PIC|far");
+    assert_eq!(written[3_999][..3].join("|"), "QAZZ7777|far|Sample Station");
+    // Columns keep the numbers of the sheet.
+    let by_number = |number| check_in_little_memory(&file).args(["--column", number]);
+    by_number("16384")
+        .run()
+        .with(1)
+        .says("column 16384 of sheet Sale");
+    assert_refused(
+        by_number("2"),
+        &file,
+        "--column 2: nothing is in it; the last column is 16384",
+    );
+}
+
+/// A text that many cells share, a column of its own for each cell, a font that all styles share, and false sizes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
+    let folder = Folder::new();
+    let file = folder.path("list.xlsx");
+    let pics: &[String] = &["PIC", "QAZZ7777"].map(text);
+    let shared = "<c t=\"s\"><v>0</v></c>".to_owned();
+    let (long, shared) = ("x".repeat(1_000_000), vec![shared; 1_000]);
+    let strings = format!("<sst><si><t>{long}</t></si></sst>");
+    let letter = |number: u32| char::from(b'A' + u8::try_from(number % 26).unwrap());
+    let diagonal = |number: u32| {
+        let column: String = [number / 676, number / 26, number]
+            .map(letter)
+            .iter()
+            .collect();
+        format!("<c r=\"{column}{number}\" t=\"str\"><v>1</v></c>")
+    };
+    let diagonal: Vec<String> = (1..10_000).map(diagonal).collect();
+    let styles = format!(
+        "<styleSheet><fonts><font><name val=\"{long}\"/></font></fonts><cellXfs>{}</cellXfs></styleSheet>",
+        "<xf fontId=\"0\"/>".repeat(2_000)
+    );
+    let none = Vec::new();
+    let unpacked = "more than 200 MB";
+    let cut = "larger than its declared uncompressed size";
+    for (cells, part, said, refusal) in [
+        (
+            &shared,
+            Some(("xl/sharedStrings.xml", &strings)),
+            None,
+            unpacked,
+        ),
+        (
+            &diagonal,
+            None,
+            None,
+            "9999 rows of 9999 columns are too many cells",
+        ),
+        (&none, Some(("xl/styles.xml", &styles)), None, unpacked),
+        // What the file says of its sizes, and what comes out.
+        (
+            &none,
+            Some(("xl/media/image.png", &long)),
+            Some(201_000_000_u32),
+            unpacked,
+        ),
+        (
+            &none,
+            Some(("xl/sharedStrings.xml", &strings)),
+            Some(1_000),
+            cut,
+        ),
+    ] {
+        let rows: Vec<&[String]> = cells.chunks(1).collect();
+        write_with(&file, &[("Sale", &rows), ("Pics", &[pics])], part);
+        if let (Some(said), Some((_, body))) = (said, part) {
+            let size = u32::try_from(body.len()).unwrap().to_le_bytes();
+            let mut bytes = fs::read(&file).unwrap();
+            let places = 0..bytes.len() - 4;
+            let places: Vec<usize> = places.filter(|at| bytes[*at..at + 4] == size).collect();
+            // In the head of the part and in the directory.
+            assert_eq!(places.len(), 2);
+            for at in places {
+                bytes[at..at + 4].copy_from_slice(&said.to_le_bytes());
+            }
+            fs::write(&file, bytes).unwrap();
+        }
+        assert!(fs::metadata(&file).unwrap().len() < 200_000);
+        assert_refused(check_in_little_memory(&file), &file, refusal);
+    }
+}
+
+/// Written with a cell for each column, 100 kB would be gigabytes.
+#[test]
+fn a_csv_with_one_long_row_among_many_is_refused() {
+    let folder = Folder::new();
+    let list = format!("PIC{}\n{}", ",".repeat(50_000), "QAZZ7777\n".repeat(5_000));
+    let list = folder.write("list.csv", list + "x\n");
+    assert_refused(
+        check(&list),
+        &list,
+        "5002 rows of 50001 columns are too many cells",
+    );
 }
 
 /// Sequences that set the title, erase the screen, reverse the direction and end the line, and how they are printed.
@@ -324,7 +494,7 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
         let is_control = letter.is_control() && letter != '\n';
         assert!(!is_control && !is_mark, "{letter:?} in {ended:?}");
     }
-    let rows = rows(&folder);
+    let rows = rows_of(&folder);
     for (row, name) in rows[1..].iter().zip(&names) {
         let mark = if formulas.contains(name) { "'" } else { "" };
         assert_eq!(row[1], format!("{mark}{name}"));
@@ -383,7 +553,8 @@ async fn what_is_answered_is_kept_and_not_asked_again() {
     let folder = Folder::new();
     let list = "QAZZ7777\nqbzz2222\nQCZZ8888\nQAZZ7777\n-x\n";
     let list = folder.write("list.csv", list);
-    let complete = format!("{HEADINGS}{STATION}{DOWNS}{YARDS}{STATION}'-x,,,,not a PIC\n");
+    let complete =
+        format!("{HEADINGS}{STATION}{DOWNS}{YARDS}{STATION}\"'-x\",\"\",\"\",\"\",\"not a PIC\"\n");
     // The last row was not written whole.
     let cut = format!("{HEADINGS}{STATION}{}", &DOWNS[..20]);
     let failed = format!("{HEADINGS}QAZZ7777,,,,failed: no reply\n{DOWNS}");
@@ -405,6 +576,21 @@ async fn what_is_answered_is_kept_and_not_asked_again() {
         assert_eq!(folder.read("out.csv"), complete, "{written}");
         assert!(!folder.path("out.csv.new").exists());
     }
+}
+
+/// In a directory that others may write, another user may have put something there.
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_new_file_is_not_followed() {
+    let folder = Folder::new();
+    let list = folder.write("list.csv", "QAZZ7777\n");
+    let precious = folder.write("precious", "mine");
+    folder.write("out.csv", HEADINGS);
+    std::os::unix::fs::symlink(&precious, folder.path("out.csv.new")).unwrap();
+    write_out(&folder, &list).arg("--resume").run().with(0);
+    assert_eq!(folder.read("precious"), "mine");
+    assert_eq!(folder.read("out.csv"), format!("{HEADINGS}{STATION}"));
+    assert!(!folder.path("out.csv").is_symlink());
 }
 
 #[test]
@@ -435,7 +621,8 @@ async fn a_failure_is_told_and_asked_again() {
     let ended = ended.says("1 of 2 look-ups failed; go on with --resume");
     let counts = "2 checked: 1 Active, 1 failed\n";
     assert!(ended.stdout.ends_with(counts), "{ended:?}");
-    assert!(folder.read("out.csv").contains("QAZZ7777,,,,failed: "));
+    let row = r#""QAZZ7777","","","","failed: "#;
+    assert!(folder.read("out.csv").contains(row));
     let resume = write_out(&folder, &list).arg("--resume");
     resume.at(&fake).run().with(0);
     let complete = format!("{HEADINGS}{STATION}{DOWNS}");
@@ -493,7 +680,7 @@ mod interrupted {
         let (fake, folder) = (stuck().await, Folder::new());
         let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
         let resume = || write_out(&folder, &list).arg("--resume").at(&fake);
-        let failed = "QBZZ2222,,,,failed: no reply\n";
+        let failed = concat!(r#""QBZZ2222","","","","failed: no reply""#, "\n");
         for signal in [Signal::SIGINT, Signal::SIGKILL] {
             let written = format!("{HEADINGS}{STATION}{failed}{YARDS}");
             folder.write("out.csv", &written);

@@ -1,6 +1,11 @@
 //! The applications as a user runs them: as processes, by their arguments, exit codes and output.
 
 mod check_pics;
+#[path = "../../src/server/connections.rs"]
+mod connections;
+#[cfg(feature = "postgres")]
+mod many_hosts;
+mod slow_requests;
 mod web_form;
 mod web_login;
 mod workbook;
@@ -9,10 +14,11 @@ use std::env::consts::EXE_SUFFIX;
 
 use processes::Program;
 
-const APPS: [(&str, &str); 5] = [
+const APPS: [(&str, &str); 6] = [
     ("check_pics", env!("CARGO_BIN_EXE_check_pics")),
     ("custom_operation", env!("CARGO_BIN_EXE_custom_operation")),
     ("many_hosts", env!("CARGO_BIN_EXE_many_hosts")),
+    ("verify_id_token", env!("CARGO_BIN_EXE_verify_id_token")),
     ("web_form", env!("CARGO_BIN_EXE_web_form")),
     ("web_login", env!("CARGO_BIN_EXE_web_login")),
 ];
@@ -46,6 +52,11 @@ fn wrong_arguments_are_refused_with_their_name_and_the_usage() {
         ("check_pics", "--bogus", "--bogus"),
         ("custom_operation", "--bogus", "--bogus"),
         ("many_hosts", "--bogus", "--bogus"),
+        ("many_hosts", "--schema A", "--schema"),
+        ("many_hosts", "host --jobs 0", "--jobs"),
+        ("many_hosts", "write envd-1", "INPUT.json"),
+        ("many_hosts", "add", "ACCOUNT"),
+        ("verify_id_token", "--bogus", "--bogus"),
         ("web_form", "--bogus", "--bogus"),
         ("web_login", "--bogus", "--bogus"),
         ("check_pics", "one two", "two"),
@@ -73,6 +84,12 @@ fn wrong_arguments_are_refused_with_their_name_and_the_usage() {
 fn without_arguments_they_play_or_name_what_is_missing() {
     let own = app("custom_operation").run().well();
     own.shows("The overridden operation read 3 accounts.");
+    let verified = app("verify_id_token").run().well();
+    verified
+        .shows("1. The signature of the id token is verified.")
+        .shows("2. A forged one: the login was refused (id_token_check): InvalidAlgorithm.")
+        .shows("3. A new key: the login was refused (id_token_check): its key is not known.")
+        .shows("4. The next login has fetched it, and passes.");
     let visit = app("web_login").run().well();
     assert!(visit.stdout.lines().all(|line| line.starts_with("ok: ")));
     visit.shows("after the logout the session is gone");

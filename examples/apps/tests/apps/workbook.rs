@@ -29,9 +29,26 @@ pub(crate) fn time(part: f64) -> String {
 
 /// Writes a workbook (Office Open XML, ECMA-376) of sheets with rows of cells.
 pub(crate) fn write(file: &Path, sheets: &[(&str, &[&[String]])]) {
+    write_with(file, sheets, None);
+}
+
+/// Writes a workbook with another part, perhaps instead of its own.
+pub(crate) fn write_with(
+    file: &Path,
+    sheets: &[(&str, &[&[String]])],
+    other: Option<(&str, &String)>,
+) {
     let mut zip = ZipWriter::new(File::create(file).unwrap());
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    let options = options.compression_level(Some(1));
+    if let Some((name, body)) = other {
+        zip.start_file(name, options).unwrap();
+        zip.write_all(body.as_bytes()).unwrap();
+    }
     let mut part = |name: &str, body: &str| {
+        if other.is_some_and(|(other, _)| other == name) {
+            return;
+        }
         zip.start_file(name, options).unwrap();
         let xml = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>{body}");
         zip.write_all(xml.as_bytes()).unwrap();

@@ -9,9 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::FutureExt;
 use serde_json::json;
-use tokio::sync::OnceCell;
 use tokio::task::{JoinHandle, yield_now};
-use wiremock::MockServer;
 
 use crate::auth::store::{Gate, tokens};
 use crate::auth::{
@@ -19,9 +17,8 @@ use crate::auth::{
     TokenManager, TokenManagerBuilder, TokenSet, TokenStore, Version, Versioned,
 };
 use crate::error::{Error, Failure, Kind, Result, Unsent};
-use crate::mock;
 use crate::transport::header::HeaderMap;
-use crate::transport::{Clock, Http, HttpOptions, InProcess, Reply, Request};
+use crate::transport::{Clock, HttpOptions, InProcess, Reply, Request};
 
 pub(in crate::auth) const DAY: Duration = Duration::from_secs(86_400);
 pub(in crate::auth) const SECOND: Duration = Duration::from_secs(1);
@@ -32,7 +29,6 @@ pub(in crate::auth) struct Bench {
     pub(in crate::auth) clock: Clock,
     pub(in crate::auth) store: MemoryStore,
     pub(in crate::auth) idp: Arc<Idp>,
-    server: OnceCell<mock::Mock>,
 }
 
 #[derive(Default)]
@@ -237,7 +233,6 @@ impl Bench {
             clock: Clock::manual(UNIX_EPOCH + Duration::from_secs(1_700_000_000)),
             store: MemoryStore::new(),
             idp: Arc::default(),
-            server: OnceCell::new(),
         }
     }
 
@@ -257,20 +252,10 @@ impl Bench {
         (bench, manager)
     }
 
-    /// A server for what is not at the provider.
-    pub(super) async fn server(&self) -> &mock::Mock {
-        let start = async || MockServer::builder().start().await.into();
-        self.server.get_or_init(start).await
-    }
-
     fn http(&self) -> HttpOptions {
         let idp = self.idp.clone();
         let mut http = HttpOptions::default();
         http.in_process = Some(InProcess::new(move |request: Request| {
-            if !request.url.path().starts_with("/oauth/") {
-                let network = Http::new(&HttpOptions::default(), &[&request.url]).unwrap();
-                return network.send(request).boxed();
-            }
             let form = url::form_urlencoded::parse(&request.body);
             let form = form.into_owned().collect();
             let (reply, gate) = idp.process(request.url.path(), form);

@@ -25,8 +25,8 @@ impl<'b> Polling<'b> {
     }
 
     pub(super) async fn start_in(bench: &'b Bench, manager: &TokenManager) -> Self {
-        let login = bench.provider().build().unwrap().device_authorization();
-        let login = login.start().await.unwrap();
+        let login = bench.provider().build().unwrap().authorization();
+        let login = login.start_device().await.unwrap();
         let manager = manager.clone();
         let login = tokio::spawn(async move { manager.complete_device_login(login).await });
         let polling = Self { bench, login };
@@ -116,9 +116,9 @@ async fn a_login_on_another_device_stores_its_tokens_and_serves_them() {
 async fn rfc_8628_3_1_and_3_4_the_requests_have_these_fields() {
     let bench = scripted([]);
     let provider = bench.provider().client_secret("s").build().unwrap();
-    let login = provider.device_authorization();
+    let login = provider.authorization();
     let login = login.scopes(["openid", "email"]).param("hint", "barn");
-    let login = login.start().await.unwrap();
+    let login = login.start_device().await.unwrap();
     assert_eq!(login.interval(), 5 * SECOND);
     assert_eq!(login.expires_at(), bench.clock.now() + 60 * SECOND);
     assert_eq!(login.user_code(), "WDJB-MJHT");
@@ -341,8 +341,8 @@ async fn a_device_login_of_an_unexpected_user_is_refused_and_its_tokens_are_revo
         let bench = Bench::new();
         let manager = bench.manager();
         bench.idp.log_in_as(user, "");
-        let login = manager.provider().device_authorization();
-        let login = login.expected_subject("sam").start().await.unwrap();
+        let login = manager.provider().authorization();
+        let login = login.expected_subject("sam").start_device().await.unwrap();
         bench.clock.advance(login.interval());
         let outcome = manager.complete_device_login(login).await;
         assert_eq!(outcome.is_err_and(|e| e.is_login_refused()), refused);
@@ -355,7 +355,7 @@ async fn a_device_login_of_an_unexpected_user_is_refused_and_its_tokens_are_revo
 async fn settings_that_cannot_start_a_device_login_are_named_and_not_shown() {
     let bench = Bench::new();
     let provider = bench.provider().build().unwrap();
-    let login = || provider.device_authorization();
+    let login = || provider.authorization();
     let without = Provider::builder("app").token_url("http://127.0.0.1:9/token");
     let without = without.build().unwrap();
     for (request, named) in [
@@ -365,14 +365,14 @@ async fn settings_that_cannot_start_a_device_login_are_named_and_not_shown() {
             login().scopes(["email"]).expected_subject("s3cr3t"),
             "expected_subject",
         ),
-        (without.device_authorization(), "device_authorization_url"),
+        (without.authorization(), "device_authorization_url"),
     ] {
         assert!(!format!("{request:?}").contains("s3cr3t"));
-        let error = request.start().await.unwrap_err();
+        let error = request.start_device().await.unwrap_err();
         assert!(error.is_config() && error.to_string().contains(named));
     }
     assert!(bench.idp.forms("/oauth/device/code").is_empty());
-    let shown = format!("{:?}", login().start().await.unwrap());
+    let shown = format!("{:?}", login().start_device().await.unwrap());
     assert!(!shown.contains("WDJB") && !shown.contains("d-1"), "{shown}");
     assert!(shown.contains("id.example"), "{shown}");
 }

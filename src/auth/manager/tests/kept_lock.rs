@@ -90,6 +90,24 @@ async fn no_other_process_sends_a_token_whose_successor_is_not_stored() {
     assert_eq!(disk.locks(), 1);
 }
 
+/// Row 17. As when it leaves a cache of managers: its task goes on, and keeps the lock.
+#[tokio::test]
+async fn a_manager_that_is_dropped_stores_its_tokens() {
+    let (bench, disk, manager) = unsaved().await;
+    drop(manager);
+    let other = another(&bench);
+    for _ in 0..30 {
+        let error = refusal(&other).await;
+        assert!(is_lock_timeout(&error), "{error:?}");
+        bench.clock.advance(10 * SECOND);
+    }
+    disk.make_room();
+    until_stored(&bench).await;
+    assert_eq!(token(&other).await, "at-2");
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+    assert_eq!(bench.idp.refreshes(), 1);
+}
+
 /// Row 50.
 #[tokio::test]
 async fn a_logout_uses_the_kept_lock_and_frees_it() {

@@ -8,13 +8,13 @@ mod device;
 mod elsewhere;
 mod ending;
 mod failures;
+mod id_token_check;
 mod inspection;
 mod kept_lock;
+mod many_users;
 mod marks;
 mod network;
 mod persistence;
 mod sessions;
-#[cfg(feature = "jwks")]
-mod signatures;
 mod single_flight;
 mod time;

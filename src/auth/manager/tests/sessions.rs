@@ -152,8 +152,8 @@ async fn a_logout_during_a_login_wins_and_the_late_tokens_are_revoked() {
 async fn a_login_of_another_provider_is_refused_without_a_request() {
     let bench = Bench::new();
     let manager = bench.manager();
-    let device = manager.provider().device_authorization();
-    let device = device.start().await.unwrap();
+    let device = manager.provider().authorization();
+    let device = device.start_device().await.unwrap();
     let (login, callback) = callback(&bench, &manager, "sam");
     let other = bench.provider().token_url("http://127.0.0.1:9/token");
     let other = TokenManager::builder(other.build().unwrap());

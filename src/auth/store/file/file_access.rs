@@ -14,7 +14,8 @@ use rustix::process::geteuid;
 use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind;
 
-/// Opens a file without following a link and without waiting, as for the other end of a pipe, and checks what was opened.
+/// Opens a file without following a link and without waiting, as for the other end of a pipe, and checks what was opened: its kind,
+/// its owner and its mode. Who may read a lock file can hold the lock.
 /// Where there are neither modes nor owners, the permissions of the directory count.
 pub(super) fn open(
     path: &Path,
@@ -35,7 +36,9 @@ pub(super) fn open(
             return Err(failed(error));
         }
     };
-    check_kind_and_owner(&file.metadata().map_err(failed)?, name)?;
+    let metadata = file.metadata().map_err(failed)?;
+    check_kind_and_owner(&metadata, name)?;
+    keep_to_owner(&metadata, name, |private| file.set_permissions(private))?;
     Ok(Some(file))
 }
 

@@ -33,8 +33,8 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// A login over a damaged file is not saved, and its error says so. A logout sets the file aside, under its name and
 /// `.damaged`, so that the next login can be saved; the records in it are kept, but no program reads them any more.
 ///
-/// The locks are files beside it with names that end in `.lock`. They stay; do not delete them while a program runs. The
-/// directory has to exist, on a file system with locks: some network file systems have none between machines.
+/// The locks are files beside it with names that end in `.lock`, kept to their owner as it is: who may open one can hold the lock.
+/// They stay; do not delete them while a program runs. The directory has to exist, on a file system with locks: some network file systems have none between machines.
 ///
 /// ```
 /// use envd_sdk::auth::{FileStore, TokenStore};

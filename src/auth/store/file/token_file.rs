@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 #[cfg(test)]
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::file_access::{check_directory, keep_to_owner, open, private, sync_directory};
+use super::file_access::{check_directory, open, private, sync_directory};
 use crate::auth::store::{StoreErrorKind, read_stored};
 use crate::auth::{Record, StoreError, Version, Versioned};
 use crate::secret::Secret;
@@ -78,10 +78,9 @@ impl TokenFile {
         let Some(mut file) = open(&self.path(), options.read(true), NAME)? else {
             return Ok(None);
         };
-        let metadata = file.metadata().map_err(failed)?;
-        keep_to_owner(&metadata, NAME, |private| file.set_permissions(private))?;
         // With room for all of it: a buffer that grows leaves copies of the tokens behind.
-        let size = usize::try_from(metadata.len()).unwrap_or_default();
+        let size = file.metadata().map_err(failed)?.len();
+        let size = usize::try_from(size).unwrap_or_default();
         let mut text = Zeroizing::new(Vec::with_capacity(size + 64));
         file.read_to_end(&mut text).map_err(failed)?;
         Ok(Some(text))
@@ -166,10 +165,7 @@ impl TokenFile {
     fn keep_copy(&self) -> Result<(), StoreError> {
         let failed = |source| StoreError::io("the damaged token file cannot be set aside", source);
         let (from, to) = (self.path(), self.free_name().map_err(failed)?);
-        // The same file under another name has its permissions from the start.
-        fs::hard_link(&from, &to)
-            .or_else(|_| fs::copy(&from, &to).map(drop))
-            .map_err(failed)
+        link_or_copy(&from, &to).map_err(failed)
     }
 
     fn free_name(&self) -> io::Result<PathBuf> {
@@ -185,6 +181,18 @@ impl TokenFile {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+/// Another name for the same file, which has its permissions from the start; where the file system has no such names, a copy.
+/// Never to a name that is there: another user may have made a link of it in a sticky directory.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;
+            io::copy(&mut File::open(from)?, &mut copy).map(drop)
+        }
+        linked => linked,
     }
 }
 
@@ -318,7 +326,22 @@ impl Faults {
 
 #[cfg(test)]
 mod tests {
-    use super::fnv1a;
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_follows_no_link_that_another_user_has_made() {
+        let folder = equipment::TestFolder::new();
+        let (from, target) = (
+            folder.write("tokens.json", "s3cr3t"),
+            folder.path().join("target"),
+        );
+        let planted = folder.path().join("tokens.json.damaged");
+        std::os::unix::fs::symlink(&target, &planted).unwrap();
+        let error = link_or_copy(&from, &planted).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert!(!target.exists());
+    }
 
     #[test]
     fn the_hash_is_the_published_one() {

@@ -1,7 +1,7 @@
 //! A store that fails: full, read-only, damaged, or of a later version.
 
 use super::farm::{Farm, draft, load, now, saved};
-use crate::sync::outbox::{Decision, EntryState};
+use crate::sync::outbox::EntryState;
 use crate::sync::store::{Batch, Document, SyncStore};
 
 impl Farm {
@@ -128,23 +128,4 @@ async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
     farm.send(&outbox).await;
     assert_eq!(now(&outbox, entry.id).await.state, EntryState::Confirmed);
     assert!(!is_held().await);
-}
-
-/// Each announcement costs the commits of all accounts something, so the passes of a sender make none.
-#[tokio::test]
-async fn what_a_user_writes_is_announced_once_and_accepted_if_that_fails() {
-    let farm = Farm::start().await;
-    let store = farm.faulty(usize::MAX);
-    let outbox = farm.outbox_on(store.clone());
-    let saved = outbox.save(load(24)).await.unwrap();
-    assert_eq!(store.announcements(), 1);
-    store.fail_announcements();
-    outbox.edit(saved.id, load(25)).await.unwrap();
-    outbox.submit(saved.id).await.unwrap();
-    let given_up = outbox.save(load(26)).await.unwrap();
-    outbox.decide(given_up.id, Decision::Discard).await.unwrap();
-    assert_eq!(store.announcements(), 5);
-    farm.send(&outbox).await;
-    assert_eq!(store.announcements(), 5);
-    assert_eq!(now(&outbox, saved.id).await.state, EntryState::Confirmed);
 }

@@ -9,4 +9,4 @@ mod stored_row;
 #[cfg(test)]
 pub(in crate::sync) mod tests;
 
-pub use self::postgres_sync::{PostgresSync, PostgresSyncBuilder};
+pub use self::postgres_sync::PostgresSync;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::types::Type;
@@ -11,7 +10,8 @@ use super::batch_commit;
 use super::row_query::RowQuery;
 use super::stored_row::{self, is_storable};
 use crate::auth::StoreError;
-use crate::auth::postgres::database::{Database, DatabaseSettings, Parameter};
+use crate::auth::postgres::PostgresBuilder;
+use crate::auth::postgres::database::{Database, Parameter};
 use crate::auth::postgres::schema::{Layout, Migration};
 use crate::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
@@ -44,39 +44,7 @@ const REPLACING: &str = "SELECT sequence, previous, id, payload FROM {change}
     AND previous OPERATOR(pg_catalog.<=) $4 AND sequence OPERATOR(pg_catalog.>) $4
     ORDER BY previous, sequence LIMIT $3";
 
-/// Settings of a [`PostgresSync`].
-///
-/// See [`PostgresSync`] for an example.
-#[must_use]
-pub struct PostgresSyncBuilder {
-    database: DatabaseSettings,
-}
-
-impl PostgresSyncBuilder {
-    /// The schema of the tables; `envd_sdk` unless set. It may be that of the tokens: the names of these tables begin with
-    /// `sync_`.
-    pub fn schema(mut self, name: impl Into<String>) -> Self {
-        self.database.schema = name.into();
-        self
-    }
-
-    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
-    /// nor a superuser: such as one that only deploys.
-    ///
-    /// Schema and tables of any other role are refused with [`is_insecure`](StoreError::is_insecure), when they are
-    /// migrated and before they are first used: their owner could read and replace what is stored.
-    pub fn owner(mut self, role: impl Into<String>) -> Self {
-        self.database.owner = role.into();
-        self
-    }
-
-    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
-    /// that was cut without a word is noticed by this alone.
-    pub fn time_out(mut self, limit: Duration) -> Self {
-        self.database.time_out = limit;
-        self
-    }
-
+impl PostgresBuilder<PostgresSync> {
     /// Builds the store. Nothing is sent yet.
     ///
     /// # Errors
@@ -85,20 +53,10 @@ impl PostgresSyncBuilder {
     pub fn build(self) -> Result<PostgresSync, StoreError> {
         let layout = Layout {
             tables: &TABLES,
-            prefix: "sync",
+            prefix: &self.prefix,
             migrations: &MIGRATIONS,
         };
         Ok(PostgresSync(Arc::new(self.database.build(&layout)?)))
-    }
-}
-
-impl fmt::Debug for PostgresSyncBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresSyncBuilder")
-            .field("schema", &self.database.schema)
-            .field("owner", &self.database.owner)
-            .field("time_out", &self.database.time_out)
-            .finish_non_exhaustive()
     }
 }
 
@@ -134,7 +92,7 @@ impl fmt::Debug for PostgresSyncBuilder {
 /// writes everything. So commits of one account come one after the other, and those of two accounts do not wait for each other.
 /// Until the second round trip begins, a lost connection is replaced once; afterwards the commit fails, and may have been
 /// written: load again. A batch with expected versions can be repeated, for it is refused if it was written. A
-/// host that hangs in between loses the lock after the [time-out](PostgresSyncBuilder::time_out).
+/// host that hangs in between loses the lock after the [time-out](PostgresBuilder::time_out).
 ///
 /// # Cost
 ///
@@ -162,10 +120,8 @@ pub struct PostgresSync(pub(super) Arc<Database>);
 
 impl PostgresSync {
     /// Starts the settings of a store over a pool of yours.
-    pub fn builder(pool: Pool) -> PostgresSyncBuilder {
-        PostgresSyncBuilder {
-            database: DatabaseSettings::new(pool),
-        }
+    pub fn builder(pool: Pool) -> PostgresBuilder<Self> {
+        PostgresBuilder::new(pool, "sync")
     }
 
     /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
@@ -176,7 +132,7 @@ impl PostgresSync {
     /// [`is_newer_version`](StoreError::is_newer_version) when this program is too old for the tables;
     /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
     /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
-    /// [`owner`](PostgresSyncBuilder::owner).
+    /// [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         self.0.migrate().await
     }

@@ -267,10 +267,6 @@ impl<S: SyncStore> SyncStore for SealedSync<S> {
             self.inner.commit(&stored, &sealed).await
         })
     }
-
-    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move { self.inner.announce(&self.stored_account(account)).await })
-    }
 }
 
 impl<S: fmt::Debug> fmt::Debug for SealedSync<S> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
+use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
 use crate::auth::BoxFuture;
 use crate::sync::store::{StoreError, SyncStore};
 
@@ -28,12 +28,10 @@ struct Faults {
     /// The first commit that fails is written nevertheless.
     writes_last: bool,
     fails_reads: bool,
-    fails_announcements: bool,
     reads: usize,
     /// All other reads.
     calls: usize,
     commits: usize,
-    announcements: usize,
     act: Option<(Moment, BoxFuture<'static, ()>)>,
 }
 
@@ -69,17 +67,9 @@ impl FaultyStore {
         self.faults().fails_reads = true;
     }
 
-    pub(in crate::sync) fn fail_announcements(&self) {
-        self.faults().fails_announcements = true;
-    }
-
     /// How many commits were tried.
     pub(in crate::sync) fn commits(&self) -> usize {
         self.faults().commits
-    }
-
-    pub(in crate::sync) fn announcements(&self) -> usize {
-        self.faults().announcements
     }
 
     /// How many reads of any kind there were.
@@ -137,22 +127,12 @@ impl FaultyStore {
         self.act(Moment::AfterCommit(number)).await;
         written
     }
-
-    fn announce(&self) -> Answered {
-        let mut faults = self.faults();
-        faults.announcements += 1;
-        if faults.fails_announcements {
-            return Err(StoreError::new("the announcement failed"));
-        }
-        Ok(StoreAnswer::Announced)
-    }
 }
 
 impl StoreWrapper for FaultyStore {
     async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
         let number = match call {
             StoreCall::Commit(_) => return self.commit(account, call).await,
-            StoreCall::Announce => return self.announce(),
             _ if self.faults().fails_reads => {
                 return Err(StoreError::new("the database is damaged"));
             }

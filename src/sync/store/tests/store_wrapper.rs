@@ -12,7 +12,6 @@ pub(in crate::sync) enum StoreCall<'a> {
     Count(&'a Query),
     Changes(ChangeRange, usize),
     Commit(&'a Batch),
-    Announce,
 }
 
 #[derive(Debug)]
@@ -22,7 +21,6 @@ pub(in crate::sync) enum StoreAnswer {
     Count(u64),
     Changes(Vec<ChangeRow>),
     Written(bool),
-    Announced,
 }
 
 pub(in crate::sync) type Answered = Result<StoreAnswer, StoreError>;
@@ -41,10 +39,6 @@ impl StoreCall<'_> {
                 StoreAnswer::Changes(store.changes(account, range, limit).await?)
             }
             Self::Commit(batch) => StoreAnswer::Written(store.commit(account, batch).await?),
-            Self::Announce => {
-                store.announce(account).await?;
-                StoreAnswer::Announced
-            }
         })
     }
 }
@@ -101,9 +95,5 @@ impl<W: StoreWrapper> SyncStore for W {
 
     fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
         expect!(self.call(account, StoreCall::Commit(batch)), Written)
-    }
-
-    fn announce<'a>(&'a self, account: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move { self.call(account, StoreCall::Announce).await.map(drop) })
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use envd_sdk::auth::TokenManagerSet;
 use envd_sdk::model::ConsignmentInput;
 use envd_sdk::{Client, HttpOptions};
 
@@ -64,13 +63,13 @@ fn save_for(
     let users = async {
         let names: Vec<String> = (0..accounts).map(|user| format!("user-{user}")).collect();
         let template = save::by_sdk::manager(&base, &names).await;
-        let managers = TokenManagerSet::builder(template).build().unwrap();
-        let first = managers.manager(&names[0]).unwrap();
+        let manager = |name: &str| template.clone().account(name).build().unwrap();
+        let first = manager(&names[0]);
         let client = Client::builder(format!("{base}/graphql"));
         let client = client.token_source(first).build().unwrap();
         let mut users = Vec::new();
         for name in &names {
-            let manager = managers.manager(name).unwrap();
+            let manager = manager(name);
             manager.access_token().await.unwrap();
             let user = client.with_token_source(manager);
             users.push(user.account(format!("envd-{name}")));

@@ -11,15 +11,15 @@ const USAGE: &str = "\
 usage: check_pics [FILE] [--column NAME|NUMBER] [--sheet NAME] [--csv OUT [--resume]]
 
 Checks the PICs of a list before a sale. FILE is CSV, with commas, semicolons or tabs, or a workbook
-(.xlsx, .xls); without FILE it checks a list of its own. The headings may have titles above them. It
-uses a fake register of invented properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN
-as bearer token if it is set.
+(.xlsx); without FILE it checks a list of its own. The headings may have titles above them. It uses a
+fake register of invented properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer
+token if it is set.
 
   --column NAME|NUMBER    the column of the PICs, by its heading or its number from 1; needed when
                           the headings and contents leave several
   --sheet NAME            the sheet of a workbook; the first one with PICs unless set
-  --csv OUT               also writes the list with the answers beside it. A cell that a spreadsheet
-                          would read as a formula gets an apostrophe in front.
+  --csv OUT               also writes the list with the answers beside it, each cell in quotes. A cell
+                          that a spreadsheet would read as a formula gets an apostrophe in front.
   --resume                goes on with OUT: what it has answered is not asked again, what failed is
 
 Ctrl-C ends the check; OUT has the rows up to then. The exit code is 0 when each row has an answer of

@@ -2,7 +2,7 @@
 
 use envd_sdk::model::Pic;
 
-use super::sheets::Row;
+use super::sheets::{Row, Sheet};
 
 /// Headings stand in one of the first rows.
 const FIRST_ROWS: usize = 50;
@@ -18,27 +18,28 @@ pub(crate) struct Place {
 
 /// The column that is asked for, by its name or its number from 1; otherwise the only one whose heading or contents are those
 /// of PICs.
-pub(crate) fn find(rows: &[Row], wanted: Option<&str>) -> Result<Place, String> {
+pub(crate) fn find(sheet: &Sheet, wanted: Option<&str>) -> Result<Place, String> {
     match wanted {
-        Some(wanted) => named(rows, wanted),
-        None => headed(rows).unwrap_or_else(|| by_contents(rows)),
+        Some(wanted) => named(sheet, wanted),
+        None => headed(sheet).unwrap_or_else(|| by_contents(sheet)),
     }
 }
 
-fn named(rows: &[Row], wanted: &str) -> Result<Place, String> {
+fn named(sheet: &Sheet, wanted: &str) -> Result<Place, String> {
+    let rows = &sheet.rows;
     let header = headings(rows)
         .max_by_key(|place| place.pics)
         .and_then(|place| place.header);
     if let Ok(number) = wanted.parse::<usize>() {
-        let width = rows
-            .iter()
-            .map(|row| row.cells.len())
-            .max()
-            .unwrap_or_default();
-        return match number.checked_sub(1) {
-            Some(column) if column < width => Ok(place(rows, column, header)),
-            _ => Err(format!("--column {number}: the list has {width} columns")),
-        };
+        let columns = 0..sheet.width();
+        let last = columns.clone().last().map_or(0, |last| sheet.number(last));
+        let column = columns
+            .into_iter()
+            .find(|column| sheet.number(*column) == number);
+        let place = column.map(|column| place(rows, column, header));
+        return place.ok_or_else(|| {
+            format!("--column {number}: nothing is in it; the last column is {last}")
+        });
     }
     for (at, row) in rows.iter().enumerate().take(FIRST_ROWS) {
         let is_wanted = |(_, cell): &(usize, &String)| words(cell) == words(wanted);
@@ -54,7 +55,7 @@ fn named(rows: &[Row], wanted: &str) -> Result<Place, String> {
             [column] => return Ok(place(rows, column, Some(at))),
             _ => {
                 return Err(choose(
-                    rows,
+                    sheet,
                     Some(at),
                     &columns,
                     "several columns have that name",
@@ -64,11 +65,12 @@ fn named(rows: &[Row], wanted: &str) -> Result<Place, String> {
     }
     let all: Vec<usize> = (0..rows.first().map_or(0, |row| row.cells.len())).collect();
     let what = format!("--column {wanted}: no column has that heading");
-    Err(choose(rows, header.or(Some(0)), &all, &what))
+    Err(choose(sheet, header.or(Some(0)), &all, &what))
 }
 
 /// By the heading, if one is that of PICs. A title may look like a heading: the last one above the most PICs is it.
-fn headed(rows: &[Row]) -> Option<Result<Place, String>> {
+fn headed(sheet: &Sheet) -> Option<Result<Place, String>> {
+    let rows = &sheet.rows;
     let best = headings(rows).max_by_key(|place| place.pics)?;
     let of_row = headings(rows).filter(|place| place.header == best.header);
     let mut places: Vec<Place> = of_row
@@ -83,7 +85,7 @@ fn headed(rows: &[Row]) -> Option<Result<Place, String>> {
                 .map(|place| place.column)
                 .collect();
             Err(choose(
-                rows,
+                sheet,
                 best.header,
                 &columns,
                 "several columns may be the PICs",
@@ -105,12 +107,8 @@ fn headings(rows: &[Row]) -> impl Iterator<Item = Place> {
     })
 }
 
-fn by_contents(rows: &[Row]) -> Result<Place, String> {
-    let width = rows
-        .iter()
-        .map(|row| row.cells.len())
-        .max()
-        .unwrap_or_default();
+fn by_contents(sheet: &Sheet) -> Result<Place, String> {
+    let (rows, width) = (&sheet.rows, sheet.width());
     if width <= 1 {
         return Ok(place(rows, 0, None));
     }
@@ -127,13 +125,13 @@ fn by_contents(rows: &[Row]) -> Result<Place, String> {
     match columns[..] {
         [column] => Ok(place(rows, column, None)),
         [] => Err(choose(
-            rows,
+            sheet,
             Some(0),
             &(0..width).collect::<Vec<_>>(),
             "no column looks like PICs",
         )),
         _ => Err(choose(
-            rows,
+            sheet,
             None,
             &columns,
             "several columns may be the PICs",
@@ -176,13 +174,14 @@ fn words(cell: &str) -> Vec<String> {
 }
 
 /// Asks for `--column`, with the columns to choose from.
-fn choose(rows: &[Row], header: Option<usize>, columns: &[usize], what: &str) -> String {
+fn choose(sheet: &Sheet, header: Option<usize>, columns: &[usize], what: &str) -> String {
+    let rows = &sheet.rows;
     let row = header.and_then(|header| rows.get(header)).or(rows.first());
     let shown = columns.iter().take(20).map(|column| {
         let cell = row.and_then(|row| row.cells.get(*column));
         format!(
             "{} \u{201c}{}\u{201d}",
-            column + 1,
+            sheet.number(*column),
             cell.map_or("", |cell| cell.trim())
         )
     });

@@ -46,7 +46,7 @@ impl List {
         let wanted = arguments.column.as_deref();
         let (mut found, mut problem, mut others) = (None, None, Vec::new());
         for sheet in sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()) {
-            match column::find(&sheet.rows, wanted) {
+            match column::find(&sheet, wanted) {
                 Ok(place) if place.pics > 0 && found.is_some() => others.push(sheet.name),
                 Ok(place) if place.pics > 0 => found = Some((sheet, place)),
                 other => problem = problem.or(Some((sheet, other))),
@@ -68,16 +68,11 @@ impl List {
     }
 
     fn below(mut sheet: Sheet, place: &Place) -> Self {
-        let width = sheet
-            .rows
-            .iter()
-            .map(|row| row.cells.len())
-            .max()
-            .unwrap_or_default();
+        let width = sheet.width();
         let first = place.header.map_or(0, |header| header + 1);
         let rows = sheet.rows.split_off(first);
         let header = place.header.and_then(|_| sheet.rows.pop());
-        let mut notes: Vec<String> = sheet.note.into_iter().collect();
+        let mut notes: Vec<String> = sheet.note.take().into_iter().collect();
         let in_sheet = if sheet.name.is_empty() {
             String::new()
         } else {
@@ -95,14 +90,14 @@ impl List {
         for column in headings.len()..width {
             headings.push(match column {
                 _ if column == place.column => "PIC".to_owned(),
-                _ => format!("COLUMN {}", column + 1),
+                _ => format!("COLUMN {}", sheet.number(column)),
             });
         }
         if width > 1 {
             let heading = headings[place.column].trim();
             notes.push(format!(
                 "the PICs are in column {}{in_sheet}, \u{201c}{heading}\u{201d}",
-                place.column + 1
+                sheet.number(place.column)
             ));
         }
         let rows = rows.into_iter().map(|row| row.cells).collect();

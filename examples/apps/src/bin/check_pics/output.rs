@@ -5,8 +5,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use csv::QuoteStyle;
+
 use super::answer::{Answer, HEADINGS};
-use super::cli::{Failure, Unusable};
+use super::cli::{self, Failure, Unusable};
 use super::list::List;
 
 /// Without it Excel reads UTF-8 as Windows-1252.
@@ -27,7 +29,8 @@ pub(crate) type Known = HashMap<String, Answer>;
 impl Output {
     /// A new file with the headings.
     pub(crate) fn create(path: &Path, list: &List) -> Result<Self, Failure> {
-        let file = begun(path, list)?;
+        let file = File::create(path).map_err(|error| Unusable::new(path, error))?;
+        let file = begun(file, list)?;
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -48,10 +51,9 @@ impl Output {
             Some((list.pic(row), answer))
         });
         let known = answers.collect();
-        let mut name = path.as_os_str().to_owned();
-        name.push(".new");
-        let beside = PathBuf::from(name);
-        let file = begun(&beside, list)?;
+        let beside = cli::file_beside(path).map_err(|error| Unusable::new(path, error));
+        let (beside, file) = beside?;
+        let file = begun(file, list)?;
         let output = Self {
             file,
             path: path.to_owned(),
@@ -91,10 +93,13 @@ impl Output {
     }
 }
 
-fn begun(path: &Path, list: &List) -> Result<csv::Writer<File>, Failure> {
-    let mut file = File::create(path).map_err(|error| Unusable::new(path, error))?;
+fn begun(mut file: File, list: &List) -> Result<csv::Writer<File>, Failure> {
     file.write_all(MARK.as_bytes())?;
-    let mut file = csv::Writer::from_writer(file);
+    // A spreadsheet with another separator, as a locale sets it, would find a formula in the middle of a cell that is not quoted:
+    // `x;=1+1`.
+    let mut file = csv::WriterBuilder::new()
+        .quote_style(QuoteStyle::Always)
+        .from_writer(file);
     file.write_record(headings(list))?;
     file.flush()?;
     Ok(file)

@@ -1,10 +1,12 @@
 //! The rows of a file: of a CSV, or of the sheets of a workbook.
 
-use std::collections::BTreeMap;
-use std::io::Cursor;
+use std::fmt::Display;
+use std::io::{Cursor, Read};
+use std::mem;
 
-use calamine::{Data, Range, Reader, Xls, Xlsx};
+use calamine::{Data, Reader, Xlsx};
 use envd_sdk::model::Pic;
+use zip::ZipArchive;
 
 use super::cli::Failure;
 use super::text;
@@ -14,8 +16,22 @@ use super::text;
 pub(crate) struct Sheet {
     pub(crate) name: String,
     pub(crate) rows: Vec<Row>,
+    /// The columns of a workbook that have texts, by their numbers from 1. Of a CSV each column has its number.
+    used: Vec<usize>,
     /// How the file was read, where that was a guess.
     pub(crate) note: Option<String>,
+}
+
+impl Sheet {
+    /// The number of a column in the file, from 1.
+    pub(crate) fn number(&self, column: usize) -> usize {
+        self.used.get(column).copied().unwrap_or(column + 1)
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        let widths = self.rows.iter().map(|row| row.cells.len());
+        widths.max().unwrap_or_default()
+    }
 }
 
 /// A row that is not blank.
@@ -25,6 +41,12 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
 }
 
+/// How many bytes a workbook unpacks to, and its cells take, at most.
+const BYTES: u64 = 200_000_000;
+
+/// How many cells a sheet has at most when each row is as long as the longest one, as rows are written.
+const CELLS: usize = 8_000_000;
+
 /// What an old workbook and a workbook with a password begin with.
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
@@ -33,7 +55,7 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
         return workbook(bytes);
     }
     if bytes.starts_with(COMPOUND) {
-        return old_workbook(bytes);
+        return Err(compound(&bytes).into());
     }
     if let Some(kind) = text::foreign(&bytes) {
         return Err(format!("{kind}: export the list as CSV or as a workbook (.xlsx)").into());
@@ -72,11 +94,24 @@ fn csv(bytes: &[u8]) -> Result<Sheet, Failure> {
             .map_or(0, |position| line_of(&text, position));
         push(&mut rows, line, record.iter().map(str::to_owned).collect());
     }
-    Ok(Sheet {
+    let sheet = Sheet {
         rows,
         note,
         ..Sheet::default()
-    })
+    };
+    // A file of complete rows is longer than its number of cells.
+    check_cells(sheet.rows.len(), sheet.width(), text.len().max(CELLS))?;
+    Ok(sheet)
+}
+
+/// Refuses a few long rows among many short ones: written with a cell for each column, a short file would fill the disk.
+fn check_cells(rows: usize, width: usize, limit: usize) -> Result<(), String> {
+    if rows.saturating_mul(width) <= limit {
+        return Ok(());
+    }
+    Err(format!(
+        "{rows} rows of {width} columns are too many cells: save the columns of the list alone as CSV"
+    ))
 }
 
 /// The line of a record; the position of the reader is before the empty lines that it skips.
@@ -143,76 +178,108 @@ fn open_quote(text: &str, delimiter: char) -> Option<usize> {
 }
 
 fn workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
-    let problem = |error| {
-        format!(
-            "this is no workbook that can be read ({error}): save the list again as .xlsx or CSV"
-        )
-    };
-    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(problem)?;
+    check_unpacked(&bytes)?;
+    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(unreadable)?;
+    let mut left = BYTES;
     let mut sheets = Vec::new();
     for name in book.sheet_names() {
         // Cell by cell: as a rectangle, two cells far apart would fill the memory.
-        let mut rows: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
-        let mut cells = book.worksheet_cells_reader(&name).map_err(problem)?;
-        while let Some(cell) = cells.next_cell().map_err(problem)? {
-            let (row, column) = cell.get_position();
+        let mut reader = book.worksheet_cells_reader(&name).map_err(unreadable)?;
+        let mut cells = Vec::new();
+        while let Some(cell) = reader.next_cell().map_err(unreadable)? {
             let text = shown(&cell.get_value().clone().into());
-            rows.entry(row).or_default().insert(column, text);
+            // A string that many cells share is in each of them.
+            let size = (text.len() + mem::size_of::<Cell>()) as u64;
+            left = left.checked_sub(size).ok_or_else(too_large)?;
+            if !text.is_empty() {
+                cells.push((cell.get_position(), text));
+            }
         }
-        let mut sheet = Sheet {
-            name,
-            ..Sheet::default()
-        };
-        for (row, mut cells) in rows {
-            let width = cells.keys().next_back().map_or(0, |last| last + 1);
-            let cells = (0..width).map(|column| cells.remove(&column).unwrap_or_default());
-            push(&mut sheet.rows, u64::from(row) + 1, cells.collect());
-        }
-        sheets.push(sheet);
-    }
-    Ok(sheets)
-}
-
-fn old_workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
-    // The name of the stream that holds a workbook with a password.
-    let name: Vec<u8> = "EncryptedPackage"
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    if bytes.windows(name.len()).any(|part| part == name) {
-        return Err(
-            "the workbook has a password: open it, remove the password, and save it again".into(),
-        );
-    }
-    let problem = |error| {
-        format!(
-            "this is no workbook that can be read ({error}): save the list again as .xlsx or CSV"
-        )
-    };
-    let mut book = Xls::new(Cursor::new(bytes)).map_err(problem)?;
-    let mut sheets = Vec::new();
-    for (name, range) in book.worksheets() {
+        let (rows, used) = rows(cells)?;
         sheets.push(Sheet {
             name,
-            rows: rows(&range),
+            rows,
+            used,
             note: None,
         });
     }
     Ok(sheets)
 }
 
-fn rows(range: &Range<Data>) -> Vec<Row> {
-    let (first, indent) = range.start().unwrap_or_default();
-    let mut rows = Vec::new();
-    for (line, cells) in (u64::from(first) + 1..).zip(range.rows()) {
-        let before = (0..indent).map(|_| String::new());
-        push(
-            &mut rows,
-            line,
-            before.chain(cells.iter().map(shown)).collect(),
-        );
+/// Refuses a workbook that would fill the memory: its reader has no limit, and a part unpacks to a thousandfold. No part
+/// unpacks to more than the size that the file says.
+fn check_unpacked(bytes: &[u8]) -> Result<(), Failure> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
+    let mut left = BYTES;
+    for at in 0..archive.len() {
+        let mut part = archive.by_index(at).map_err(unreadable)?;
+        left = left.checked_sub(part.size()).ok_or_else(too_large)?;
+        let name = part.name().map_err(unreadable)?;
+        if name.to_ascii_lowercase().ends_with("styles.xml") {
+            let mut text = Vec::new();
+            part.read_to_end(&mut text).map_err(unreadable)?;
+            // The reader copies the names of fonts and formats into each style.
+            let tags = text.split(|byte| *byte == b'<').map(|tag| tag.len() as u64);
+            let (count, longest) = tags.fold((0, 0), |(count, longest), tag| {
+                (count + 1, tag.max(longest))
+            });
+            if (longest + 200).saturating_mul(count) > BYTES {
+                return Err(too_large().into());
+            }
+        }
     }
-    rows
+    Ok(())
+}
+
+fn unreadable(error: impl Display) -> String {
+    format!("this is no workbook that can be read ({error}): save the list again as .xlsx or CSV")
+}
+
+fn too_large() -> String {
+    let limit = BYTES / 1_000_000;
+    format!("the workbook unpacks to more than {limit} MB: save the list alone as CSV")
+}
+
+/// A text with its row and column, from 0.
+type Cell = ((u32, u32), String);
+
+/// The rows with texts, and the numbers of their columns.
+fn rows(mut cells: Vec<Cell>) -> Result<(Vec<Row>, Vec<usize>), String> {
+    // Of two cells at one place the last one counts.
+    cells.sort_by_key(|(place, _)| *place);
+    let is_same_row = |one: &Cell, other: &Cell| one.0.0 == other.0.0;
+    let mut columns: Vec<u32> = cells.iter().map(|((_, column), _)| *column).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    check_cells(cells.chunk_by(is_same_row).count(), columns.len(), CELLS)?;
+    let mut rows = Vec::new();
+    for found in cells.chunk_by_mut(is_same_row) {
+        let line = u64::from(found[0].0.0) + 1;
+        let mut texts = Vec::new();
+        for ((_, column), text) in found {
+            let at = columns.partition_point(|other| other < column);
+            texts.resize(texts.len().max(at + 1), String::new());
+            texts[at] = mem::take(text);
+        }
+        push(&mut rows, line, texts);
+    }
+    let used = columns.into_iter().map(|column| column as usize + 1);
+    Ok((rows, used.collect()))
+}
+
+/// Why a file of the older formats of Excel is refused.
+fn compound(bytes: &[u8]) -> &'static str {
+    // The name of the stream that holds a workbook with a password.
+    let name: Vec<u8> = "EncryptedPackage"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    if bytes.windows(name.len()).any(|part| part == name) {
+        "the workbook has a password: open it, remove the password, and save it again"
+    } else {
+        // Its cells cannot be read one by one, and as a rectangle two of them fill the memory.
+        "this is a workbook of the old format (.xls): open it, and save it as .xlsx or CSV"
+    }
 }
 
 fn push(rows: &mut Vec<Row>, line: u64, cells: Vec<String>) {

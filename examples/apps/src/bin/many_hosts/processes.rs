@@ -1,57 +1,31 @@
 //! The processes of the hosts.
 
 use std::env;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use envd_sdk::fake::Fake;
-use lexopt::Arg::{Long, Short};
-use lexopt::ValueExt;
 
-use super::USAGE;
-use super::cli::{self, Failure};
-
-/// Where the fake is.
-pub(crate) struct Addresses {
-    pub(crate) service: String,
-    pub(crate) tokens: String,
-}
-
-impl Addresses {
-    pub(crate) fn of(fake: &Fake) -> Self {
-        Self {
-            service: fake.graphql_url().into(),
-            tokens: fake.token_url().into(),
-        }
-    }
-}
-
-/// The number of this host, and where the fake is; `None`: this process is no host.
-pub(crate) fn host(
-    given: &mut lexopt::Parser,
-) -> Result<Option<(usize, Addresses)>, lexopt::Error> {
-    match given.next()? {
-        None => Ok(None),
-        Some(Long("host")) => {
-            let number = given.value()?.parse()?;
-            let (service, tokens) = (given.value()?.string()?, given.value()?.string()?);
-            Ok(Some((number, Addresses { service, tokens })))
-        }
-        Some(Short('h') | Long("help")) => cli::help(USAGE),
-        Some(other) => Err(other.unexpected()),
-    }
-}
+use super::cli::Failure;
 
 /// The hosts, which are killed when this is dropped.
 pub(crate) struct Hosts(Vec<Child>);
 
 impl Hosts {
-    pub(crate) fn start(hosts: usize, addresses: &Addresses) -> Result<Self, Failure> {
+    pub(crate) fn start(hosts: usize, fake: &Fake) -> Result<Self, Failure> {
         let mut started = Self(Vec::new());
         for number in 1..=hosts {
+            // Few jobs at a time, so that each host gets some of the accounts. The fake does what it is asked at once or
+            // never, so a lost request need not be awaited for long.
             let host = Command::new(env::current_exe()?)
-                .args(["--host", &number.to_string()])
-                .args([&addresses.service, &addresses.tokens])
-                .stdin(Stdio::piped())
+                .args(["host", "--name", &number.to_string(), "--jobs", "3"])
+                .args(["--lease", "3", "--settle", "3"])
+                .env("ENVD_GRAPHQL_URL", fake.graphql_url().as_str())
+                .env("ENVD_AUTHORIZE_URL", fake.authorize_url().as_str())
+                .env("ENVD_TOKEN_URL", fake.token_url().as_str())
+                .env("ENVD_REVOKE_URL", fake.revoke_url().as_str())
+                .env("ENVD_CLIENT_ID", fake.client_id())
+                .env("ENVD_AUDIENCE", fake.audience())
+                .env_remove("ENVD_ACCESS_TOKEN")
                 .spawn()?;
             started.0.push(host);
         }
@@ -63,17 +37,6 @@ impl Hosts {
         let host = &mut self.0[number - 1];
         host.kill()?;
         host.wait()?;
-        Ok(())
-    }
-
-    /// Lets the hosts give their accounts back and end.
-    pub(crate) fn stop(&mut self) -> Result<(), Failure> {
-        for host in &mut self.0 {
-            drop(host.stdin.take());
-        }
-        for host in &mut self.0 {
-            host.wait()?;
-        }
         Ok(())
     }
 }

@@ -1,59 +1,97 @@
-//! What the web server and the hosts of the service have in common: the login and the fleet, both in one database.
+//! What the web server and the hosts of the service have in common: the login, the copies and the jobs, all in one database.
 
-use std::time::Duration;
+use std::env;
 
-use envd_sdk::Clock;
-use envd_sdk::auth::TokenManager;
-use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::NoTls;
+use envd_sdk::auth::postgres::deadpool_postgres::Pool;
 use envd_sdk::auth::postgres::{PostgresStore, loopback_pool};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
-use envd_sdk::sync::fleet::Fleet;
+use envd_sdk::auth::{Provider, StaticToken, TokenManager};
+use envd_sdk::sync::outbox::{Entry, Outbox};
 use envd_sdk::sync::store::PostgresSync;
+use envd_sdk::{Client, ClientBuilder};
 
 use super::cli::Failure;
-use super::provider;
+use super::queue::Queue;
+use super::settings::Settings;
 
-/// Created and dropped by the example.
-pub(crate) const SCHEMA: &str = "envd_many_hosts";
-
-/// After what time others take over from a host that was killed. Short, so that the example is.
-pub(crate) const LEASE: Duration = Duration::from_secs(3);
-
-/// Makes the tables. A real service does it when it is deployed.
-pub(crate) async fn migrate(database: &str) -> Result<(), Failure> {
-    let pool = loopback_pool(database, 1)?;
-    tokens(database)?.migrate().await?;
-    let copies = PostgresSync::builder(pool).schema(SCHEMA).build()?;
-    copies.migrate().await?;
-    fleet(database)?.migrate().await?;
-    Ok(())
+pub(crate) struct Service {
+    pub(crate) pool: Pool,
+    pub(crate) schema: String,
 }
 
-pub(crate) fn fleet(database: &str) -> Result<Fleet, Failure> {
-    let pool = loopback_pool(database, 8)?;
-    let copies = PostgresSync::builder(pool.clone()).schema(SCHEMA);
-    let fleet = Fleet::builder(pool, copies.build()?)
-        .schema(SCHEMA)
-        .lease(LEASE)
-        // Few, so that each host gets some of the accounts.
-        .concurrency(3)
-        .requests_per_second(200.0)
-        .listen(database.parse()?, NoTls)
-        // The fake does what it is asked at once or never, so a lost request need not be awaited for long.
-        .outbox(|outbox| outbox.lease(LEASE).settle(LEASE));
-    Ok(fleet.build()?)
+impl Service {
+    /// With at most so many connections to the database.
+    pub(crate) fn new(database: &str, schema: &str, connections: usize) -> Result<Self, Failure> {
+        Ok(Self {
+            pool: loopback_pool(database, connections)?,
+            schema: schema.to_owned(),
+        })
+    }
+
+    /// Makes the tables. A real service does it when it is deployed.
+    pub(crate) async fn migrate(&self) -> Result<(), Failure> {
+        self.tokens()?.migrate().await?;
+        self.copies()?.migrate().await?;
+        self.queue().migrate().await
+    }
+
+    pub(crate) async fn drop_tables(&self) -> Result<(), Failure> {
+        let (schema, jobs) = (&self.schema, self.queue().schema);
+        let dropped = format!("DROP SCHEMA IF EXISTS {schema}, {jobs} CASCADE");
+        Ok(self.pool.get().await?.batch_execute(&dropped).await?)
+    }
+
+    pub(crate) fn queue(&self) -> Queue {
+        Queue::new(self.pool.clone(), &self.schema)
+    }
+
+    pub(crate) fn copies(&self) -> Result<PostgresSync, Failure> {
+        let copies = PostgresSync::builder(self.pool.clone());
+        Ok(copies.schema(&self.schema).build()?)
+    }
+
+    /// The client of a host, for all accounts: with the access token of the environment, or else the login in the database.
+    /// A service with many users gives each account the token source of its user.
+    pub(crate) async fn client(&self) -> Result<ClientBuilder, Failure> {
+        let url = env::var("ENVD_GRAPHQL_URL").map_err(|_| "ENVD_GRAPHQL_URL is not set")?;
+        let client = Client::builder(url);
+        if let Some(token) = Settings::access_token() {
+            return Ok(client.token_source(StaticToken::new(&token)?));
+        }
+        let provider = Settings::read().await?.provider()?;
+        Ok(client.token_source(self.manager(provider)?))
+    }
+
+    /// The outbox of an account for a program that writes and does not send.
+    pub(crate) fn outbox(&self, account: &str) -> Result<Outbox, Failure> {
+        let client = Client::builder("http://127.0.0.1/not-called");
+        let client = client.token_source(StaticToken::new("not-used")?);
+        Ok(client.build()?.account(account).outbox(self.copies()?))
+    }
+
+    pub(crate) fn manager(&self, provider: Provider) -> Result<TokenManager, Failure> {
+        // An application reads both keys from its store of secrets. The second one hashes the account names.
+        let key = SealingKey::new("demo", &[7; 32]);
+        let store = SealedStore::new(self.tokens()?, key).hash_accounts(&[8; 32]);
+        let builder = TokenManager::builder(provider).store(store);
+        Ok(builder.account("auth0|kim").background(false).build()?)
+    }
+
+    fn tokens(&self) -> Result<PostgresStore, Failure> {
+        let tokens = PostgresStore::builder(self.pool.clone());
+        Ok(tokens.schema(&self.schema).build()?)
+    }
 }
 
-pub(crate) fn manager(database: &str, token_url: &str) -> Result<TokenManager, Failure> {
-    // An application reads both keys from its store of secrets. The second one hashes the account names.
-    let key = SealingKey::new("demo", &[7; 32]);
-    let store = SealedStore::new(tokens(database)?, key).hash_accounts(&[8; 32]);
-    let provider = provider::of_the_fake(token_url, Clock::system())?;
-    let builder = TokenManager::builder(provider).store(store);
-    Ok(builder.account("auth0|kim").background(false).build()?)
-}
-
-fn tokens(database: &str) -> Result<PostgresStore, Failure> {
-    let pool = loopback_pool(database, 2)?;
-    Ok(PostgresStore::builder(pool).schema(SCHEMA).build()?)
+/// The entries that are at their end.
+pub(crate) async fn history(outbox: &Outbox) -> Result<Vec<Entry>, Failure> {
+    let (mut entries, mut before) = (Vec::new(), None);
+    loop {
+        let page = outbox.history(before).await?;
+        entries.extend(page.entries);
+        before = page.next;
+        if before.is_none() {
+            return Ok(entries);
+        }
+    }
 }

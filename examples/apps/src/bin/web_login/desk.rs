@@ -27,9 +27,7 @@ pub(crate) async fn page(
     let Some(session) = app.session(&headers).filter(|key| app.sessions.touch(key)) else {
         return Ok(pages::login_needed());
     };
-    let client = app
-        .client
-        .with_token_source(app.managers.manager(&session)?);
+    let client = app.client.with_token_source(app.manager(&session)?);
     let user = client.registered_user().await?;
     // Only an account of the user's own; the service would refuse another one as well.
     let query = Fields::read(&query.unwrap_or_default()).ok_or(Problem::NoSuchAccount)?;

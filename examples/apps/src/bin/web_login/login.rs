@@ -45,11 +45,11 @@ pub(crate) async fn callback(
     // A new id prevents session fixation: no other site can have set it before the login.
     let session = cookies::new_id()?;
     let account = cookies::hash(&session);
-    let manager = app.managers.manager(&account)?;
+    let manager = app.manager(&account)?;
     manager.complete_login(login, &query).await?;
     let earlier = app.session(&headers).filter(|old| app.sessions.end(old));
     for over in app.sessions.begin(&account).into_iter().chain(earlier) {
-        if let Ok(manager) = app.managers.manager(&over) {
+        if let Ok(manager) = app.manager(&over) {
             // Runs in a task of its own.
             drop(manager.logout(None));
         }
@@ -65,7 +65,7 @@ pub(crate) async fn callback(
 pub(crate) async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let account = app.session(&headers).filter(|old| app.sessions.end(old));
     let mut next = "/".to_owned();
-    if let Some(manager) = account.and_then(|account| app.managers.manager(&account).ok()) {
+    if let Some(manager) = account.and_then(|account| app.manager(&account).ok()) {
         let report = manager.logout(None).await;
         for problem in &report.problems {
             eprintln!("logout: {}", cli::printable(problem));

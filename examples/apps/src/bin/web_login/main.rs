@@ -1,10 +1,10 @@
 //! A web application with many users: `cargo run -p apps --bin web_login -- [--serve [--port N] [--address URL]]`.
 //!
-//! Each browser has a session cookie. Each session has an account in a set of token managers, with a record of its own in one
-//! store. The account's key is a hash of the session id, because stores contain keys in clear text and must not reveal a
-//! cookie. The numbers of sessions and managers are limited. All users share one client, and so one pool of connections. A
-//! second login ends the first session of its browser; a made-up callback changes nothing. By default the example logs one
-//! user in and out and ends. With `--serve` it keeps running, on a fake identity provider that needs no password.
+//! Each browser has a session cookie. Each session has a record of its own in one store, and a token manager in a cache. The
+//! account's key is a hash of the session id, because stores contain keys in clear text and must not reveal a cookie. The
+//! numbers of sessions and managers are limited. All users share one client, and so one pool of connections. A second login
+//! ends the first session of its browser; a made-up callback changes nothing. By default the example logs one user in and out
+//! and ends. With `--serve` it keeps running, on a fake identity provider that needs no password.
 
 #[path = "../../../../browser/mod.rs"]
 mod browser;
@@ -28,8 +28,9 @@ use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
 use envd_sdk::Client;
-use envd_sdk::auth::{MemoryStore, Provider, TokenManager, TokenManagerSet};
+use envd_sdk::auth::{MemoryStore, Provider, TokenManager, TokenManagerBuilder};
 use envd_sdk::fake::Fake;
+use quick_cache::sync::Cache;
 
 use cli::Failure;
 use command_line::Arguments;
@@ -45,8 +46,10 @@ struct App {
     provider: Provider,
     /// The connections and settings of all users, without a token.
     client: Client,
+    /// What all token managers have in common, such as the store.
+    template: TokenManagerBuilder,
     /// The token managers of the active users; the store has the tokens of the others.
-    managers: TokenManagerSet,
+    managers: Cache<String, TokenManager>,
     /// Started logins, by the hash of their cookie.
     pending: Pending,
     /// Sessions, by the hash of their cookie, which is also the account's key.
@@ -59,6 +62,12 @@ impl App {
     fn session(&self, headers: &HeaderMap) -> Option<String> {
         let id = self.cookies.read(headers, login::SESSION)?;
         Some(cookies::hash(&id))
+    }
+
+    /// The token manager of a session.
+    fn manager(&self, account: &str) -> envd_sdk::Result<TokenManager> {
+        let new = || self.template.clone().account(account).build();
+        self.managers.get_or_insert_with(account, new)
     }
 }
 
@@ -75,14 +84,14 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let fake = fake.start().await?;
     let provider = fake.provider().redirect_uri(home.join("callback")?);
     let provider = provider.build()?;
-    let template = TokenManager::builder(provider.clone()).store(MemoryStore::new());
     let client = Client::builder(fake.graphql_url())
         .token_source(|| async { Err(envd_sdk::Error::login_needed()) })
         .build()?;
     let app = App {
+        template: TokenManager::builder(provider.clone()).store(MemoryStore::new()),
         provider,
         client,
-        managers: TokenManagerSet::builder(template).build()?,
+        managers: Cache::new(100_000),
         pending: Pending::default(),
         sessions: Sessions::default(),
         cookies: Cookies::at(&home),

@@ -66,6 +66,25 @@ async fn a_file_that_others_may_write_is_refused_and_unchanged() {
     }
 }
 
+/// Who may open a lock file can hold the lock, and the owner of the tokens waits.
+#[tokio::test]
+async fn a_lock_file_is_kept_to_its_owner() {
+    let folder = Folder::new();
+    let store = folder.store();
+    put(&store, "sam", 1).await;
+    let lock = folder.path().join("tokens.json.lock");
+    set_mode(&lock, 0o644);
+    put(&store, "kim", 1).await;
+    assert_eq!(mode(&lock), 0o600);
+    set_mode(&lock, 0o666);
+    let error = store.swap("alex", None, &record(1)).await.unwrap_err();
+    assert!(
+        error.is_insecure() && error.to_string().contains("lock"),
+        "{error}"
+    );
+    assert_eq!(mode(&lock), 0o666);
+}
+
 /// Row 20.
 #[tokio::test]
 async fn a_symbolic_link_in_the_place_of_the_file_or_of_its_lock_is_refused() {

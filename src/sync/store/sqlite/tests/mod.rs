@@ -2,7 +2,7 @@
 
 mod damage;
 mod disk_full;
+mod earlier_forms;
 pub(in crate::sync) mod folder;
-mod laws;
 mod permissions;
 mod processes;

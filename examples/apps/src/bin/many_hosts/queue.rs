@@ -1,0 +1,175 @@
+//! Which host works on which account, and when: one keyed job an account in the tables of `graphile_worker`.
+//!
+//! The job of an account is always there, waiting or running. A run ends with the statement [`end`](Queue::end), which puts
+//! the next run in place of its own job, unless [`wake`](Queue::wake) has already put one there, or another host has
+//! recovered the job. So neither a killed host nor a frozen one can lose the schedule of an account. And no time at which an
+//! outbox is due is kept beside it: each run sends what is due then, so no sync can put it off.
+
+use std::time::{Duration, SystemTime};
+
+use envd_sdk::auth::postgres::deadpool_postgres::Pool;
+use graphile_worker::{WorkerContext, WorkerUtils};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::cli::Failure;
+
+/// What a job says.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct AccountJob {
+    pub(crate) account: String,
+    /// How many runs before came to nothing.
+    #[serde(default)]
+    pub(crate) failures: i32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    pool: Pool,
+    /// The schema of the engine.
+    pub(crate) schema: String,
+}
+
+/// When a run may begin.
+pub(crate) struct Turn {
+    pub(crate) wait: Duration,
+    /// The time of the database: the clocks of the hosts may differ.
+    pub(crate) now: SystemTime,
+}
+
+/// The end of a run.
+pub(crate) struct Ended {
+    pub(crate) failures: i32,
+    pub(crate) next_in: Duration,
+    /// How much the run was above its pace.
+    pub(crate) debt: Duration,
+}
+
+impl Queue {
+    pub(crate) fn new(pool: Pool, schema: &str) -> Self {
+        let schema = format!("{schema}_jobs");
+        Self { pool, schema }
+    }
+
+    pub(crate) async fn migrate(&self) -> Result<(), Failure> {
+        WorkerUtils::new(self.pool.clone(), self.schema.clone())
+            .migrate()
+            .await?;
+        let pace = self.sql(
+            "CREATE TABLE IF NOT EXISTS {jobs}.pace (free_at timestamptz NOT NULL);
+             INSERT INTO {jobs}.pace SELECT '-infinity' WHERE NOT EXISTS (SELECT FROM {jobs}.pace)",
+        );
+        Ok(self.pool.get().await?.batch_execute(&pace).await?)
+    }
+
+    /// Makes accounts due at once. They get a job if they have none; of one that is running the next run is due.
+    pub(crate) async fn wake(&self, accounts: &[String]) -> Result<(), Failure> {
+        let wake = self.sql(
+            "SELECT {jobs}.add_job('account', json_build_object('account', account), job_key => account)
+             FROM unnest($1::text[]) AS account",
+        );
+        self.pool.get().await?.query(&wake, &[&accounts]).await?;
+        Ok(())
+    }
+
+    /// The turn of a run among those of all hosts, which begin `pace` after each other. `None`: the job is another host's.
+    pub(crate) async fn turn(
+        &self,
+        job: &WorkerContext,
+        pace: Duration,
+    ) -> Result<Option<Turn>, Failure> {
+        let turn = self.sql(
+            "UPDATE {jobs}.pace SET free_at = greatest(free_at, clock_timestamp()) + make_interval(secs => $3)
+             WHERE EXISTS (SELECT FROM {jobs}.jobs WHERE id = $1 AND locked_by = $2)
+             RETURNING extract(epoch FROM free_at - clock_timestamp())::float8 - $3,
+                       extract(epoch FROM clock_timestamp())::float8",
+        );
+        let (id, pace) = (*job.job().id(), pace.as_secs_f64());
+        let database = self.pool.get().await?;
+        let turn = database
+            .query_opt(&turn, &[&id, &job.worker_id(), &pace])
+            .await?;
+        Ok(turn.map(|turn| Turn {
+            wait: Duration::from_secs_f64(turn.get::<_, f64>(0).max(0.0)),
+            now: SystemTime::UNIX_EPOCH + Duration::from_secs_f64(turn.get(1)),
+        }))
+    }
+
+    /// Schedules the next run of an account. `false`: the job is another host's, which does so.
+    pub(crate) async fn end(
+        &self,
+        job: &WorkerContext,
+        account: &str,
+        ended: &Ended,
+    ) -> Result<bool, Failure> {
+        let end = self.sql(
+            "WITH paid AS (UPDATE {jobs}.pace
+                 SET free_at = greatest(free_at, clock_timestamp()) + make_interval(secs => $6) WHERE $6::float8 > 0)
+             SELECT {jobs}.add_job('account', json_build_object('account', $3::text, 'failures', $4::int), job_key => $3,
+                 run_at => clock_timestamp() + make_interval(secs => $5), job_key_mode => 'preserve_run_at')
+             FROM {jobs}.jobs WHERE id = $1 AND locked_by = $2",
+        );
+        let (next_in, debt) = (ended.next_in.as_secs_f64(), ended.debt.as_secs_f64());
+        let database = self.pool.get().await?;
+        let scheduled = database
+            .query(
+                &end,
+                &[
+                    job.job().id(),
+                    &job.worker_id(),
+                    &account,
+                    &ended.failures,
+                    &next_in,
+                    &debt,
+                ],
+            )
+            .await?;
+        Ok(!scheduled.is_empty())
+    }
+
+    /// Brings jobs forward that the engine retries later than in an interval, or not any more: its waits grow to six hours.
+    pub(crate) async fn revive(&self, interval: Duration) -> Result<(), Failure> {
+        let revive = self.sql(
+            "SELECT {jobs}.reschedule_jobs(array_agg(id), run_at => now(), attempts => 0) FROM {jobs}.jobs
+             WHERE key IS NOT NULL AND locked_at IS NULL AND attempts > 0
+               AND (attempts = max_attempts OR run_at > now() + make_interval(secs => $1))",
+        );
+        let database = self.pool.get().await?;
+        database.query(&revive, &[&interval.as_secs_f64()]).await?;
+        Ok(())
+    }
+
+    /// The accounts in order.
+    pub(crate) async fn accounts(&self) -> Result<Vec<String>, Failure> {
+        let accounts = self.sql("SELECT key FROM {jobs}.jobs WHERE key IS NOT NULL ORDER BY key");
+        let accounts = self.pool.get().await?.query(&accounts, &[]).await?;
+        Ok(accounts.iter().map(|account| account.get(0)).collect())
+    }
+
+    /// How many accounts there are, are due, are worked on and wait after an error of their run, and how long the oldest has
+    /// been due.
+    pub(crate) async fn status(&self) -> Result<Value, Failure> {
+        let status = self.sql(
+            "SELECT count(*), count(*) FILTER (WHERE is_due), count(*) FILTER (WHERE locked_at IS NOT NULL),
+                 count(*) FILTER (WHERE locked_at IS NULL AND attempts > 0),
+                 coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE is_due), 0)::float8
+             FROM (SELECT *, locked_at IS NULL AND run_at <= now() AS is_due FROM {jobs}.jobs) AS jobs
+             WHERE key IS NOT NULL",
+        );
+        let status = self.pool.get().await?.query_one(&status, &[]).await?;
+        let [accounts, due, running, retried] =
+            [0, 1, 2, 3].map(|column| status.get::<_, i64>(column));
+        let late: f64 = status.get(4);
+        Ok(json!({
+            "accounts": accounts,
+            "due": due,
+            "running": running,
+            "retried": retried,
+            "lateSeconds": late,
+        }))
+    }
+
+    fn sql(&self, statement: &str) -> String {
+        statement.replace("{jobs}", &self.schema)
+    }
+}

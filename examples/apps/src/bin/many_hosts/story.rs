@@ -1,0 +1,204 @@
+//! The story: four hosts, one of which is killed while it sends.
+
+use std::time::{Duration, Instant};
+
+use envd_sdk::Client;
+use envd_sdk::auth::TokenManager;
+use envd_sdk::fake::{Fake, Fault, UserRecord, World};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::sync::outbox::Outbox;
+use tokio::time::{sleep, timeout};
+
+use super::cli::Failure;
+use super::counts::{self, CREATE, LIST};
+use super::processes::Hosts;
+use super::service::{self, Service};
+
+const ACCOUNTS: usize = 36;
+const HOSTS: usize = 4;
+const KILLED: usize = 2;
+
+/// A step that takes longer has failed.
+const LIMIT: Duration = Duration::from_secs(40);
+
+pub(crate) async fn tell(service: &Service) -> Result<(), Failure> {
+    service.drop_tables().await?;
+    let told = play(service).await;
+    service.drop_tables().await?;
+    told
+}
+
+async fn play(service: &Service) -> Result<(), Failure> {
+    let fake = fake().await?;
+    let web = Web::start(service, &fake).await?;
+    println!("{ACCOUNTS} accounts, {HOSTS} hosts, one database.\n");
+
+    println!("1. Each host takes accounts that are due, and copies their consignments.\n");
+    let mut hosts = Hosts::start(HOSTS, &fake)?;
+    until(|| fake.request_count(LIST) >= ACCOUNTS).await?;
+    web.until_idle().await?;
+    counts::table(&fake, HOSTS);
+
+    println!(
+        "\n2. The web server writes a declaration for each account, and makes the accounts due. All access tokens\n   \
+         have just expired: one host gets a new one, and the others find it in the database.\n"
+    );
+    let (requests, begun) = (fake.token_requests(), Instant::now());
+    fake.expire_access_tokens();
+    web.write().await?;
+    web.until_sent().await?;
+    let (requests, took) = (fake.token_requests() - requests, begun.elapsed());
+    counts::table(&fake, HOSTS);
+    println!(
+        "\n   All sent in {:.1} s, with {requests} request to the identity provider.",
+        took.as_secs_f64()
+    );
+
+    println!(
+        "\n3. It writes another one for each. Host {KILLED} is killed while the service works on its request.\n"
+    );
+    let before = counts::of_host(&fake, KILLED, CREATE);
+    let slow = Fault::latency(Duration::from_millis(600));
+    fake.on_operation(CREATE).fault(slow).forever();
+    web.write().await?;
+    until(|| counts::of_host(&fake, KILLED, CREATE) > before).await?;
+    hosts.kill(KILLED)?;
+    let begun = Instant::now();
+    web.until_sent().await?;
+    counts::table(&fake, HOSTS);
+    println!(
+        "\n   Its heartbeats ended, so others took its jobs. Before they sent again what it had been sending, they\n   \
+         looked for it at the service; {:.1} s after it was killed all was sent.\n",
+        begun.elapsed().as_secs_f64()
+    );
+    web.until_idle().await?;
+    drop(hosts);
+    web.end(requests).await
+}
+
+/// The part of the service that users see. It is not a host.
+struct Web<'a> {
+    fake: &'a Fake,
+    service: &'a Service,
+    manager: TokenManager,
+    outboxes: Vec<Outbox>,
+}
+
+impl<'a> Web<'a> {
+    /// The user logs in, and the hosts are to serve all of the user's accounts.
+    async fn start(service: &'a Service, fake: &'a Fake) -> Result<Self, Failure> {
+        service.migrate().await?;
+        let manager = service.manager(fake.provider().build()?)?;
+        let login = manager.provider().authorization().start()?;
+        let callback = fake.consent(login.url())?;
+        manager.complete_login(login, callback.as_str()).await?;
+
+        service.queue().wake(&accounts()).await?;
+        let client = Client::builder(fake.graphql_url()).token_source(manager.clone());
+        let (client, copies) = (client.build()?, service.copies()?);
+        let outboxes = accounts().into_iter();
+        Ok(Self {
+            outboxes: outboxes
+                .map(|id| client.account(id).outbox(copies.clone()))
+                .collect(),
+            fake,
+            service,
+            manager,
+        })
+    }
+
+    async fn write(&self) -> Result<(), Failure> {
+        let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        let input = ConsignmentInput::new([FormType::Lpac1], from, to);
+        let input = input.movement("2099-01-15", "05:15");
+        for outbox in &self.outboxes {
+            outbox.save(input.clone()).await?;
+        }
+        self.service.queue().wake(&accounts()).await
+    }
+
+    async fn until_sent(&self) -> Result<(), Failure> {
+        for outbox in &self.outboxes {
+            let is_sent = || async { Ok(outbox.entries().await?.is_empty()) };
+            until_async(is_sent).await?;
+        }
+        Ok(())
+    }
+
+    /// Until no account is due, worked on or retried.
+    async fn until_idle(&self) -> Result<(), Failure> {
+        let is_idle = || async {
+            let status = self.service.queue().status().await?;
+            Ok(["due", "running", "retried"]
+                .iter()
+                .all(|count| status[count] == 0))
+        };
+        until_async(is_idle).await
+    }
+
+    /// What the service has, and what the database says.
+    async fn end(&self, token_requests: usize) -> Result<(), Failure> {
+        let status = self.service.queue().status().await?;
+        println!("   The status of the accounts: {status}");
+        let (mut written, mut found) = (0, 0);
+        for outbox in &self.outboxes {
+            let entries = service::history(outbox).await?;
+            written += entries.len();
+            found += entries.iter().filter(|entry| entry.is_adopted).count();
+        }
+        drop(self.manager.logout(None).await);
+        let records: Vec<usize> = accounts()
+            .iter()
+            .map(|id| counts::records(self.fake, id))
+            .collect();
+        println!(
+            "\n{written} declarations were written, and the service has {}: each is there once. Of these {found} were on\n\
+             their way when host {KILLED} was killed; they were found there, and not sent again.",
+            records.iter().sum::<usize>()
+        );
+        if records.iter().any(|records| *records != 2) || token_requests != 1 {
+            return Err("expected two records in each account, and one new token".into());
+        }
+        Ok(())
+    }
+}
+
+/// A service at which one user has all accounts.
+async fn fake() -> Result<Fake, Failure> {
+    let user = UserRecord::new("kim@example.com").role("Producer");
+    let user = accounts()
+        .into_iter()
+        .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
+    let world = World::empty().user(user);
+    let latency = Duration::from_millis(150);
+    Ok(Fake::builder()
+        .world(world)
+        .latency(latency)
+        .start()
+        .await?)
+}
+
+fn accounts() -> Vec<String> {
+    (1..=ACCOUNTS)
+        .map(|number| format!("envd-{number:03}"))
+        .collect()
+}
+
+async fn until(is_so: impl Fn() -> bool) -> Result<(), Failure> {
+    until_async(|| async { Ok(is_so()) }).await
+}
+
+async fn until_async<F>(is_so: impl Fn() -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<bool, Failure>>,
+{
+    let polling = async {
+        while !is_so().await? {
+            sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    };
+    timeout(LIMIT, polling)
+        .await
+        .map_err(|_| "the hosts take too long")?
+}

@@ -1,0 +1,395 @@
+//! Hosts of `many_hosts` fail while they send. What was sent is counted at the fake, which carries out all that it receives: a
+//! second request is a second sender.
+//!
+//! `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS, and
+//! `ENVD_SDK_TEST_POSTGRES_RESTART` a command that restarts its server; without it all sessions are ended instead.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::hash::{BuildHasher, RandomState};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use envd_sdk::auth::postgres::deadpool_postgres::Pool;
+use envd_sdk::auth::postgres::loopback_pool;
+use envd_sdk::fake::{Fake, Fault, Received, UserRecord, World};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::sync::outbox::{EntryState, Outbox};
+use envd_sdk::sync::store::PostgresSync;
+use processes::{Child, Folder, Mode, Program, Proxy};
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::{sleep, timeout};
+use url::Url;
+
+use super::app;
+
+/// Longer than anything here takes; it ends a test that hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+const SAVE: &str = "CreateOrSaveConsignment";
+
+/// Of the database: one test restarts it.
+static SERVER: Mutex<()> = Mutex::const_new(());
+
+/// Hosts are started by a test; everything else is here.
+struct Yard {
+    database: String,
+    pool: Pool,
+    schema: String,
+    fake: Fake,
+    outboxes: Vec<Outbox>,
+    written: AtomicUsize,
+}
+
+impl Yard {
+    async fn start(accounts: usize) -> Self {
+        let database = env::var("ENVD_SDK_TEST_POSTGRES").expect("ENVD_SDK_TEST_POSTGRES is set");
+        let schema = format!("envd_hosts_{:016x}", RandomState::new().hash_one(0));
+        let ids: Vec<String> = (1..=accounts).map(|n| format!("envd-{n:03}")).collect();
+        let user = UserRecord::new("kim@example.com").role("Producer");
+        let user = ids
+            .iter()
+            .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
+        // A reply takes a moment, in which a host can fail.
+        let fake = Fake::builder().world(World::empty().user(user));
+        let fake = fake.latency(Duration::from_millis(250)).start();
+        let fake = fake.await.unwrap();
+        let pool = loopback_pool(&database, 4).unwrap();
+        let copies = PostgresSync::builder(pool.clone()).schema(&*schema);
+        let (client, copies) = (fake.client().build().unwrap(), copies.build().unwrap());
+        let outbox = |id: &String| client.account(&**id).outbox(copies.clone());
+        let yard = Self {
+            outboxes: ids.iter().map(outbox).collect(),
+            written: AtomicUsize::new(0),
+            database,
+            pool,
+            schema,
+            fake,
+        };
+        yard.program().arg("add").args(&ids).run().well();
+        yard
+    }
+
+    fn program(&self) -> Program {
+        let program = app("many_hosts").env("DATABASE_URL", &self.database);
+        program.args(["--schema", &self.schema]).at(&self.fake)
+    }
+
+    fn host(&self, name: &str, interval: &str) -> Host {
+        Host::start(name, interval, self.program())
+    }
+
+    /// Writes a declaration for each account, unlike any other.
+    async fn write(&self) {
+        for outbox in &self.outboxes {
+            let number = self.written.fetch_add(1, Ordering::Relaxed);
+            // The moment of a restart.
+            while outbox.save_and_submit(input(number)).await.is_err() {
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+
+    /// Writes until a host sends: the service has just received a request of it that creates a record.
+    async fn write_until_sends(&self, host: &Host) {
+        let before = self.creations_of(host.name);
+        let is_sending = || self.creations_of(host.name) > before;
+        while !is_sending() {
+            // Perhaps the others are faster.
+            self.write().await;
+            let name = host.name;
+            until(&format!("{name} sends nothing"), || async {
+                is_sending() || self.is_all_sent().await
+            })
+            .await;
+        }
+    }
+
+    fn creations_of(&self, host: &str) -> usize {
+        let saved = self.saved().into_iter();
+        saved
+            .filter(|saved| !saved.is_submit && saved.host == host)
+            .count()
+    }
+
+    fn saved(&self) -> Vec<Saved> {
+        let received = self.fake.requests();
+        assert!(received.len() < 1_000, "the fake forgets the oldest");
+        received.iter().filter_map(Saved::read).collect()
+    }
+
+    /// Waits until all that was written is confirmed.
+    async fn until_sent(&self) {
+        if timeout(LIMIT, self.all_sent()).await.is_ok() {
+            return;
+        }
+        for outbox in &self.outboxes {
+            eprintln!("{:?}", outbox.entries().await);
+        }
+        panic!("not everything is sent: {}", self.status());
+    }
+
+    async fn all_sent(&self) {
+        while !self.is_all_sent().await {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    async fn is_all_sent(&self) -> bool {
+        for outbox in &self.outboxes {
+            if !matches!(outbox.entries().await, Ok(entries) if entries.is_empty()) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Checks that each declaration was sent once and is one record, and that the outboxes say so.
+    async fn check(&self) {
+        self.until_sent().await;
+        let written = self.written.load(Ordering::Relaxed);
+        let mut received: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
+        for saved in self.saved() {
+            let senders = received.entry((saved.is_submit, saved.time)).or_default();
+            senders.push(saved.host);
+        }
+        for ((is_submit, time), senders) in &received {
+            let what = format!("{time}, submitted: {is_submit}");
+            assert_eq!(senders.len(), 1, "{what}: sent by {senders:?}");
+        }
+        let mut records = Vec::new();
+        for outbox in &self.outboxes {
+            let account = outbox.account().id().as_str();
+            records.extend(self.fake.consignments::<Value>(account));
+            let entries = outbox.history(None).await.unwrap().entries;
+            assert_eq!(
+                entries.len(),
+                written / self.outboxes.len() * 2,
+                "{account}"
+            );
+            for entry in entries {
+                assert_eq!(entry.state, EntryState::Confirmed, "{entry:?}");
+                assert!(entry.strays.is_empty(), "{entry:?}");
+            }
+        }
+        let mut times: Vec<&str> = records.iter().map(time).collect();
+        times.sort_unstable();
+        let all: Vec<String> = (0..written).map(time_of).collect();
+        assert_eq!(times, all);
+        assert!(records.iter().all(|record| record["status"] == "SUBMITTED"));
+        // Each account has had a run since that ended well.
+        self.until_no_error().await;
+        let status = self.status();
+        assert_eq!(status["accounts"], self.outboxes.len());
+        assert_eq!(
+            (&status["waiting"], &status["needsAttention"]),
+            (&0.into(), &0.into())
+        );
+        assert_eq!(status["confirmed"], written * 2);
+    }
+
+    async fn until_no_error(&self) {
+        let has_none = || async { self.status()["retried"] == 0 };
+        until("runs end in errors", has_none).await;
+    }
+
+    fn status(&self) -> Value {
+        let shown = self.program().args(["status", "--json"]).run().well();
+        shown.lines().remove(0)
+    }
+
+    async fn restart_database(&self) {
+        if let Some(command) = env::var_os("ENVD_SDK_TEST_POSTGRES_RESTART") {
+            let status = Command::new("sh").arg("-c").arg(command).status();
+            assert!(status.unwrap().success());
+            return;
+        }
+        eprintln!("the test ends the sessions and does not restart the server");
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+        let database = self.pool.get().await.unwrap();
+        database.batch_execute(end).await.unwrap();
+    }
+
+    /// Not on drop, which may be in the panic of a test.
+    async fn end(self) {
+        let schema = &self.schema;
+        let dropped = format!("DROP SCHEMA {schema}, {schema}_jobs CASCADE");
+        let database = self.pool.get().await.unwrap();
+        database.batch_execute(&dropped).await.unwrap();
+    }
+}
+
+/// Killed when it is dropped.
+struct Host {
+    name: &'static str,
+    process: Child,
+}
+
+impl Host {
+    fn start(name: &str, interval: &str, program: Program) -> Self {
+        let name: &'static str = name.to_owned().leak();
+        let program = program.args(["host", "--name", name, "--jobs", "2"]);
+        let program = program.args(["--lease", "3", "--settle", "3", "--interval", interval]);
+        Self {
+            name,
+            process: Child::start(program.0),
+        }
+    }
+}
+
+/// A save that the fake has received.
+struct Saved {
+    host: String,
+    time: String,
+    is_submit: bool,
+}
+
+impl Saved {
+    /// `None`: it is another request.
+    fn read(request: &Received) -> Option<Self> {
+        if request.operation().as_deref() != Some(SAVE) {
+            return None;
+        }
+        let variables: Value = request.variables().unwrap();
+        let input = &variables["input"];
+        Some(Self {
+            host: request.header("x-host").unwrap().to_owned(),
+            time: time(input).to_owned(),
+            is_submit: input["status"] == "SUBMITTED",
+        })
+    }
+}
+
+fn time(record: &Value) -> &str {
+    record["movementTime"].as_str().unwrap()
+}
+
+fn time_of(number: usize) -> String {
+    format!("{:02}:{:02}", number / 60, number % 60)
+}
+
+fn input(number: usize) -> ConsignmentInput {
+    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], from, to);
+    input.movement("2099-01-15", time_of(number))
+}
+
+/// Waits for a condition at the fake or the database.
+async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
+    let polling = async {
+        while !is_so().await {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    assert!(timeout(LIMIT, polling).await.is_ok(), "{what}");
+}
+
+/// Each breakage hits a host of which the service has just received a request. The others need its leases to end, and all of
+/// its late statements and requests change nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_hosts_send_when_they_break_is_sent_once() {
+    let _server = SERVER.lock().await;
+    let yard = Yard::start(6).await;
+    let to_service = Proxy::of(&yard.fake).await;
+    let url: Url = yard.database.parse().unwrap();
+    let port = url.port().unwrap_or(5432);
+    let to_database = Proxy::start(url.host_str().unwrap(), port).await;
+    let program = yard
+        .program()
+        .env("DATABASE_URL", to_database.through(url))
+        .env(
+            "ENVD_GRAPHQL_URL",
+            to_service.through(yard.fake.graphql_url().clone()),
+        );
+    // Each account is synced more often than anything has to wait.
+    let cut_off = Host::start("cut off", "2", program);
+    let frozen = yard.host("frozen", "2");
+    let mut killed = yard.host("killed", "2");
+
+    yard.write_until_sends(&killed).await;
+    killed.process.kill();
+    let other = yard.host("other", "2");
+    yard.until_sent().await;
+
+    #[cfg(target_os = "linux")]
+    {
+        yard.write_until_sends(&frozen).await;
+        frozen.process.freeze();
+        yard.until_sent().await;
+        frozen.process.go_on();
+    }
+    for mode in [Mode::HoldReplies, Mode::HoldRequests, Mode::Cut] {
+        yard.write_until_sends(&cut_off).await;
+        to_database.set(mode);
+        yard.until_sent().await;
+        to_database.set(Mode::Pass);
+    }
+    yard.write_until_sends(&cut_off).await;
+    to_service.set(Mode::Cut);
+    yard.until_sent().await;
+    to_service.set(Mode::Pass);
+
+    yard.write_until_sends(&frozen).await;
+    yard.restart_database().await;
+    yard.until_sent().await;
+
+    // All of them serve again.
+    for host in [&cut_off, &frozen] {
+        yard.write_until_sends(host).await;
+    }
+    yard.check().await;
+    drop((cut_off, frozen, other));
+    yard.end().await;
+}
+
+/// The next interval ends long after the test.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_is_sent_at_once() {
+    let _server = SERVER.lock().await;
+    let yard = Yard::start(1).await;
+    let host = yard.host("host", "86400");
+    until("nothing is listed", || async {
+        yard.fake.request_count("Consignments") > 0
+    })
+    .await;
+    until("it is not idle", || async { yard.status()["running"] == 0 }).await;
+    let folder = Folder::new();
+    let file = folder.write("input.json", serde_json::to_string(&input(0)).unwrap());
+    let write = yard.program().args(["write", "--submit", "envd-001"]);
+    assert!(write.arg(file).run().well().lines()[0]["entry"].is_string());
+    yard.written.store(1, Ordering::Relaxed);
+    until("it is not written", || async {
+        !yard.is_all_sent().await || !yard.saved().is_empty()
+    })
+    .await;
+    yard.check().await;
+    drop(host);
+    yard.end().await;
+}
+
+/// Nobody makes the accounts due. Their syncs are more frequent than any wait of an entry, and must not put it off.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_to_accounts_that_are_always_busy_is_sent() {
+    let _server = SERVER.lock().await;
+    let yard = Yard::start(2).await;
+    let host = yard.host("host", "0.5");
+    until("nothing is listed", || async {
+        yard.fake.request_count("Consignments") > 4
+    })
+    .await;
+    // It is looked for at once and after three seconds, and then sent again.
+    yard.fake
+        .on_operation(SAVE)
+        .fault(Fault::dropped_before())
+        .times(2);
+    yard.write().await;
+    yard.until_sent().await;
+    let sent = yard.fake.consignments::<Value>("envd-001");
+    assert_eq!((sent.len(), &sent[0]["status"]), (1, &"SUBMITTED".into()));
+    yard.until_no_error().await;
+    drop(host);
+    yard.end().await;
+}

@@ -1,0 +1,65 @@
+//! Settings of the stores in Postgres.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+
+use super::database::DatabaseSettings;
+
+/// Settings of a store in Postgres: of [`PostgresStore`](super::PostgresStore), and with the feature `sync` of `PostgresSync`.
+///
+/// See [`PostgresStore`](super::PostgresStore) for an example.
+#[must_use]
+pub struct PostgresBuilder<S> {
+    pub(crate) database: DatabaseSettings,
+    /// With which the names of the tables begin.
+    pub(crate) prefix: String,
+    store: PhantomData<fn() -> S>,
+}
+
+impl<S> PostgresBuilder<S> {
+    pub(crate) fn new(pool: Pool, prefix: &str) -> Self {
+        Self {
+            database: DatabaseSettings::new(pool),
+            prefix: prefix.to_owned(),
+            store: PhantomData,
+        }
+    }
+
+    /// The schema of the tables; `envd_sdk` unless set. Stores may share one: the names of their tables differ.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.database.schema = name.into();
+        self
+    }
+
+    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
+    /// nor a superuser: such as one that only deploys.
+    ///
+    /// Schema and tables of any other role are refused with [`is_insecure`](crate::auth::StoreError::is_insecure), when they
+    /// are migrated and before they are first used: their owner could read and replace what is stored.
+    pub fn owner(mut self, role: impl Into<String>) -> Self {
+        self.database.owner = role.into();
+        self
+    }
+
+    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
+    /// that was cut without a word is noticed by this alone.
+    pub fn time_out(mut self, limit: Duration) -> Self {
+        self.database.time_out = limit;
+        self
+    }
+}
+
+impl<S> fmt::Debug for PostgresBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the pool, whose settings hold the password.
+        f.debug_struct("PostgresBuilder")
+            .field("schema", &self.database.schema)
+            .field("prefix", &self.prefix)
+            .field("owner", &self.database.owner)
+            .field("time_out", &self.database.time_out)
+            .finish_non_exhaustive()
+    }
+}

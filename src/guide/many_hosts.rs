@@ -1,0 +1,1 @@
+#![doc = include_str!("many_hosts.md")]

@@ -1,0 +1,166 @@
+//! What one reply may take in memory.
+//!
+//! A limit of the text's length does not limit what becomes of it: `{},` may be a record of a kilobyte. So the lists of a reply are
+//! charged while they grow, and a JSON value before it is read. Types of a caller that hold neither are the caller's.
+
+use std::cell::Cell;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What the lists and values of a reply may take together, in bytes, and how many times its text those of a long one may.
+const FREE: usize = 16 << 20;
+const TIMES: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Budget {
+    left: usize,
+    is_exceeded: bool,
+}
+
+thread_local! {
+    /// Of the reply that this thread reads; `None` where it reads none, and nothing is limited.
+    static BUDGET: Cell<Option<Budget>> = const { Cell::new(None) };
+}
+
+/// Reads a text, or parts of it, within what it may take; `None` when that is exceeded.
+pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
+    struct Restore(Option<Budget>);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            BUDGET.set(self.0);
+        }
+    }
+
+    let budget = Budget {
+        left: FREE.max(length.saturating_mul(TIMES)),
+        is_exceeded: false,
+    };
+    let _restore = Restore(BUDGET.replace(Some(budget)));
+    let result = read();
+    (!BUDGET.get().is_some_and(|budget| budget.is_exceeded)).then_some(result)
+}
+
+/// Reads a text within what it may take.
+pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    let read = limited(text.len(), || serde_json::from_str(text));
+    read.unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
+}
+
+/// Adds an element to a list of the reply.
+pub(crate) fn push<T, E: Error>(list: &mut Vec<T>, element: T) -> Result<(), E> {
+    if list.len() == list.capacity() {
+        // `Vec` doubles, and begins with four.
+        let more = list.len().max(4).saturating_mul(size_of::<T>());
+        if !charge(more) {
+            BUDGET.set(Some(Budget {
+                left: 0,
+                is_exceeded: true,
+            }));
+            return Err(E::custom(TOO_MUCH));
+        }
+    }
+    list.push(element);
+    Ok(())
+}
+
+/// The value of a text. JSON that no [`Value`] can hold (too deep, a number too large), and such that takes too much memory,
+/// stays as its text.
+pub(crate) fn value(text: &str) -> Value {
+    let size = size_as_value(text);
+    let read = (size <= FREE && charge(size)).then(|| serde_json::from_str(text).ok());
+    read.flatten().unwrap_or_else(|| text.into())
+}
+
+/// A field that may hold any value; of a reply it is JSON, of a record that a program has stored it may be another format.
+pub(crate) fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    if BUDGET.get().is_none() {
+        return Value::deserialize(deserializer);
+    }
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(value(raw.get()))
+}
+
+/// Why a reply is refused.
+pub(crate) const TOO_MUCH: &str = "the lists of the reply take too much memory";
+
+fn charge(size: usize) -> bool {
+    let Some(budget) = BUDGET.get() else {
+        return true;
+    };
+    let Some(left) = budget.left.checked_sub(size) else {
+        return false;
+    };
+    BUDGET.set(Some(Budget { left, ..budget }));
+    true
+}
+
+/// At least what the value of a text takes: an object begins with eleven places, an array with four.
+fn size_as_value(text: &str) -> usize {
+    let size = |byte: u8| match byte {
+        b'{' => 704,
+        b'[' => 160,
+        b',' => 96,
+        _ => 1,
+    };
+    text.bytes().map(size).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::value::{Error as Refused, MapDeserializer};
+
+    use super::*;
+    use crate::model::{List, Property};
+
+    #[test]
+    fn a_list_may_take_sixteen_mebibytes_or_four_times_its_text() {
+        // Each element is 24 bytes, and 2^n of them take 24 x 2^n.
+        let list = |count: usize, blanks: usize| {
+            let text = format!("[{}]{}", vec![r#""""#; count].join(","), " ".repeat(blanks));
+            from_str::<List<String>>(&text).map(|list| list.len())
+        };
+        assert_eq!(list(1 << 19, 0).unwrap(), 1 << 19);
+        let error = list((1 << 19) + 1, 0).unwrap_err();
+        assert!(error.to_string().contains(TOO_MUCH));
+        assert!(list((1 << 19) + 1, 6 << 20).is_ok());
+        // Where no reply is read there is no limit.
+        let text = format!("[{}]", vec![r#""""#; (1 << 19) + 1].join(","));
+        assert!(serde_json::from_str::<List<String>>(&text).is_ok());
+    }
+
+    #[test]
+    fn lists_and_values_of_a_reply_share_what_they_may_take() {
+        let text = format!("[{}]", vec!["0"; 150_000].join(","));
+        let read = limited(0, || (value(&text).is_array(), value(&text).is_array()));
+        assert_eq!(read, Some((true, false)));
+        assert!(value(&text).is_array());
+        let text = format!("[{}]", vec!["0"; 180_000].join(","));
+        assert_eq!(value(&text), Value::from(text));
+    }
+
+    /// As from `MessagePack` or CBOR, in which there is no raw JSON.
+    #[test]
+    fn a_stored_record_may_have_another_format_after_lists_and_values_were_read() {
+        assert!(value("[0]").is_array());
+        assert!(serde_json::from_str::<List<u8>>("[1]").is_ok());
+        let fields = MapDeserializer::<_, Refused>::new([("LaterField", 5)].into_iter());
+        let property = Property::deserialize(fields).unwrap();
+        assert_eq!(property.unknown_fields().unwrap()["LaterField"], 5);
+    }
+
+    #[test]
+    fn the_limit_ends_with_the_reply() {
+        let nothing = limited(0, || {
+            let mut list = Vec::new();
+            (0..FREE).all(|_| push::<_, serde_json::Error>(&mut list, [0_u64; 16]).is_ok())
+        });
+        assert_eq!(nothing, None);
+        let outer = limited(0, || limited(0, || charge(FREE)).is_some() && charge(FREE));
+        assert_eq!(outer, Some(true));
+        assert!(charge(FREE));
+    }
+}

@@ -1,0 +1,98 @@
+//! Why no complete reply came, and whether the server may have had the request.
+
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
+use std::iter::successors;
+
+use super::tls;
+use crate::error::{Error, Failure, Kind, Unsent};
+
+/// A reply with more bytes than the caller allows.
+pub(super) fn too_large() -> Error {
+    let what = "the reply is larger than the limit";
+    Error::new(Kind::Transport(Failure {
+        what,
+        timeout: false,
+        unsent: Unsent::Perhaps,
+        refused_locally: true,
+    }))
+}
+
+const CERTIFICATE_REFUSED: &str =
+    "the server does not accept the client_certificate, or requires one";
+
+/// As [`failed`], for a request that was the first on its connection if it was sent at all: a server that refuses the
+/// client's certificate has not read it.
+pub(super) fn failed_first(source: reqwest::Error) -> Error {
+    if refuses_certificate(&source) {
+        return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
+    }
+    failed(source)
+}
+
+/// Sorts a failure by what may have happened at the server.
+pub(super) fn failed(source: reqwest::Error) -> Error {
+    if refuses_certificate(&source) {
+        // TLS 1.2 ends within the handshake, before a request.
+        if source.is_connect() {
+            return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
+        }
+        // A connection that was in use may have carried the request before.
+        return Error::new(Kind::Transport(Failure {
+            what: CERTIFICATE_REFUSED,
+            timeout: false,
+            unsent: Unsent::Perhaps,
+            refused_locally: true,
+        }))
+        .with_source(source.without_url());
+    }
+    // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
+    let unsent = if source.is_connect() || source.is_builder() {
+        Unsent::Surely
+    } else {
+        Unsent::Perhaps
+    };
+    let timeout = source.is_timeout();
+    let what = match (timeout, unsent) {
+        (true, Unsent::Surely) => "no connection could be made in time",
+        (true, Unsent::Perhaps) => "no complete reply came in time",
+        (false, Unsent::Surely) => "no connection could be made",
+        (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
+    };
+    if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
+        let error = Error::protocol("the server's reply breaks the rules of HTTP");
+        return error.with_source(source.without_url());
+    }
+    let refused_locally = source.is_builder();
+    // The address is taken out: it may carry a token or what the user searches for.
+    Error::new(Kind::Transport(Failure {
+        what,
+        timeout,
+        unsent,
+        refused_locally,
+    }))
+    .with_source(source.without_url())
+}
+
+/// Whether the reply is not HTTP, or breaks its rules: the same request would fail again.
+fn is_foreign(source: &reqwest::Error) -> bool {
+    let is_parse = |error: &hyper::Error| error.is_parse();
+    // hyper's kinds for chunks whose size or end cannot be read.
+    let is_framing = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            ErrorKind::InvalidInput | ErrorKind::InvalidData
+        )
+    };
+    causes(source).any(|error| {
+        error.downcast_ref().is_some_and(is_parse) || error.downcast_ref().is_some_and(is_framing)
+    })
+}
+
+fn refuses_certificate(error: &reqwest::Error) -> bool {
+    causes(error).any(|error| error.downcast_ref().is_some_and(tls::refuses_certificate))
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    successors(error.source(), |&error| error.source())
+}

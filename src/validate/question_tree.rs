@@ -1,0 +1,499 @@
+//! A list of questions as it is read once, to be walked with the answers of many consignments.
+
+use std::collections::HashMap;
+use std::iter;
+use std::ops::Index;
+use std::sync::{Arc, OnceLock};
+
+use ecow::EcoString;
+use serde::Serialize;
+
+use super::content_hash::Content;
+use super::evaluation_order::EvaluationOrder;
+use super::year::Years;
+use super::{ContentHash, Finding, Policy, QuestionText, UncheckedReason};
+use crate::model::{
+    FormType, Question, QuestionId, QuestionType, QuestionValidator, Trigger, ValidatorType,
+};
+
+/// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
+const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
+
+/// Comparisons of answers with choices and triggers, far above any declaration: the sample list needs less than 2,000 with
+/// all its answers.
+pub(super) const MOST_COMPARISONS: usize = 1_000_000;
+
+/// A list of questions as a tree, and what to evaluate in which order.
+#[derive(Debug, Default)]
+pub(super) struct QuestionTree {
+    pub(super) policy: Policy,
+    /// In display order, each directly before those below it. Not nested, so that no depth overflows the stack.
+    questions: Vec<TreeQuestion>,
+    /// Several questions have one id where a question differs between forms.
+    by_id: HashMap<QuestionId, Vec<usize>>,
+    pub(super) order: EvaluationOrder,
+    /// Whether there are too many triggers to follow; then nothing is judged.
+    pub(super) is_too_large: bool,
+    content: Content,
+    /// Made when it is first asked for: SHA-256 takes longer than everything else here.
+    hash: OnceLock<ContentHash>,
+}
+
+/// A question with what the rules need of it.
+#[derive(Debug)]
+pub(super) struct TreeQuestion {
+    /// Empty where it has none.
+    pub(super) id: QuestionId,
+    pub(super) parent: Option<usize>,
+    /// The position after those below it.
+    pub(super) end: usize,
+    /// The nearest REPEATABLE question above.
+    pub(super) section: Option<usize>,
+    /// The outermost REPEATABLE question above: the question is answered in each of its rows.
+    pub(super) rows_of: Option<usize>,
+    forms: Arc<[FormType]>,
+    pub(super) order: Option<i64>,
+    pub(super) question_type: Option<QuestionType>,
+    pub(super) kind: ItemKind,
+    pub(super) read_only: bool,
+    /// Whether an answer must be given when it applies. What is only presentation is never required.
+    pub(super) required: bool,
+    pub(super) years: Years,
+    pub(super) choices: Vec<AcceptableChoice>,
+    pub(super) triggers: Vec<TriggerGroup>,
+    /// What one answer to it costs, or one row of it, in comparisons.
+    pub(super) cost: usize,
+    /// The same for each row of other sections that its triggers look at.
+    pub(super) cost_of_other_rows: usize,
+    /// Rules that cannot be checked.
+    pub(super) unchecked: Vec<UncheckedReason>,
+    pub(super) text: String,
+    pub(super) help: Option<String>,
+    pub(super) tip: Option<String>,
+    /// The service's text for a missing answer.
+    pub(super) required_message: Option<String>,
+    /// By validator of years: what it lets pass, and the service's text where an answer does not.
+    pub(super) year_messages: Vec<(Years, Option<String>)>,
+    /// The finding that its answer is missing, outside rows. Lists of what is missing are long and are made again and again.
+    pub(super) missing: OnceLock<Arc<Finding>>,
+}
+
+/// Triggers of one question on the same source: any of the values will do. assumed
+#[derive(Debug)]
+pub(super) struct TriggerGroup {
+    /// `None` where the trigger names no question, so that it is never met.
+    pub(super) source: Option<QuestionId>,
+    /// The questions with that id.
+    pub(super) sources: Vec<usize>,
+    pub(super) values: Vec<EcoString>,
+}
+
+/// One of the acceptable answers.
+#[derive(Debug)]
+pub(super) struct AcceptableChoice {
+    pub(super) value: EcoString,
+    /// Empty where the server gives none.
+    name: EcoString,
+}
+
+/// What kind of answer an [`Item`](super::Item) takes.
+///
+/// See [`Form`](super::Form) for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum ItemKind {
+    /// A heading, or a text to read: no answer.
+    Display,
+    /// A section that is answered row by row: [`Item::rows`](super::Item::rows).
+    Rows,
+    /// One of the [`Item::choices`](super::Item::choices).
+    Choice,
+    /// Some of the [`Item::choices`](super::Item::choices), with commas between their values.
+    MultipleChoice,
+    /// One of the two [`Item::choices`](super::Item::choices) `True` and `False`.
+    YesNo,
+    /// A text.
+    Text,
+    /// A number.
+    Number,
+    /// A date, yyyy-MM-dd.
+    Date,
+    /// A time, HH:mm.
+    Time,
+    /// A month, yyyy-MM.
+    Month,
+    /// A picture.
+    Image,
+    /// A type of question that this version of the crate does not know: best presentation as a text.
+    Unknown,
+}
+
+/// One of the answers to choose from.
+///
+/// Of an [`AppliedQuestion`](super::AppliedQuestion), whose page has an example, or of an [`Item`](super::Item).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Choice {
+    /// What is sent as the answer.
+    pub value: String,
+    /// What people see; the value where the server gives no name.
+    pub name: String,
+}
+
+impl QuestionTree {
+    /// Never fails: what cannot be understood is kept as unchecked.
+    pub(super) fn read(list: &[Question], policy: Policy) -> Self {
+        let mut tree = Self {
+            policy,
+            ..Self::default()
+        };
+        // The siblings that are still to be added, the next one last.
+        let mut open = Vec::new();
+        push_siblings(&mut open, None, list);
+        while let Some((parent, question)) = open.pop() {
+            let position = tree.add(question, parent);
+            push_siblings(&mut open, Some(position), &question.child_questions);
+        }
+        // Going backwards, the last position below a question is known when the question is met.
+        for position in (0..tree.questions.len()).rev() {
+            let (end, parent) = (tree[position].end, tree[position].parent);
+            if let Some(above) = parent.and_then(|parent| tree.questions.get_mut(parent)) {
+                above.end = above.end.max(end);
+            }
+        }
+        tree.is_too_large = !tree.has_few_triggers();
+        if !tree.is_too_large {
+            tree.link();
+            tree.order = tree.order_among(|_| true);
+        }
+        tree
+    }
+
+    fn add(&mut self, question: &Question, parent: Option<usize>) -> usize {
+        let position = self.questions.len();
+        self.content.add(question, parent);
+        let above = parent.map(|parent| (parent, &self[parent]));
+        let added = TreeQuestion::new(question, position, above);
+        self.by_id
+            .entry(added.id.clone())
+            .or_default()
+            .push(position);
+        self.questions.push(added);
+        position
+    }
+
+    /// Whether the triggers are few enough to be followed: each leads to all questions with the id.
+    fn has_few_triggers(&self) -> bool {
+        let triggers = self.iter().flat_map(|(_, question)| &question.triggers);
+        let comparisons = triggers
+            .map(|trigger| trigger.comparisons() * self.with(trigger.source.as_ref()).len());
+        comparisons.sum::<usize>() <= MOST_COMPARISONS
+    }
+
+    /// Leads triggers to their sources, and adds up what they cost.
+    fn link(&mut self) {
+        for question in &mut self.questions {
+            for trigger in &mut question.triggers {
+                let sources = trigger.source.as_ref().and_then(|id| self.by_id.get(id));
+                trigger.sources = sources.cloned().unwrap_or_default();
+            }
+        }
+        let mut costs = Vec::new();
+        for (position, question) in self.iter() {
+            for trigger in &question.triggers {
+                let cost = trigger.comparisons();
+                for source in &trigger.sources {
+                    let other = self[*source].rows_of;
+                    let is_crossing =
+                        question.rows_of.is_some() && other.is_some() && other != question.rows_of;
+                    costs.push((*source, cost, 0));
+                    costs.push((position, cost, if is_crossing { cost } else { 0 }));
+                }
+            }
+        }
+        for (position, cost, of_other_rows) in costs {
+            if let Some(question) = self.questions.get_mut(position) {
+                question.cost += cost;
+                question.cost_of_other_rows += of_other_rows;
+            }
+        }
+    }
+
+    /// In which order to evaluate those questions that a condition holds for.
+    pub(super) fn order_among(&self, is_counted: impl Fn(usize) -> bool) -> EvaluationOrder {
+        EvaluationOrder::of(self.len(), |position| {
+            let question = &self[position];
+            let sources = question
+                .triggers
+                .iter()
+                .flat_map(|trigger| &trigger.sources);
+            let dependencies = question.parent.into_iter().chain(sources.copied());
+            dependencies.filter(|dependency| is_counted(*dependency))
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// All questions with their positions, in display order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &TreeQuestion)> {
+        self.questions.iter().enumerate()
+    }
+
+    /// The positions of the questions with an id.
+    pub(super) fn with_id(&self, id: &str) -> &[usize] {
+        self.with(Some(&id.into()))
+    }
+
+    /// As `with_id`; without an id there are none.
+    pub(super) fn with(&self, id: Option<&QuestionId>) -> &[usize] {
+        id.and_then(|id| self.by_id.get(id))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// By question: whether it and those above it appear in the forms. A form hides with a question all that stand below it.
+    pub(super) fn on_forms(&self, forms: &[FormType]) -> Vec<bool> {
+        let mut forms: Vec<&FormType> = forms.iter().collect();
+        forms.sort_unstable();
+        forms.dedup();
+        let mut on_forms: Vec<bool> = Vec::with_capacity(self.len());
+        for question in &self.questions {
+            let above = question
+                .parent
+                .is_none_or(|above| on_forms.get(above) == Some(&true));
+            let mut own = question.forms.iter();
+            on_forms.push(above && own.any(|form| forms.binary_search(&form).is_ok()));
+        }
+        on_forms
+    }
+
+    pub(super) fn content_hash(&self) -> ContentHash {
+        *self.hash.get_or_init(|| self.content.hash())
+    }
+}
+
+impl Index<usize> for QuestionTree {
+    type Output = TreeQuestion;
+
+    // Positions are made in `read` and lead nowhere else.
+    #[allow(clippy::indexing_slicing)]
+    fn index(&self, position: usize) -> &TreeQuestion {
+        &self.questions[position]
+    }
+}
+
+impl TreeQuestion {
+    fn new(question: &Question, position: usize, above: Option<(usize, &Self)>) -> Self {
+        let section = above.and_then(|(parent, above)| match above.kind {
+            ItemKind::Rows => Some(parent),
+            _ => above.section,
+        });
+        let parent = above.map(|(parent, _)| parent);
+        let above = above.map(|(_, above)| above);
+        let kind = ItemKind::of(question.question_type.as_ref());
+        let acceptable = question.acceptable_answers.iter();
+        let choices = acceptable.filter_map(|choice| {
+            Some(AcceptableChoice {
+                value: choice.value.as_deref()?.into(),
+                name: choice.display_name.as_deref().unwrap_or_default().into(),
+            })
+        });
+        let choices: Vec<_> = choices.collect();
+        let mut read = Self {
+            id: question.id.clone().unwrap_or_default(),
+            parent,
+            end: position + 1,
+            section,
+            rows_of: above.and_then(|above| above.rows_of).or(section),
+            forms: forms(question, above),
+            order: question.order,
+            question_type: question.question_type.clone(),
+            kind,
+            read_only: question.read_only == Some(true),
+            required: false,
+            years: Years::default(),
+            cost: 1 + choices.len(),
+            cost_of_other_rows: 0,
+            choices,
+            triggers: grouped(&question.triggers),
+            unchecked: Vec::new(),
+            text: question.text.clone().unwrap_or_default(),
+            help: question.help.clone(),
+            tip: question.tip.clone(),
+            required_message: None,
+            year_messages: Vec::new(),
+            missing: OnceLock::new(),
+        };
+        if question.id.is_none() {
+            read.unchecked.push(UncheckedReason::NoId);
+        }
+        if kind == ItemKind::Unknown {
+            let name = question
+                .question_type
+                .as_ref()
+                .map_or("", QuestionType::as_str);
+            read.unchecked
+                .push(UncheckedReason::UnknownType(name.to_owned()));
+        }
+        for validator in &question.validators {
+            read.add_validator(validator);
+        }
+        // Without an id it cannot be answered.
+        read.required &= !read.read_only && question.id.is_some() && read.takes_answers();
+        read
+    }
+
+    fn add_validator(&mut self, validator: &QuestionValidator) {
+        let message = validator
+            .error_message
+            .clone()
+            .filter(|text| !text.is_empty());
+        match bound(validator) {
+            Ok(None) => {
+                self.required = true;
+                self.required_message = message;
+            }
+            Ok(Some(bound)) => {
+                self.years = self.years.and(bound);
+                self.year_messages.push((bound, message));
+            }
+            Err(reason) => self.unchecked.push(reason),
+        }
+    }
+
+    /// Whether it can have an answer of its own.
+    pub(super) fn takes_answers(&self) -> bool {
+        !matches!(self.kind, ItemKind::Rows | ItemKind::Display)
+    }
+
+    /// Whether it is a REPEATABLE question inside no other.
+    pub(super) fn is_outermost_section(&self) -> bool {
+        self.kind == ItemKind::Rows && self.rows_of.is_none()
+    }
+
+    /// What people read of the question in a finding, with the message of the validator that failed.
+    pub(super) fn for_finding(&self, error_message: Option<&String>) -> QuestionText {
+        QuestionText {
+            text: self.text.clone(),
+            help: self.help.clone(),
+            tip: self.tip.clone(),
+            error_message: error_message.cloned(),
+        }
+    }
+}
+
+impl TriggerGroup {
+    /// How many comparisons one answer to one of the sources takes.
+    fn comparisons(&self) -> usize {
+        1 + self.values.len()
+    }
+}
+
+impl ItemKind {
+    fn of(question_type: Option<&QuestionType>) -> Self {
+        match question_type {
+            Some(QuestionType::Display) => Self::Display,
+            Some(QuestionType::Repeatable) => Self::Rows,
+            Some(QuestionType::SingleChoice) => Self::Choice,
+            Some(QuestionType::MultipleChoice) => Self::MultipleChoice,
+            Some(QuestionType::Boolean) => Self::YesNo,
+            Some(QuestionType::String) => Self::Text,
+            Some(QuestionType::Number) => Self::Number,
+            Some(QuestionType::Date) => Self::Date,
+            Some(QuestionType::DateTime) => Self::Time,
+            Some(QuestionType::DateMonth) => Self::Month,
+            Some(QuestionType::Image) => Self::Image,
+            Some(QuestionType::Unrecognized(_)) | None => Self::Unknown,
+        }
+    }
+}
+
+impl Choice {
+    pub(super) fn new(value: &str, name: &str) -> Self {
+        Self {
+            value: value.to_owned(),
+            name: if name.is_empty() { value } else { name }.to_owned(),
+        }
+    }
+}
+
+impl From<&AcceptableChoice> for Choice {
+    fn from(choice: &AcceptableChoice) -> Self {
+        Self::new(&choice.value, &choice.name)
+    }
+}
+
+/// A child that names no forms has those of its parent. assumed
+fn forms(question: &Question, above: Option<&TreeQuestion>) -> Arc<[FormType]> {
+    let forms = match above {
+        Some(above) if question.forms.is_empty() => Arc::clone(&above.forms),
+        _ => question.forms.iter().cloned().collect(),
+    };
+    let id = question.id.as_ref().map_or("", QuestionId::as_str);
+    if NOT_OF_LPAG3.contains(&id) {
+        return forms
+            .iter()
+            .filter(|form| **form != FormType::Lpag3)
+            .cloned()
+            .collect();
+    }
+    forms
+}
+
+/// Triggers by their source, in the order of the first on each.
+fn grouped(triggers: &[Trigger]) -> Vec<TriggerGroup> {
+    let mut groups: Vec<TriggerGroup> = Vec::new();
+    let mut positions = HashMap::new();
+    for trigger in triggers {
+        let source = trigger.question_id.as_ref();
+        let position = *positions.entry(source).or_insert(groups.len());
+        if position == groups.len() {
+            groups.push(TriggerGroup {
+                source: source.cloned(),
+                sources: Vec::new(),
+                values: Vec::new(),
+            });
+        }
+        if let Some(group) = groups.get_mut(position) {
+            group
+                .values
+                .extend(trigger.value.as_deref().map(EcoString::from));
+        }
+    }
+    groups
+}
+
+/// The years that a validator lets pass, `None` for `required`; else why it cannot be checked.
+fn bound(validator: &QuestionValidator) -> Result<Option<Years>, UncheckedReason> {
+    let parameter = validator.parameter.as_deref().unwrap_or_default().trim();
+    let unreadable = || UncheckedReason::UnreadableParameter(parameter.to_owned());
+    let year = || parameter.parse().map(Some).map_err(|_| unreadable());
+    let mut years = Years::default();
+    match &validator.validator_type {
+        Some(ValidatorType::Required) => return Ok(None),
+        Some(ValidatorType::MinYear) => years.min = year()?,
+        Some(ValidatorType::MaxYear) if parameter.eq_ignore_ascii_case("now") => {
+            years.not_future = true;
+        }
+        Some(ValidatorType::MaxYear) => years.max = year()?,
+        Some(ValidatorType::Unrecognized(text)) => {
+            return Err(UncheckedReason::UnknownValidator(text.clone()));
+        }
+        None => return Err(UncheckedReason::UnknownValidator(String::new())),
+    }
+    Ok(Some(years))
+}
+
+/// Puts siblings on the pile, the first in display order on top; those without an order stand behind those that have one.
+fn push_siblings<'a>(
+    open: &mut Vec<(Option<usize>, &'a Question)>,
+    parent: Option<usize>,
+    siblings: &'a [Question],
+) {
+    let mut siblings: Vec<&Question> = siblings.iter().collect();
+    // Stable: equals stay as they were sent.
+    siblings.sort_by_key(|question| question.order.unwrap_or(i64::MAX));
+    open.extend(iter::repeat(parent).zip(siblings.into_iter().rev()));
+}
