@@ -156,6 +156,10 @@
 // A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
 #![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
+// First, since its macro serves all that follow.
+#[macro_use]
+mod secret;
+
 #[cfg(feature = "client")]
 pub mod auth;
 #[cfg(feature = "client")]
@@ -181,7 +185,6 @@ pub mod ops;
 mod reading_tests;
 #[cfg(feature = "client")]
 pub mod register;
-mod secret;
 #[cfg(all(test, feature = "client"))]
 mod seeded;
 #[cfg(feature = "client")]

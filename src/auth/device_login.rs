@@ -1,6 +1,5 @@
 //! A login on a device without a browser, from the codes to the answer of the user (RFC 8628).
 
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use url::Url;
@@ -128,13 +127,9 @@ impl DeviceLogin {
     }
 }
 
-impl fmt::Debug for DeviceLogin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither code: who knows one can take over the login.
-        f.debug_struct("DeviceLogin")
-            .field("host", &self.codes.verification_url.host_str())
-            .field("expires_at", &self.expires_at)
-            .field("interval", &self.codes.interval)
-            .finish_non_exhaustive()
-    }
-}
+// Neither code: who knows one can take over the login.
+debug_shows!(DeviceLogin, |it|
+    host: it.codes.verification_url.host_str(),
+    expires_at: it.expires_at,
+    interval: it.codes.interval,
+);

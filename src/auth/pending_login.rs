@@ -1,6 +1,5 @@
 //! A login in the user's browser, from the address to open to the callback.
 
-use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use oauth2::{CsrfToken, PkceCodeChallenge, Scope};
@@ -214,14 +213,7 @@ fn seconds(time: SystemTime) -> u64 {
         .as_secs()
 }
 
-impl fmt::Debug for PendingLogin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PendingLogin")
-            .field("host", &self.stored.url.host_str())
-            .field("started_at", &self.stored.started_at)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(PendingLogin, |it| host: it.stored.url.host_str(), started_at: it.stored.started_at);
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ mod builder;
 mod discovery;
 mod metadata;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,15 +136,8 @@ impl Provider {
     }
 }
 
-impl fmt::Debug for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Only the host of the address: the rest may be private.
-        f.debug_struct("Provider")
-            .field("client_id", &self.0.client_id)
-            .field("host", &self.0.token_url.host_str())
-            .finish_non_exhaustive()
-    }
-}
+// Only the host of the address: the rest may be private.
+debug_shows!(Provider, |it| client_id: it.0.client_id, host: it.0.token_url.host_str());
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,6 +1,5 @@
 //! The tokens of one login at one point of their rotation.
 
-use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -114,19 +113,15 @@ impl TokenSet {
     }
 }
 
-impl fmt::Debug for TokenSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The subject is personal data.
-        f.debug_struct("TokenSet")
-            .field("generation", &self.generation)
-            .field("issued_at", &self.issued_at)
-            .field("lifetime", &self.lifetime)
-            .field("refresh_token", &self.refresh_token)
-            .field("logged_in_at", &self.logged_in_at)
-            .field("session_ends_at", &self.session_ends_at)
-            .finish_non_exhaustive()
-    }
-}
+// The subject is personal data.
+debug_shows!(TokenSet, |it|
+    generation: it.generation,
+    issued_at: it.issued_at,
+    lifetime: it.lifetime,
+    refresh_token: it.refresh_token,
+    logged_in_at: it.logged_in_at,
+    session_ends_at: it.session_ends_at,
+);
 
 /// The cap on the lifetime of an access token (Auth0's limit of 2,592,000 s), whatever a reply has.
 pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);

@@ -1,6 +1,5 @@
 //! Settings of the client.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::{Client, Endpoint};
@@ -148,8 +147,4 @@ impl ClientBuilder {
     }
 }
 
-impl fmt::Debug for ClientBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientBuilder").finish_non_exhaustive()
-    }
-}
+debug_shows!(ClientBuilder);

@@ -9,7 +9,6 @@ mod operation;
 pub use self::builder::ClientBuilder;
 pub use self::connection::Connection;
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -253,11 +252,7 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").finish_non_exhaustive()
-    }
-}
+debug_shows!(Client);
 
 /// A client for one account: the account's id is given once. Cheap to clone.
 ///

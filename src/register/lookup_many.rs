@@ -1,7 +1,6 @@
 //! Look-ups of many PICs.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -308,11 +307,4 @@ impl Stream for LookupMany {
     }
 }
 
-impl fmt::Debug for LookupMany {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LookupMany")
-            .field("concurrency", &self.concurrency)
-            .field("progress", &self.progress())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(LookupMany, |it| concurrency: it.concurrency, progress: it.progress());

@@ -47,7 +47,6 @@ pub use self::page_position::PagePosition;
 pub use self::property_search::PropertySearch;
 pub use self::register_builder::RegisterBuilder;
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -161,10 +160,4 @@ impl Register {
     }
 }
 
-impl fmt::Debug for Register {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Register")
-            .field("host", &self.0.address.0.host_str())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Register, |it| host: it.0.address.0.host_str());

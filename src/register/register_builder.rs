@@ -1,6 +1,5 @@
 //! Settings of the register's client.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -126,11 +125,5 @@ impl RegisterBuilder {
     }
 }
 
-impl fmt::Debug for RegisterBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the address, which is unchecked and may contain credentials.
-        f.debug_struct("RegisterBuilder")
-            .field("first_page_index", &self.first_page_index)
-            .finish_non_exhaustive()
-    }
-}
+// Not the address, which is unchecked and may contain credentials.
+debug_shows!(RegisterBuilder, |it| first_page_index: it.first_page_index);

@@ -1,6 +1,5 @@
 //! One call with settings of its own.
 
-use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -253,12 +252,5 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
     }
 }
 
-/// Without variables and header values.
-impl<T> fmt::Debug for Call<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
-            .field("deadline", &self.deadline)
-            .field("error", &self.work.as_ref().err())
-            .finish_non_exhaustive()
-    }
-}
+// Without variables and header values.
+debug_shows!(Call<T>, |it| deadline: it.deadline, error: it.work.as_ref().err());

@@ -1,6 +1,5 @@
 //! What a user can set about HTTP, and which addresses are allowed.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -172,22 +171,18 @@ impl HttpOptions {
     }
 }
 
-/// Without the address of the proxy, which may hold a password, and the client's certificate and key.
-impl fmt::Debug for HttpOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpOptions")
-            .field("user_agent", &self.user_agent)
-            .field("connect_timeout", &self.connect_timeout)
-            .field("timeout", &self.timeout)
-            .field("max_body_bytes", &self.max_body_bytes)
-            .field("proxy", &self.proxy.is_some())
-            .field("extra_roots", &self.extra_roots_pem.len())
-            .field("client_certificate", &self.client_certificate_pem.is_some())
-            .field("max_concurrent_requests", &self.max_concurrent_requests)
-            .field("gzip", &self.gzip)
-            .finish_non_exhaustive()
-    }
-}
+// Without the address of the proxy, which may hold a password, and the client's certificate and key.
+debug_shows!(HttpOptions, |it|
+    user_agent: it.user_agent,
+    connect_timeout: it.connect_timeout,
+    timeout: it.timeout,
+    max_body_bytes: it.max_body_bytes,
+    proxy: it.proxy.is_some(),
+    extra_roots: it.extra_roots_pem.len(),
+    client_certificate: it.client_certificate_pem.is_some(),
+    max_concurrent_requests: it.max_concurrent_requests,
+    gzip: it.gzip,
+);
 
 /// Reads an endpoint address and refuses one that would carry tokens in the clear.
 pub(crate) fn parse_endpoint(name: &str, address: &str) -> Result<Url, Error> {

@@ -351,14 +351,4 @@ impl fmt::Display for Finding {
     }
 }
 
-impl fmt::Debug for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Finding")
-            .field("severity", &self.severity)
-            .field("rule", &self.rule)
-            .field("code", &self.code)
-            .field("path", &self.path)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Finding, |it| severity: it.severity, rule: it.rule, code: it.code, path: it.path, source: it.source);

@@ -1,6 +1,5 @@
 //! A list of questions, prepared for many consignments.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::applicability::Applicability;
@@ -159,10 +158,4 @@ impl Questionnaire {
     }
 }
 
-impl fmt::Debug for Questionnaire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Questionnaire")
-            .field("questions", &self.0.len())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Questionnaire, |it| questions: it.0.len());

@@ -1,7 +1,6 @@
 //! A store in the keyring of the operating system.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -218,13 +217,7 @@ impl TokenStore for KeyringStore {
     }
 }
 
-impl fmt::Debug for KeyringStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyringStore")
-            .field("service", &self.service)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(KeyringStore, |it| service: it.service);
 
 #[cfg(all(unix, not(any(target_vendor = "apple", target_os = "android"))))]
 fn native() -> keyring_core::Result<Arc<CredentialStore>> {

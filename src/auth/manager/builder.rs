@@ -1,6 +1,5 @@
 //! Settings of a token manager.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -154,12 +153,5 @@ impl TokenManagerBuilder {
     }
 }
 
-impl fmt::Debug for TokenManagerBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the key, which may be the name of a user.
-        f.debug_struct("TokenManagerBuilder")
-            .field("provider", &self.provider)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
-    }
-}
+// Without the key, which may be the name of a user.
+debug_shows!(TokenManagerBuilder, |it| provider: it.provider, policy: it.policy);

@@ -1,6 +1,5 @@
 //! What is known of a session, for support.
 
-use std::fmt;
 use std::time::SystemTime;
 
 use super::TokenManager;
@@ -87,22 +86,18 @@ pub struct LastFailure {
     pub error: Error,
 }
 
-impl fmt::Debug for Inspection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inspection")
-            .field("state", &self.state)
-            .field("logged_in_at", &self.logged_in_at)
-            .field("renewed_at", &self.renewed_at)
-            .field("access_token_ends_at", &self.access_token_ends_at)
-            .field("session_ends_at", &self.session_ends_at)
-            .field("generation", &self.generation)
-            .field("is_stored", &self.is_stored)
-            .field("refresh_began_at", &self.refresh_began_at)
-            .field("last_failure", &self.last_failure)
-            .field("store_error", &self.store_error)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Inspection, |it|
+    state: it.state,
+    logged_in_at: it.logged_in_at,
+    renewed_at: it.renewed_at,
+    access_token_ends_at: it.access_token_ends_at,
+    session_ends_at: it.session_ends_at,
+    generation: it.generation,
+    is_stored: it.is_stored,
+    refresh_began_at: it.refresh_began_at,
+    last_failure: it.last_failure,
+    store_error: it.store_error,
+);
 
 impl TokenManager {
     /// Who is logged in, since when and until when, in which store, and what failed last: for support, never a token.

@@ -1,6 +1,5 @@
 //! A logout, in memory, in the store and at the identity provider.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,15 +40,8 @@ pub struct LogoutReport {
     pub problems: Vec<Error>,
 }
 
-impl fmt::Debug for LogoutReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The query holds the address to return to, which may be private.
-        f.debug_struct("LogoutReport")
-            .field("host", &self.url.as_ref().and_then(Url::host_str))
-            .field("problems", &self.problems)
-            .finish()
-    }
-}
+// The query holds the address to return to, which may be private.
+debug_shows!(LogoutReport, |it| host: it.url.as_ref().and_then(Url::host_str), problems: it.problems);
 
 /// A logout that has wiped the memory; the store and the provider follow.
 pub(super) struct Logout {

@@ -1,6 +1,5 @@
 //! The manager as callers use it.
 
-use std::fmt;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, SystemTime};
 
@@ -357,11 +356,5 @@ impl TokenSource for TokenManager {
     }
 }
 
-impl fmt::Debug for TokenManager {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the account's key and its user.
-        f.debug_struct("TokenManager")
-            .field("provider", &self.0.provider)
-            .finish_non_exhaustive()
-    }
-}
+// Without the account's key and its user.
+debug_shows!(TokenManager, |it| provider: it.0.provider);

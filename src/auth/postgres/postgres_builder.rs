@@ -1,6 +1,5 @@
 //! Settings of the stores in Postgres.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -52,14 +51,10 @@ impl<S> PostgresBuilder<S> {
     }
 }
 
-impl<S> fmt::Debug for PostgresBuilder<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the pool, whose settings hold the password.
-        f.debug_struct("PostgresBuilder")
-            .field("schema", &self.database.schema)
-            .field("prefix", &self.prefix)
-            .field("owner", &self.database.owner)
-            .field("time_out", &self.database.time_out)
-            .finish_non_exhaustive()
-    }
-}
+// Without the pool, whose settings hold the password.
+debug_shows!(PostgresBuilder<S>, |it|
+    schema: it.database.schema,
+    prefix: it.prefix,
+    owner: it.database.owner,
+    time_out: it.database.time_out,
+);

@@ -3,7 +3,6 @@
 //! Statements that run outside a transaction rely on qualified names alone: every table, function, operator and type names
 //! its schema, so no `search_path` decides what runs. `tests/processes/postgres/hostile.rs` holds that.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -277,11 +276,4 @@ impl TokenStore for PostgresStore {
     }
 }
 
-impl fmt::Debug for PostgresStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresStore")
-            .field("table", &self.0.database.schema.table)
-            .field("time_out", &self.0.database.time_out)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(PostgresStore, |it| table: it.0.database.schema.table, time_out: it.0.database.time_out);

@@ -1,6 +1,5 @@
 //! Settings of a provider, and what is refused.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -337,14 +336,8 @@ impl ProviderBuilder {
     }
 }
 
-impl fmt::Debug for ProviderBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the unchecked addresses: they may contain credentials.
-        f.debug_struct("ProviderBuilder")
-            .field("client_id", &self.client_id)
-            .finish_non_exhaustive()
-    }
-}
+// Not the unchecked addresses: they may contain credentials.
+debug_shows!(ProviderBuilder, |it| client_id: it.client_id);
 
 fn required(name: &str, value: Option<String>) -> Result<String> {
     value

@@ -104,13 +104,7 @@ impl SealingKey {
     }
 }
 
-impl fmt::Debug for SealingKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SealingKey")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(SealingKey, |it| id: it.id);
 
 /// HMAC-SHA256 of texts that follow. The domain separates them from any other use of the key.
 pub(crate) fn keyed_hash(key: &[u8; 32], domain: &[u8]) -> Hmac<Sha256> {

@@ -1,6 +1,5 @@
 //! What is stored for an account.
 
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -83,13 +82,7 @@ pub(crate) struct Seal {
     pub(crate) text: String,
 }
 
-impl fmt::Debug for Seal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seal")
-            .field("key_id", &self.key_id)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Seal, |it| key_id: it.key_id);
 
 #[derive(Serialize, Deserialize)]
 struct StoredRecord {

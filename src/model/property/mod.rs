@@ -9,7 +9,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use self::wire_record::{Codes, Int, Status, wire_record};
-use super::redact::Hidden;
+use super::redact::redacted_debug;
 use super::{List, PropertyStatus, PropertyTypeCode, SpeciesCode};
 
 wire_record! {
@@ -70,28 +70,6 @@ impl Property {
     }
 }
 
-impl fmt::Debug for Property {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Property")
-            .field("pic", &self.pic)
-            .field("name", &Hidden::of(&self.name))
-            .field("register_id", &self.register_id)
-            .field("business_name", &Hidden::of(&self.business_name))
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("town", &Hidden::of(&self.town))
-            .field("species", &self.species)
-            .field("property_types", &self.property_types)
-            .field("brands", &self.brands)
-            .field("registered_state", &self.registered_state)
-            .field("admin_status", &self.admin_status)
-            .field("shire_code", &self.shire_code)
-            .field("contacts", &self.contacts)
-            .field("unknown_fields", &self.unknown)
-            .finish()
-    }
-}
-
 wire_record! {
     /// A contact person of a property (spec 2.10). `Debug` does not show the name.
     ///
@@ -115,15 +93,12 @@ wire_record! {
     }
 }
 
-impl fmt::Debug for PropertyContact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PropertyContact")
-            .field("first_name", &Hidden::of(&self.first_name))
-            .field("last_name", &Hidden::of(&self.last_name))
-            .field("contact_type", &self.contact_type)
-            .field("unknown_fields", &self.unknown)
-            .finish()
+redacted_debug! {
+    Property {
+        pic, name: hidden, register_id, business_name: hidden, first_name: hidden, last_name: hidden, town: hidden, species,
+        property_types, brands, registered_state, admin_status, shire_code, contacts, unknown
     }
+    PropertyContact { first_name: hidden, last_name: hidden, contact_type, unknown }
 }
 
 /// Fields that this version of the crate does not know. Usually none, which costs a null pointer.

@@ -1,7 +1,5 @@
 //! Forms that are kept under a name, and opened again the next day.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::index::{document, unreadable};
@@ -72,15 +70,7 @@ impl LocalDraft {
     }
 }
 
-impl fmt::Debug for LocalDraft {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalDraft")
-            .field("name", &self.name)
-            .field("saved_at", &self.content.saved_at)
-            .field("form", &self.content.form)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(LocalDraft, |it| name: it.name, saved_at: it.content.saved_at, form: it.content.form);
 
 impl Banks {
     /// Keeps a form under a new name: 1 to 100 bytes without control characters, which a `SealedSync` leaves in the clear.

@@ -266,21 +266,10 @@ impl fmt::Display for Plan {
     }
 }
 
-impl fmt::Debug for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan")
-            .field("content_hash_before", &self.content_hash_before())
-            .field("content_hash", &self.content_hash())
-            .field("answers", &self.answers)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Plan, |it|
+    content_hash_before: it.content_hash_before(),
+    content_hash: it.content_hash(),
+    answers: it.answers,
+);
 
-impl fmt::Debug for PlannedAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlannedAnswer")
-            .field("question", &self.question)
-            .field("outcome", &self.outcome)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(PlannedAnswer, |it| question: it.question, outcome: it.outcome);

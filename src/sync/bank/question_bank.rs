@@ -1,6 +1,5 @@
 //! A list of questions that is kept.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -101,15 +100,11 @@ impl Bank {
     }
 }
 
-impl fmt::Debug for Bank {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bank")
-            .field("content_hash", &self.kept.content_hash)
-            .field("received_at", &self.kept.received_at)
-            .field("confirmed_at", &self.kept.confirmed_at)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Bank, |it|
+    content_hash: it.kept.content_hash,
+    received_at: it.kept.received_at,
+    confirmed_at: it.kept.confirmed_at,
+);
 
 /// The questions of a document of the store.
 pub(super) fn prepare(

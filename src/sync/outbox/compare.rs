@@ -1,7 +1,6 @@
 //! What a record is compared with before it is saved, and after a reply was lost.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -118,22 +117,9 @@ impl Conflict {
     }
 }
 
-impl fmt::Debug for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Conflict")
-            .field("fields", &self.fields)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Conflict, |it| fields: it.fields);
 
-impl fmt::Debug for FieldDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FieldDifference")
-            .field("path", &self.path)
-            .field("changed_by", &self.changed_by)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(FieldDifference, |it| path: it.path, changed_by: it.changed_by);
 
 /// What a record shows of a change whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

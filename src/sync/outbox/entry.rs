@@ -266,16 +266,12 @@ pub struct Entry {
     pub comment: Option<String>,
 }
 
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry")
-            .field("id", &self.id)
-            .field("kind", &self.kind)
-            .field("state", &self.state)
-            .field("reason", &self.reason)
-            .field("consignment", &self.consignment)
-            .field("candidates", &self.candidates)
-            .field("attempts", &self.attempts.len())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Entry, |it|
+    id: it.id,
+    kind: it.kind,
+    state: it.state,
+    reason: it.reason,
+    consignment: it.consignment,
+    candidates: it.candidates,
+    attempts: it.attempts.len(),
+);

@@ -1,7 +1,5 @@
 //! Changes of state, for a screen.
 
-use std::fmt;
-
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -111,8 +109,4 @@ impl EntryEvents {
     }
 }
 
-impl fmt::Debug for EntryEvents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EntryEvents").finish_non_exhaustive()
-    }
-}
+debug_shows!(EntryEvents);

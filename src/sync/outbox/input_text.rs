@@ -127,9 +127,5 @@ impl PartialEq for InputText {
     }
 }
 
-/// Hides the input, which holds personal data.
-impl fmt::Debug for InputText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InputText").finish_non_exhaustive()
-    }
-}
+// Hides the input, which holds personal data.
+debug_shows!(InputText);

@@ -1,6 +1,5 @@
 //! Sends again and again.
 
-use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -174,13 +173,7 @@ impl IntoFuture for OutboxLoop {
     }
 }
 
-impl fmt::Debug for OutboxLoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutboxLoop")
-            .field("outbox", &self.outbox)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(OutboxLoop, |it| outbox: it.outbox);
 
 impl OutboxLoopHandle {
     /// Ends the loop, and does not wait for a request in flight: what became of it is looked for by the next loop or send,

@@ -1,7 +1,6 @@
 //! The change feed.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -172,14 +171,7 @@ impl Changes {
     }
 }
 
-impl fmt::Debug for Changes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Changes")
-            .field("consumer", &self.consumer)
-            .field("told", &self.told)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Changes, |it| consumer: it.consumer, told: it.told);
 
 impl Unread {
     /// What it is ordered by: the number of the record's last change when the consumer was named, or that of the change.

@@ -1,7 +1,5 @@
 //! A record of the copy.
 
-use std::fmt;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -187,15 +185,7 @@ impl PartialEq for LocalRecord {
     }
 }
 
-impl fmt::Debug for LocalRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalRecord")
-            .field("number", &self.number())
-            .field("status", &self.status())
-            .field("depth", &self.depth)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(LocalRecord, |it| number: it.number(), status: it.status(), depth: it.depth);
 
 /// What is stored cannot be read.
 pub(super) fn unreadable(message: String) -> StoreError {

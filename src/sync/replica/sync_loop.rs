@@ -1,6 +1,5 @@
 //! Syncs again and again.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::{Replica, SyncReport};
@@ -185,14 +184,7 @@ impl IntoFuture for SyncLoop {
     }
 }
 
-impl fmt::Debug for SyncLoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SyncLoop")
-            .field("replica", &self.replica)
-            .field("interval", &self.interval)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(SyncLoop, |it| replica: it.replica, interval: it.interval);
 
 impl SyncLoopHandle {
     /// Ends the loop, also a sync that is running: the next one continues where it stopped.

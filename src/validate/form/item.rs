@@ -68,16 +68,7 @@ pub struct Item {
     pub children: Items,
 }
 
-impl fmt::Debug for Item {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Item")
-            .field("question", &self.question)
-            .field("kind", &self.kind)
-            .field("required", &self.required)
-            .field("findings", &self.findings)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Item, |it| question: it.question, kind: it.kind, required: it.required, findings: it.findings);
 
 /// A row of a section.
 ///

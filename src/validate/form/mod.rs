@@ -11,7 +11,6 @@ mod saved;
 mod tests;
 
 use std::collections::HashSet;
-use std::fmt;
 
 use self::item::Builder;
 use super::answers::Instance;
@@ -220,11 +219,4 @@ impl Judged {
     }
 }
 
-impl fmt::Debug for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Form")
-            .field("questionnaire", &self.questionnaire)
-            .field("progress", &self.progress())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Form, |it| questionnaire: it.questionnaire, progress: it.progress());

@@ -1,7 +1,6 @@
 //! A form that is kept, to be opened later.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -39,13 +38,7 @@ pub struct SavedForm {
     pub(super) skipped: Vec<QuestionRef>,
 }
 
-impl fmt::Debug for SavedForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SavedForm")
-            .field("content_hash", &self.content_hash)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(SavedForm, |it| content_hash: it.content_hash);
 
 /// A form was saved with another list of questions.
 ///

@@ -1,6 +1,5 @@
 //! A store in a file, and its lock files.
 
-use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -202,12 +201,8 @@ impl TokenStore for FileStore {
     }
 }
 
-impl fmt::Debug for FileStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The path may hold the name of a user.
-        f.debug_struct("FileStore").finish_non_exhaustive()
-    }
-}
+// The path may hold the name of a user.
+debug_shows!(FileStore);
 
 /// A lock file that is held until this is dropped. The operating system frees it at once when its process dies. The file
 /// stays: deleting it would free the lock of those who have it open.
